@@ -1,0 +1,31 @@
+import type { PlanLimits } from '../../src/index.ts'
+
+/** Limits by plan, as the flag `--plan-limits` gives them. */
+export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
+
+/** Reads a TCP port. */
+export function parsePort(text: string): number {
+  const port = parseWholeNumber(text)
+  if (port > 65_535) throw new Error('Expected a port from 0 to 65535.')
+  return port
+}
+
+/** Reads a whole number. */
+export function parseWholeNumber(text: string): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isNaN(number)) throw new Error('Expected a whole number.')
+  return number
+}
+
+/** Reads `free=10/100`, or several of these separated by commas, and adds them to what was read before. */
+export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
+  const entries = text.split(',').map((part) => {
+    const [, plan, perMinute, perDay] = /^([^=]+)=(\d{1,15})\/(\d{1,15})$/.exec(part) ?? []
+    const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
+    if (plan === undefined || limits.perMinute < 1 || limits.perDay < 1) {
+      throw new Error('Expected plan=perMinute/perDay, whole numbers of at least 1, such as free=10/100.')
+    }
+    return [plan, limits] as const
+  })
+  return { ...previous, ...Object.fromEntries(entries) }
+}

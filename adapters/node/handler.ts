@@ -1,0 +1,81 @@
+import { errorReply, isBelow, originForm, pathOf } from '../../src/door.ts'
+import type { PetStore } from '../../src/index.ts'
+import { writeAnswer } from './answer.ts'
+import { type AddressReader, addressReader, type TrustProxy } from './client-address.ts'
+import { NodeRequest, type Place } from './request.ts'
+import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
+
+/** The options of {@link toNodeHandler}. */
+export interface NodeHandlerOptions {
+  /** Whose word on the client's address is taken: nobody's, that of so many proxies, or of these. @default false */
+  readonly trustProxy?: TrustProxy | undefined
+}
+
+/**
+ * Makes a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
+ *
+ * As a middleware, with a third argument, it passes on what lies outside the store's base path.
+ *
+ * @throws {PetStoreError} `invalid_option` where `trustProxy` is wrong
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { createPetStore } from 'petstore-kit'
+ * import { toNodeHandler } from 'petstore-kit/node'
+ *
+ * createServer(toNodeHandler(createPetStore())).listen(3000, '127.0.0.1')
+ * ```
+ */
+export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = {}): NodeHandler {
+  const answer = nodeAnswerer(petStore, options)
+  return (incoming, outgoing, next) => {
+    const place = findPlace(incoming, petStore.basePath)
+    if (place === undefined && next !== undefined) return next()
+    void answer(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, false)
+  }
+}
+
+/** Answers one request at a known place. */
+export type NodeAnswerer = (
+  incoming: NodeIncoming,
+  outgoing: NodeOutgoing,
+  place: Place,
+  awaitsContinue: boolean,
+) => Promise<void>
+
+/** What every door on Node's own requests shares. */
+export function nodeAnswerer(petStore: PetStore, { trustProxy }: NodeHandlerOptions): NodeAnswerer {
+  const readAddress: AddressReader = addressReader(trustProxy)
+  return async (incoming, outgoing, place, awaitsContinue) => {
+    const request = new NodeRequest(incoming, outgoing, place, readAddress, awaitsContinue)
+    try {
+      writeAnswer(incoming, outgoing, request, await petStore.handle(request))
+    } catch {
+      giveUp(incoming, outgoing, request)
+    }
+  }
+}
+
+/** The core never throws, but a store that a host has wrapped may: the client is answered, or at least let go. */
+function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): void {
+  try {
+    writeAnswer(incoming, outgoing, request, errorReply('internal_error'))
+  } finally {
+    if (!outgoing.writableEnded && !outgoing.headersSent) outgoing.destroy()
+  }
+}
+
+/**
+ * Where a request stands. A router that has matched a prefix leaves the rest in `url`; the base path may begin below the
+ * prefix, or take it in.
+ */
+export function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
+  const rest = originForm(incoming.url ?? '/')
+  const target = originForm(incoming.originalUrl ?? rest)
+  if (isBelow(pathOf(rest), basePath)) {
+    return target.endsWith(rest)
+      ? { target, mountPath: target.slice(0, -rest.length) }
+      : { target: rest, mountPath: '' }
+  }
+  return isBelow(pathOf(target), basePath) ? { target, mountPath: '' } : undefined
+}

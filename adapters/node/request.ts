@@ -1,0 +1,89 @@
+import type { ApiRequest } from '../../src/index.ts'
+import { readBody } from './body.ts'
+import type { AddressReader } from './client-address.ts'
+import type { NodeIncoming, NodeOutgoing } from './types.ts'
+
+/** Where a request stands: its whole target, and the part of the path that a router of the host has matched. */
+export interface Place {
+  readonly target: string
+  readonly mountPath: string
+}
+
+/** A Node request as plain values, each read only when asked for. */
+export class NodeRequest implements ApiRequest {
+  readonly method: string
+  readonly target: string
+  readonly mountPath: string
+  /** True while the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). */
+  awaitsContinue: boolean
+  readonly #incoming: NodeIncoming
+  readonly #outgoing: NodeOutgoing
+  readonly #readAddress: AddressReader
+  /** Taken before anything is awaited: a socket that has closed has no address any more. */
+  readonly #peer: string | undefined
+  #abort: AbortController | undefined
+
+  constructor(
+    incoming: NodeIncoming,
+    outgoing: NodeOutgoing,
+    place: Place,
+    readAddress: AddressReader,
+    awaitsContinue: boolean,
+  ) {
+    this.method = incoming.method ?? 'GET'
+    this.target = place.target
+    this.mountPath = place.mountPath
+    this.awaitsContinue = awaitsContinue
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+    this.#readAddress = readAddress
+    this.#peer = incoming.socket?.remoteAddress
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#readAddress(this.#peer, this.header('x-forwarded-for'))
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= abortOnLeave(this.#outgoing)
+    return this.#abort.signal
+  }
+
+  header(name: string): string | undefined {
+    // Node drops a second Authorization without a word, so it is looked for among the raw headers.
+    if (name === 'authorization') return joinRaw(this.#incoming.rawHeaders, name)
+    const value = this.#incoming.headers[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+
+  async body(limit: number): Promise<Uint8Array> {
+    return readBody(this.#incoming, limit, () => this.#sendContinue())
+  }
+
+  #sendContinue(): void {
+    if (this.awaitsContinue) this.#outgoing.writeContinue()
+    this.awaitsContinue = false
+  }
+}
+
+function joinRaw(rawHeaders: readonly string[], name: string): string | undefined {
+  let joined: string | undefined
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const field = rawHeaders[i] as string
+    if (field.length !== name.length || field.toLowerCase() !== name) continue
+    joined = joined === undefined ? rawHeaders[i + 1] : `${joined}, ${rawHeaders[i + 1]}`
+  }
+  return joined
+}
+
+/** A response that closes before all of it was sent has lost its client. */
+function abortOnLeave(outgoing: NodeOutgoing): AbortController {
+  const controller = new AbortController()
+  const isSent = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished ?? false
+  const onClose = () => {
+    if (!isSent()) controller.abort()
+  }
+  if (outgoing.destroyed) onClose()
+  else outgoing.on('close', onClose)
+  return controller
+}

@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { originForm } from '../../src/door.ts'
+import type { PetStore } from '../../src/index.ts'
+import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
+
+/** The options of {@link serve}. */
+export interface ServeOptions extends NodeHandlerOptions {
+  /** The port to listen on; 0 for any that is free. @default 3000 */
+  readonly port?: number | undefined
+  /** The address to listen on. @default '127.0.0.1' */
+  readonly host?: string | undefined
+  /** How long `close` lets running requests finish, in milliseconds. @default 10000 */
+  readonly closeTimeout?: number | undefined
+}
+
+/** A server that listens. */
+export interface ServingPetStore {
+  /** Its address, such as `http://127.0.0.1:3000`, without the base path. */
+  readonly url: string
+  /** Takes no more requests, lets those that run finish, and resolves when all connections are closed. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a pet store on a server of its own.
+ *
+ * @throws {Error} that of Node, such as `EADDRINUSE`, where it cannot listen; {@link PetStoreError} `invalid_option` where
+ * `trustProxy` is wrong
+ * @example
+ * ```ts
+ * import { createPetStore } from 'petstore-kit'
+ * import { serve } from 'petstore-kit/node'
+ *
+ * const server = await serve(createPetStore(), { port: 0 })
+ * console.log(server.url)
+ * await server.close()
+ * ```
+ */
+export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
+  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, ...handlerOptions } = options
+  const server = createServer()
+  const close = closer(server, closeTimeout)
+  answerAll(server, nodeAnswerer(petStore, handlerOptions))
+  await listen(server, port, host)
+  return { url: urlOf(server.address() as AddressInfo), close }
+}
+
+/** Answers whatever Node tells apart: requests, those that wait for "100 Continue", and CONNECT. */
+function answerAll(server: Server, answer: NodeAnswerer): void {
+  const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean) =>
+    answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, awaitsContinue)
+  server.on('request', (incoming, outgoing) => void reply(incoming, outgoing, false))
+  server.on('checkContinue', (incoming, outgoing) => void reply(incoming, outgoing, true))
+  server.on('connect', (incoming: IncomingMessage, socket: Duplex) => {
+    const outgoing = new ServerResponse(incoming)
+    outgoing.shouldKeepAlive = false
+    outgoing.assignSocket(socket as never)
+    socket.on('error', () => socket.destroy())
+    outgoing.on('finish', () => socket.end())
+    void reply(incoming, outgoing, false)
+  })
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.removeListener('error', reject)
+      resolve()
+    })
+  })
+}
+
+/** An answer that is written while the server closes ends its connection, so that nobody waits for one that idles. */
+function closer(server: Server, closeTimeout: number): () => Promise<void> {
+  const running = new Set<ServerResponse>()
+  let closed: Promise<void> | undefined
+  const watch = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (closed !== undefined) outgoing.shouldKeepAlive = false
+    running.add(outgoing)
+    outgoing.on('close', () => running.delete(outgoing))
+  }
+  server.on('request', watch)
+  server.on('checkContinue', watch)
+  const close = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
+      server.close(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+      for (const outgoing of running) outgoing.shouldKeepAlive = false
+      server.closeIdleConnections()
+    })
+  return () => {
+    closed ??= close()
+    return closed
+  }
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address
+  return `http://${family === 'IPv6' && host !== 'localhost' ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,41 @@
+/** An event listener: what its events bring is for the listener to know. */
+type Listener = (...args: never[]) => void
+
+/** What is needed of Node's `IncomingMessage`, of HTTP/1 or of the HTTP/2 compatibility API, and of Express's `Request`. */
+export interface NodeIncoming {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  /** The whole request target, where a router has shortened `url`. */
+  readonly originalUrl?: string | undefined
+  readonly httpVersionMajor: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly rawHeaders: readonly string[]
+  readonly complete: boolean
+  readonly destroyed?: boolean
+  readonly socket: { readonly remoteAddress?: string | undefined } | null
+  on(event: string, listener: Listener): unknown
+  removeListener(event: string, listener: Listener): unknown
+  resume(): unknown
+}
+
+/** What is needed of Node's `ServerResponse`, of HTTP/1 or of the HTTP/2 compatibility API. */
+export interface NodeOutgoing {
+  statusCode: number
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+  readonly writableFinished?: boolean
+  readonly destroyed?: boolean
+  /** The stream beneath, in HTTP/2 alone. */
+  readonly stream?: { close(): unknown; readonly writableFinished?: boolean } | undefined
+  setHeader(name: string, value: string): unknown
+  writeHead(status: number, headers?: object): unknown
+  flushHeaders(): void
+  write(chunk: string): boolean
+  end(chunk?: string): unknown
+  destroy(error?: Error): unknown
+  writeContinue(): void
+  on(event: string, listener: Listener): unknown
+}
+
+/** A request handler for Node's servers, and a middleware for what is built on them. It never throws or rejects. */
+export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => void

@@ -1,0 +1,36 @@
+import type { ApiRequest, ApiResponse } from './exchange.ts'
+import type { ApiKey } from './model.ts'
+import type { Clock, KeyStore } from './ports.ts'
+import { errorReply } from './reply.ts'
+
+/** Who a request comes from: the holder of a live key, or a stranger and what was wrong with the credential. */
+export type Caller = { readonly key: ApiKey } | { readonly key?: undefined; readonly refusal: Refusal }
+
+type Refusal = 'missing_api_key' | 'invalid_api_key'
+
+const MISSING: Caller = { refusal: 'missing_api_key' }
+const INVALID: Caller = { refusal: 'invalid_api_key' }
+
+/** The credential of RFC 6750, section 2.1: the scheme, spaces, and one token68. Two headers come joined by a comma. */
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
+
+/** Tells who a request comes from. */
+export async function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): Promise<Caller> {
+  const header = request.header('authorization')
+  if (header === undefined) return MISSING
+  const token = BEARER.exec(header)?.[1]
+  if (token === undefined) return INVALID
+  const key = await keyStore.find(token, request)
+  return key !== undefined && isLive(key, clock) ? { key } : INVALID
+}
+
+/** A store may answer from a cache, so the times on the key are held against the clock here as well. */
+function isLive(key: ApiKey, clock: Clock): boolean {
+  return key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > clock.now())
+}
+
+/** Answers a stranger: 401, with the challenge of RFC 9110, section 11.6.1. */
+export function unauthorized(refusal: Refusal): ApiResponse {
+  const error = refusal === 'invalid_api_key' ? ', error="invalid_token"' : ''
+  return errorReply(refusal, ['WWW-Authenticate', `Bearer realm="petstore"${error}`])
+}

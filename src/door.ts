@@ -1,0 +1,6 @@
+/** What adapters need of the core beside its public names. */
+export { type ErrorCode, errorTable } from './errors.ts'
+export { tooLarge } from './exchange.ts'
+export { invalidOption } from './options.ts'
+export { errorReply } from './reply.ts'
+export { isBelow, originForm, pathOf } from './target.ts'

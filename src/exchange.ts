@@ -1,0 +1,110 @@
+import { PetStoreError } from './errors.ts'
+import type { CallContext } from './ports.ts'
+
+/** A request as plain values. Its parts are read only when they are asked for. */
+export interface ApiRequest extends CallContext {
+  /** The method, as it came. */
+  readonly method: string
+  /** The request target as the client sent it: path and query, or the absolute form of RFC 9112, section 3.2.2. */
+  readonly target: string
+  /** The leading part of the target's path that a router of the host has already matched, such as `/shop`. */
+  readonly mountPath?: string | undefined
+  /** The client's address, where the door knows it. */
+  readonly clientAddress?: string | undefined
+  /** The value of a header, by its lower-case name; several of one name are joined by a comma and a space. */
+  header(name: string): string | undefined
+  /**
+   * The whole body.
+   *
+   * @throws {PetStoreError} `payload_too_large` as soon as it is known to exceed `limit` bytes, `incomplete_body` where it
+   * breaks off
+   */
+  body(limit: number): Promise<Uint8Array>
+}
+
+/** A response as plain values. */
+export interface ApiResponse {
+  readonly status: number
+  /** Names and values by turns, as in Node's `rawHeaders`. */
+  readonly headers: readonly string[]
+  /** The whole body; empty where there is none. */
+  readonly body: string
+}
+
+/**
+ * Reads a `Request` as plain values, without copying it.
+ *
+ * For whoever mounts the store behind a Fetch-style server of their own and knows the client's address.
+ */
+export function toApiRequest(request: Request, clientAddress?: string): ApiRequest {
+  return new FetchRequest(request, clientAddress)
+}
+
+/** Makes a `Response` of plain values. */
+export function toResponse({ status, headers, body }: ApiResponse): Response {
+  const fields: Record<string, string> = {}
+  for (let i = 0; i < headers.length; i += 2) fields[headers[i] as string] = headers[i + 1] as string
+  return new Response(body === '' ? null : body, { status, headers: fields })
+}
+
+class FetchRequest implements ApiRequest {
+  readonly method: string
+  readonly target: string
+  readonly clientAddress: string | undefined
+  readonly #request: Request
+
+  constructor(request: Request, clientAddress: string | undefined) {
+    this.method = request.method
+    this.target = request.url
+    this.clientAddress = clientAddress
+    this.#request = request
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  async body(limit: number): Promise<Uint8Array> {
+    if (Number(this.header('content-length') ?? 0) > limit) throw tooLarge(limit)
+    const stream = this.#request.body
+    return stream === null ? new Uint8Array() : readStream(stream, limit)
+  }
+}
+
+async function readStream(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const reader = stream.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      throw new PetStoreError('incomplete_body', undefined, { cause })
+    })
+    if (done) return join(chunks, size)
+    size += value.byteLength
+    if (size > limit) {
+      reader.cancel().catch(() => {})
+      throw tooLarge(limit)
+    }
+    chunks.push(value)
+  }
+}
+
+/** The error of a body over the limit, for every door. */
+export function tooLarge(limit: number): PetStoreError {
+  return new PetStoreError('payload_too_large', `The body is too large: expected at most ${limit} bytes.`)
+}
+
+function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0] as Uint8Array
+  const whole = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return whole
+}

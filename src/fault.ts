@@ -1,0 +1,73 @@
+import { type ErrorCode, errorTable, isPetStoreError, PetStoreError } from './errors.ts'
+import type { ApiRequest, ApiResponse } from './exchange.ts'
+import type { BackEnd, MaybePromise } from './ports.ts'
+import { errorReply } from './reply.ts'
+import { type Observers, reportFault } from './report.ts'
+
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+])
+
+const RETRY_AFTER_SECONDS = '5'
+
+/** Answers a request whose handling threw. Of a fault the client learns no more than that it happened. */
+export function faultReply(error: unknown, observers: Observers, request: ApiRequest): ApiResponse {
+  const code = codeOf(error)
+  const { status } = errorTable[code]
+  if (status < 500) return errorReply(code, [], (error as Error).message)
+  reportFault(error, observers, request)
+  return errorReply(code, status === 503 ? ['Retry-After', RETRY_AFTER_SECONDS] : [])
+}
+
+function codeOf(error: unknown): ErrorCode {
+  if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
+  return isUnreachable(error) ? 'service_unavailable' : 'internal_error'
+}
+
+function isUnreachable(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > 5) return false
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown }
+  if (typeof code === 'string' && UNREACHABLE.has(code)) return true
+  const inner = Array.isArray(errors) ? errors : []
+  return [cause, ...inner].some((error) => isUnreachable(error, depth + 1))
+}
+
+/** Waits for a port, but no longer than `timeout` milliseconds. What answers at once costs no timer. */
+function within<T>(value: MaybePromise<T>, timeout: number, port: string): MaybePromise<T> {
+  return isPromiseLike(value) ? race(value, timeout, port) : value
+}
+
+function isPromiseLike<T>(value: MaybePromise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const cause = new Error(`the ${port} did not answer within ${timeout} ms`)
+      reject(new PetStoreError('service_unavailable', undefined, { cause }))
+    }, timeout)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** The ports of a back end, each call bounded in time. */
+export function withTimeout({ storage, keyStore, quota }: BackEnd, timeout: number): BackEnd {
+  return {
+    storage: {
+      list: (query, context) => within(storage.list(query, context), timeout, 'storage'),
+      create: (pet, context) => within(storage.create(pet, context), timeout, 'storage'),
+      get: (id, context) => within(storage.get(id, context), timeout, 'storage'),
+    },
+    keyStore: { find: (token, context) => within(keyStore.find(token, context), timeout, 'key store') },
+    quota: { spend: (request) => within(quota.spend(request), timeout, 'quota store') },
+  }
+}

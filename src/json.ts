@@ -1,0 +1,140 @@
+import { parse } from 'lossless-json'
+import { JsonNumber } from './describe.ts'
+import { PetStoreError } from './errors.ts'
+import type { Pet } from './model.ts'
+
+const DEEPEST = 256
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Whether an integer fits into 64 bits. */
+export function isInt64(value: bigint): boolean {
+  return value >= INT64_MIN && value <= INT64_MAX
+}
+
+/**
+ * Reads a body as JSON: int64 numbers come as `bigint`, any other number as {@link JsonNumber}.
+ *
+ * @throws {PetStoreError} `malformed_json`
+ */
+export function readJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes)
+  const { depth, members } = outline(text)
+  if (depth > DEEPEST) throw malformed(`expected at most ${DEEPEST} levels of nesting, got ${depth}`)
+  const value = parseText(text)
+  if (countMembers(value) < members) throw malformed('expected every member name once in its object, got one repeated')
+  return value
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw malformed('expected UTF-8, got bytes that are not')
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return parse(text, undefined, { parseNumber: readNumber })
+  } catch (error) {
+    throw malformed(error instanceof SyntaxError ? error.message : 'it cannot be read')
+  }
+}
+
+function malformed(why: string): PetStoreError {
+  return new PetStoreError('malformed_json', `The body is not well-formed JSON: ${why}.`)
+}
+
+/**
+ * The depth of a text's nesting, and the number of its members where it is well-formed.
+ *
+ * The parser recurses, so the depth must be known before it runs; and it lets a repeated name pass where both values are
+ * equal, so the members are counted.
+ */
+function outline(text: string): { depth: number; members: number } {
+  let depth = 0
+  let deepest = 0
+  let members = 0
+  let quoted = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x22) quoted = !quoted
+    else if (quoted) i += code === 0x5c ? 1 : 0
+    else if (code === 0x3a) members++
+    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
+    else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return { depth: deepest, members }
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null || value instanceof JsonNumber) return 0
+  const values = Object.values(value)
+  let count = Array.isArray(value) ? 0 : values.length
+  for (const inner of values) count += countMembers(inner)
+  return count
+}
+
+/** A JSON number as `bigint` where it is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
+export function readNumber(text: string): bigint | JsonNumber {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = trimZeros(digits)
+  if (significant === '') return 0n
+  const zeros = Number(exponent) - fraction.length + digits.length - significant.length
+  if (zeros < 0 || significant.length + zeros > 19) return new JsonNumber(text)
+  const value = BigInt(sign + significant + '0'.repeat(zeros))
+  return isInt64(value) ? value : new JsonNumber(text)
+}
+
+function trimZeros(digits: string): string {
+  let end = digits.length
+  while (digits.charCodeAt(end - 1) === 0x30) end--
+  return digits.slice(0, end)
+}
+
+const NEEDS_ESCAPE = /[^ !#-[\]-~]/
+const REMEMBERED = 10_000
+let texts = new WeakMap<Pet, string>()
+let remembered = 0
+
+/**
+ * Writes an animal. The text of a frozen animal cannot change, so it is remembered: a page from memory costs a look-up
+ * an animal.
+ */
+export function writePet(pet: Pet): string {
+  const known = texts.get(pet)
+  if (known !== undefined) return known
+  const status = pet.status === undefined ? '' : `,"status":${quote(pet.status)}`
+  const text = `{"id":${integer(pet.id)},"name":${quote(pet.name)},"categoryId":${integer(pet.categoryId)}${status}}`
+  if (Object.isFrozen(pet)) remember(pet, text)
+  return text
+}
+
+function remember(pet: Pet, text: string): void {
+  if (++remembered > REMEMBERED) {
+    texts = new WeakMap()
+    remembered = 1
+  }
+  texts.set(pet, text)
+}
+
+/** Writes animals as a JSON array. */
+export function writePets(pets: readonly Pet[]): string {
+  let text = '['
+  for (let i = 0; i < pets.length; i++) text += i === 0 ? writePet(pets[i] as Pet) : `,${writePet(pets[i] as Pet)}`
+  return `${text}]`
+}
+
+/** Small integers are written faster as numbers. */
+function integer(value: bigint): string {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? String(number) : String(value)
+}
+
+function quote(text: string): string {
+  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`
+}

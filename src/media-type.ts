@@ -1,0 +1,33 @@
+import { PetStoreError } from './errors.ts'
+import type { ApiRequest } from './exchange.ts'
+
+const JSON_TYPE = 'application/json'
+
+/**
+ * Refuses a body that does not say that it is plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4).
+ *
+ * @throws {PetStoreError} `unsupported_media_type`
+ */
+export function requireJson(request: ApiRequest): void {
+  const type = request.header('content-type')
+  if (type !== JSON_TYPE && !isJson(type)) throw unsupported(JSON_TYPE, type)
+  const encoding = request.header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw unsupported('no Content-Encoding', encoding)
+}
+
+function isJson(type = ''): boolean {
+  const [essence, ...parameters] = type
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  return essence === JSON_TYPE && parameters.every((parameter) => /^(?:charset=(?:utf-8|"utf-8"))?$/.test(parameter))
+}
+
+function unsupported(expected: string, got: string | undefined): PetStoreError {
+  const came = got === undefined ? 'none' : JSON.stringify(got.slice(0, 60))
+  return new PetStoreError(
+    'unsupported_media_type',
+    `The body must be application/json in UTF-8: expected ${expected}, got ${came}.`,
+  )
+}

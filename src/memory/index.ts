@@ -1,0 +1,41 @@
+import { cached } from '../key-cache.ts'
+import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { memoryKeyStore } from './keys.ts'
+import { memoryQuota } from './quota.ts'
+import { memoryStorage } from './storage.ts'
+
+/** The options of {@link memory}. */
+export interface MemoryOptions {
+  /** The time, in milliseconds since the Unix epoch. @default Date */
+  readonly clock?: Clock | undefined
+  /** How many customers' counts are kept; past that, those who came longest ago start anew. @default 100000 */
+  readonly maxCustomers?: number | undefined
+  /** How many strangers' counts are kept, by address. @default 10000 */
+  readonly maxAddresses?: number | undefined
+}
+
+/**
+ * The default back end: all in memory, gone when the process ends.
+ *
+ * @example
+ * ```ts
+ * import { createPetStore, memory } from 'petstore-kit'
+ *
+ * const backEnd = memory()
+ * const { token, key } = await backEnd.keyStore.issue({ plan: 'pro', label: 'my first key' })
+ * await backEnd.storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })
+ * const petStore = createPetStore({ ...backEnd })
+ * ```
+ */
+export function memory(options: MemoryOptions = {}): {
+  storage: PetStorage
+  keyStore: ManagedKeyStore
+  quota: QuotaStore
+} {
+  const { clock = Date, maxCustomers = 100_000, maxAddresses = 10_000 } = options
+  return {
+    storage: memoryStorage(),
+    keyStore: cached(memoryKeyStore(clock), { clock }),
+    quota: memoryQuota(maxCustomers, maxAddresses),
+  }
+}

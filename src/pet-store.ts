@@ -1,0 +1,163 @@
+import { authenticate, type Caller, unauthorized } from './authenticate.ts'
+import { addCorsHeaders, isPreflight, preflight } from './cors.ts'
+import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
+import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
+import { faultReply, withTimeout } from './fault.ts'
+import { linkBase } from './link.ts'
+import { memory } from './memory/index.ts'
+import type { ApiKey } from './model.ts'
+import { checkOptions, type PetStoreOptions } from './options.ts'
+import { createPet, getPet, listPets } from './pets.ts'
+import { type Allowance, addRateLimitHeaders, allowanceOf, limitsOf, quotaRequest, tooManyRequests } from './quota.ts'
+import { errorReply } from './reply.ts'
+import { reportFault, reportResponse } from './report.ts'
+import { matchRoute, noOperation, type Route } from './routes.ts'
+import { readTarget, type Target } from './target.ts'
+import { untouched } from './windows.ts'
+
+/** A pet store. Its functions may be used detached, and it may be a module's default export on Bun, Deno and Workers. */
+export interface PetStore {
+  /** Answers a standard `Request`. It never rejects, and ignores any further argument. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Answers a request given as plain values: what every adapter calls. It never rejects. */
+  readonly handle: (request: ApiRequest) => Promise<ApiResponse>
+  /** The path under which clients see the API, without a trailing slash. */
+  readonly basePath: string
+}
+
+/** One request on its way through the pipeline, and what is known of it so far. */
+interface Exchange {
+  readonly request: ApiRequest
+  readonly target: Target
+  readonly route: Route
+  readonly arrivedAt: number
+  key?: ApiKey
+  allowance?: Allowance
+}
+
+/**
+ * Creates a pet store: the whole service as one function from request to response.
+ *
+ * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
+ * @example
+ * ```ts
+ * import { createPetStore, memory } from 'petstore-kit'
+ *
+ * const backEnd = memory()
+ * const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+ * const petStore = createPetStore(backEnd)
+ * const response = await petStore.fetch(
+ *   new Request('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } }),
+ * )
+ * console.log(response.status) // 200
+ * ```
+ */
+export function createPetStore(options: PetStoreOptions = {}): PetStore {
+  const { clock, ports, rules, address, cors, onQuotaFailure, observers, ...settings } = settle(options)
+
+  async function handle(request: ApiRequest): Promise<ApiResponse> {
+    const exchange = open(request)
+    const reply = await answer(exchange).catch((error: unknown) => faultReply(error, observers, request))
+    return seal(reply, exchange)
+  }
+
+  function open(request: ApiRequest): Exchange {
+    const target = readTarget(request, settings.basePath)
+    return { request, target, route: matchRoute(request.method, target.route), arrivedAt: clock.now() }
+  }
+
+  async function answer(exchange: Exchange): Promise<ApiResponse> {
+    if (cors && isPreflight(exchange.request)) return preflight(cors, exchange.route)
+    const caller = await authenticate(exchange.request, ports.keyStore, clock)
+    if (caller.key) exchange.key = caller.key
+    exchange.allowance = await meter(caller, exchange.request)
+    if (exchange.allowance.refusal) return tooManyRequests(exchange.allowance.refusal)
+    return caller.key ? perform(exchange) : unauthorized(caller.refusal)
+  }
+
+  async function meter(caller: Caller, request: ApiRequest): Promise<Allowance> {
+    const limits = limitsOf(caller, rules)
+    const now = clock.now()
+    const spending = quotaRequest(caller, limits, request.clientAddress, rules, now)
+    if (!spending) return allowanceOf(untouched(now), limits)
+    try {
+      return allowanceOf(await ports.quota.spend(spending), limits)
+    } catch (error) {
+      if (onQuotaFailure === 'refuse') throw error
+      reportFault(error, observers, request)
+      return allowanceOf(untouched(now), limits)
+    }
+  }
+
+  async function perform({ request, target, route, arrivedAt }: Exchange): Promise<ApiResponse> {
+    switch (route.kind) {
+      case 'listPets':
+        return listPets(ports.storage, request, target.query, address(target) + target.route)
+      case 'createPet':
+        return createPet(ports.storage, request, settings.bodyLimit, settings.defaultStatus)
+      case 'getPet':
+        return isRemoved(arrivedAt, settings.sunset)
+          ? errorReply('operation_removed')
+          : getPet(ports.storage, request, route.petId)
+      default:
+        return noOperation(route)
+    }
+  }
+
+  /** Adds what stands on every response, whatever its status. */
+  function seal(reply: ApiResponse, exchange: Exchange): ApiResponse {
+    const { request, route, target, arrivedAt } = exchange
+    const headers = [...reply.headers]
+    addRateLimitHeaders(headers, exchange.allowance ?? allowanceOf(untouched(arrivedAt), rules.anonymous))
+    if (route.kind === 'getPet') addDeprecationHeaders(headers, `${address(target)}/pets`)
+    if (cors) addCorsHeaders(headers, cors, request)
+    if (observers.onResponse) reportResponse(observers, exchange, reply.status, clock.now() - arrivedAt)
+    return { status: reply.status, headers, body: request.method === 'HEAD' ? '' : reply.body }
+  }
+
+  return {
+    fetch: async (request) => toResponse(await handle(toApiRequest(request))),
+    handle,
+    basePath: settings.basePath,
+  }
+}
+
+/** Checks the options and fills in what they leave open. The defaults of the whole service stand here. */
+function settle(options: PetStoreOptions) {
+  checkOptions(options)
+  const { clock = Date, timeout = 10_000, cors = false, ban = {}, plans = {}, basePath = '/v1' } = options
+  const { storage, keyStore, quota } = options
+  const backEnd =
+    storage && keyStore && quota
+      ? { storage, keyStore, quota }
+      : { ...memory({ clock }), ...given({ storage, keyStore, quota }) }
+  const allPlans = {
+    free: { perMinute: 60, perDay: 1_000 },
+    pro: { perMinute: 300, perDay: 10_000 },
+    business: { perMinute: 1_000, perDay: 100_000 },
+    ...plans,
+  }
+  const root = basePath.replace(/\/$/, '')
+  return {
+    clock,
+    ports: withTimeout(backEnd, timeout),
+    rules: {
+      plans: allPlans,
+      anonymous: options.anonymous ?? allPlans.free,
+      ban: ban && { seconds: 300, ...given(ban) },
+    },
+    address: linkBase(root, options.publicUrl),
+    cors: cors && { origins: '*' as const, maxAge: 600, ...given(cors === true ? {} : cors) },
+    onQuotaFailure: options.onQuotaFailure ?? 'refuse',
+    observers: { onError: options.onError, onResponse: options.onResponse },
+    basePath: root,
+    defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
+    bodyLimit: options.bodyLimit ?? 65_536,
+    sunset: options.sunset ?? 'enforce',
+  } as const
+}
+
+/** The options that were really given: `undefined` counts as left out. */
+function given<T extends object>(options: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
+}

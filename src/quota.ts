@@ -1,0 +1,103 @@
+import type { Caller } from './authenticate.ts'
+import type { ApiResponse } from './exchange.ts'
+import type { PlanLimits } from './model.ts'
+import type { QuotaCount, QuotaRequest } from './ports.ts'
+import { errorReply } from './reply.ts'
+
+/** The option `ban`. */
+export interface BanOptions {
+  /** Refusals within one minute that start a ban. @default the per-minute limit in force for the key */
+  readonly afterRefusals?: number | undefined
+  /** How long a ban lasts, in seconds. @default 300 */
+  readonly seconds?: number | undefined
+}
+
+/** How quota is kept: what the options say, with nothing left open. */
+export interface QuotaRules {
+  readonly plans: Readonly<Record<string, PlanLimits>>
+  readonly anonymous: PlanLimits
+  readonly ban: { readonly afterRefusals?: number; readonly seconds: number } | false
+}
+
+/** Why a request is not served now, and after how many seconds it would be. */
+export interface Refusal {
+  readonly code: 'rate_limit_exceeded' | 'api_key_banned'
+  readonly retryAfter: number
+}
+
+/** What the three headers state, and whether the request may go on. Times in milliseconds since the Unix epoch. */
+export interface Allowance {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetsAt: number
+  /** Set where the request is refused. */
+  readonly refusal?: Refusal
+}
+
+/** The limits that hold for a caller. @throws {Error} where the plan of a key is not known and it has none of its own */
+export function limitsOf({ key }: Caller, { plans, anonymous }: QuotaRules): PlanLimits {
+  if (key === undefined) return anonymous
+  const limits = key.limits ?? (Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined)
+  if (limits === undefined)
+    throw new Error(`key ${key.id}: it has no limits, and option plans has no plan "${key.plan}"`)
+  return limits
+}
+
+/** What is to be counted for a caller; `undefined` for a stranger whose address nobody knows. */
+export function quotaRequest(
+  caller: Caller,
+  limits: PlanLimits,
+  clientAddress: string | undefined,
+  rules: QuotaRules,
+  now: number,
+): QuotaRequest | undefined {
+  const { key } = caller
+  if (key === undefined) {
+    return clientAddress === undefined
+      ? undefined
+      : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }
+  }
+  const subject = key.account === undefined ? `key:${key.id}` : `account:${key.account}`
+  const { ban } = rules
+  const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
+  return { subject, anonymous: false, limits, ban: rule, now }
+}
+
+/** Reads a count as what a client is told: of the two windows, the one that binds first. */
+export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
+  const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
+  const inDay = Math.max(0, limits.perDay - count.usedInDay)
+  const byDay = inDay < inMinute || (inDay === inMinute && count.dayEndsAt > count.minuteEndsAt)
+  const limit = byDay ? limits.perDay : limits.perMinute
+  if (!count.granted) return refusal(count, limit, inMinute, inDay)
+  return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
+}
+
+/** Covers every reason at once, so that a client that waits this long is served. */
+function refusal(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
+  const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
+  const resetsAt = Math.max(windowsEnd, count.bannedUntil)
+  const retryAfter = Math.max(1, Math.ceil((resetsAt - count.now) / 1000))
+  const code = count.bannedUntil > count.now ? 'api_key_banned' : 'rate_limit_exceeded'
+  return { limit, remaining: 0, resetsAt, refusal: { code, retryAfter } }
+}
+
+/** Adds the three headers of the contract, part 8.2. Reset is in whole seconds since the Unix epoch. */
+export function addRateLimitHeaders(headers: string[], { limit, remaining, resetsAt }: Allowance): void {
+  headers.push(
+    'X-RateLimit-Limit',
+    String(limit),
+    'X-RateLimit-Remaining',
+    String(remaining),
+    'X-RateLimit-Reset',
+    String(Math.ceil(resetsAt / 1000)),
+  )
+}
+
+/** Answers a refused request: 429, with Retry-After in seconds (RFC 9110, section 10.2.3). */
+export function tooManyRequests({ code, retryAfter }: Refusal): ApiResponse {
+  const why =
+    code === 'api_key_banned' ? 'The API key is banned for a time, for going on over its limit' : 'Too many requests'
+  const seconds = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
+  return errorReply(code, ['Retry-After', String(retryAfter)], `${why}: retry after ${seconds}.`)
+}

@@ -1,0 +1,64 @@
+import type { ApiRequest } from './exchange.ts'
+import type { ApiKey } from './model.ts'
+import type { OperationName, Route } from './routes.ts'
+
+/** What is told of a fault beside the error itself. */
+export interface ErrorReport {
+  readonly method: string
+  /** The request target as it came; it holds no credential. */
+  readonly target: string
+}
+
+/** What is told of an answer. */
+export interface ResponseReport extends ErrorReport {
+  readonly status: number
+  /** The operation, where the request named one. */
+  readonly operation?: OperationName | undefined
+  /** The id of the key, where it was a live one. */
+  readonly keyId?: string | undefined
+  /** The client's address, where the door knows it. */
+  readonly clientAddress?: string | undefined
+  /** From the request's arrival to its answer, in milliseconds by the option `clock`. */
+  readonly durationMs: number
+}
+
+/** The options `onError` and `onResponse`. What they throw is lost: a request is answered all the same. */
+export interface Observers {
+  readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
+  readonly onResponse?: ((report: ResponseReport) => void) | undefined
+}
+
+/** Tells the host of a fault. */
+export function reportFault(error: unknown, { onError }: Observers, { method, target }: ApiRequest): void {
+  if (onError) quietly(() => onError(error, { method, target }))
+}
+
+/** What an answer is reported of. */
+interface Answered {
+  readonly request: ApiRequest
+  readonly route: Route
+  readonly key?: ApiKey
+}
+
+/** Tells the host of an answer. */
+export function reportResponse(
+  { onResponse }: Observers,
+  answered: Answered,
+  status: number,
+  durationMs: number,
+): void {
+  const { request, route, key } = answered
+  const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
+  const { method, target, clientAddress } = request
+  if (onResponse)
+    quietly(() => onResponse({ method, target, status, operation, keyId: key?.id, clientAddress, durationMs }))
+}
+
+function quietly(call: () => unknown): void {
+  try {
+    const result = call()
+    if (result instanceof Promise) result.catch(() => {})
+  } catch {
+    // An observer that fails must not fail the request that it observes.
+  }
+}

@@ -1,0 +1,55 @@
+import * as z from 'zod/mini'
+import { describe, JsonNumber } from './describe.ts'
+import { PetStoreError } from './errors.ts'
+import { type NewPet, type PetStatus, petStatuses } from './model.ts'
+
+/** One of the values of a status. */
+export const petStatus = z.enum(petStatuses)
+
+/** A name that every back end can keep as it is. */
+export const petName = z.string().check(
+  z.refine((name) => /\S/.test(name)),
+  z.refine((name) => !name.includes('\u0000') && name.isWellFormed()),
+)
+
+/** The body of createPet. Numbers of the text that are no int64 do not come as `bigint`. */
+export const newPet = z.object({ name: petName, categoryId: z.bigint(), status: z.optional(petStatus) })
+
+const expected: Record<keyof NewPet, string> = {
+  name: 'a string with a character that is not white space, without U+0000 and lone surrogates',
+  categoryId: 'an integer from -2^63 to 2^63-1',
+  status: `one of ${petStatuses.join(', ')}`,
+}
+
+/**
+ * Checks a body that was read as JSON. Only members that the body itself has are looked at.
+ *
+ * @throws {PetStoreError} `invalid_body`, naming every field that is wrong, what was expected and what came
+ */
+export function parseNewPet(body: unknown): NewPet {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof JsonNumber) {
+    throw invalidBody([`expected an object with name and categoryId, got ${describe(body)}`])
+  }
+  const members = ownMembers(body)
+  const result = newPet.safeParse(members)
+  if (result.success) return result.data
+  const wrong = new Set(result.error.issues.map((issue) => issue.path[0] as keyof NewPet))
+  throw invalidBody([...wrong].map((field) => `${field}: expected ${expected[field]}, got ${describe(members[field])}`))
+}
+
+function ownMembers(body: object): Partial<Record<keyof NewPet, unknown>> {
+  const members: Partial<Record<string, unknown>> = Object.create(null)
+  for (const field of Object.keys(expected)) {
+    if (Object.hasOwn(body, field)) members[field] = (body as Record<string, unknown>)[field]
+  }
+  return members
+}
+
+function invalidBody(problems: readonly string[]): PetStoreError {
+  return new PetStoreError('invalid_body', `The body is not a valid animal: ${problems.join('; ')}.`)
+}
+
+/** Whether a text is one of the values of a status. */
+export function isPetStatus(text: string): text is PetStatus {
+  return petStatus.safeParse(text).success
+}

@@ -1,0 +1,50 @@
+import { memory } from '../memory/index.ts'
+import type { PetStoreOptions } from '../options.ts'
+import { createPetStore, type PetStore } from '../pet-store.ts'
+import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { type ManualClock, manualClock } from './clock.ts'
+
+/** A pet store of a test's own, and what a test wants to move or look into. */
+export interface TestPetStore extends PetStore {
+  /** The token of a key on the plan `free`. */
+  readonly token: string
+  /** The time by which the store lives; it stands still until the test moves it. */
+  readonly clock: ManualClock
+  readonly storage: PetStorage
+  readonly keyStore: ManagedKeyStore
+  readonly quota: QuotaStore
+  /** Sends a request with the key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. */
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>
+}
+
+/** The options of {@link createTestPetStore}: those of `createPetStore`, but for the parts that it brings. */
+export type TestPetStoreOptions = Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> & {
+  /** The time to live by. @default a {@link manualClock} */
+  readonly clock?: ManualClock
+}
+
+/**
+ * Starts a pet store in memory, with one key, on a clock that stands still.
+ *
+ * @example
+ * ```ts
+ * import { createTestPetStore } from 'petstore-kit/testing'
+ *
+ * const { request } = await createTestPetStore()
+ * const response = await request('/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
+ * console.log(response.status) // 201
+ * ```
+ */
+export async function createTestPetStore(options: TestPetStoreOptions = {}): Promise<TestPetStore> {
+  const { clock = manualClock(), ...rest } = options
+  const backEnd = memory({ clock })
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const petStore = createPetStore({ ...rest, ...backEnd, clock })
+  const request = (path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers)
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
+    if (init.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
+    return petStore.fetch(new Request(`http://localhost${petStore.basePath}${path}`, { ...init, headers }))
+  }
+  return { ...petStore, ...backEnd, token, clock, request }
+}

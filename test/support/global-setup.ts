@@ -1,0 +1,17 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+
+/** Gives the tests a file to name what they skipped for, and prints it when all have run. */
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-'))
+  const skipsFile = join(folder, 'skips')
+  writeFileSync(skipsFile, '')
+  project.provide('skipsFile', skipsFile)
+  return () => {
+    const skips = new Set(readFileSync(skipsFile, 'utf8').split('\n').filter(Boolean))
+    for (const what of skips) console.log(`Skipped: tests that need ${what}, which this machine does not have.`)
+    rmSync(folder, { recursive: true })
+  }
+}

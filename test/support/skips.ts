@@ -1,0 +1,19 @@
+import { appendFileSync } from 'node:fs'
+import { inject } from 'vitest'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    skipsFile: string
+  }
+}
+
+/**
+ * Whether the tests that need something must be skipped because it is not on this machine: then the run says so in its
+ * last lines. With `CI=true` nothing is skipped: what is missing fails the run.
+ */
+export function missing(what: string, found: boolean): boolean {
+  if (found) return false
+  if (process.env.CI === 'true') throw new Error(`CI skips nothing, but this machine has no ${what}`)
+  appendFileSync(inject('skipsFile'), `${what}\n`)
+  return true
+}
