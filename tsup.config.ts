@@ -1,8 +1,14 @@
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
 
-const shared = { splitting: true, treeshake: true, sourcemap: false, target: 'es2022', platform: 'neutral' } as const
+const shared: Options = {
+  splitting: true,
+  treeshake: true,
+  target: 'es2022',
+  platform: 'neutral',
+  external: [/^node:/],
+}
 
-export default defineConfig((options) => [
+export default defineConfig((options): Options[] => [
   {
     ...shared,
     entry: {
@@ -12,13 +18,7 @@ export default defineConfig((options) => [
     },
     format: ['esm', 'cjs'],
     dts: options.dts !== false,
-    external: [/^node:/],
     clean: true,
   },
-  {
-    ...shared,
-    entry: { cli: 'adapters/cli.ts' },
-    format: ['esm'],
-    external: [/^node:/],
-  },
+  { ...shared, entry: { cli: 'adapters/cli.ts' }, format: ['esm'] },
 ])

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const cache = join(import.meta.dirname, '../../node_modules/.cache/on-demand')
+const underWay = new Map<string, Promise<string | undefined>>()
+
+/**
+ * Installs packages from the registry that only some tests need (other runtimes, drivers that must be compiled), once, in a
+ * folder of their own, so that `npm ci` stays small. Gives the folder, or `undefined` where they cannot be installed.
+ *
+ * @param packages - exact versions, such as `bun@1.4.5`
+ */
+export function onDemand(...packages: string[]): Promise<string | undefined> {
+  const name = packages.join('+').replaceAll(/[^\w.@+-]/g, '_')
+  const installation = underWay.get(name) ?? install(name, packages)
+  underWay.set(name, installation)
+  return installation
+}
+
+/** Whole installations are moved into place, so that an interrupted one, or two at once, do no harm. */
+async function install(name: string, packages: readonly string[]): Promise<string | undefined> {
+  const folder = join(cache, name)
+  if (existsSync(folder)) return folder
+  await mkdir(cache, { recursive: true })
+  const draft = await mkdtemp(join(cache, '.draft-'))
+  try {
+    await writeFile(join(draft, 'package.json'), '{"private":true}')
+    await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock', ...packages], {
+      cwd: draft,
+    })
+    await rename(draft, folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error
+    })
+    return folder
+  } catch (error) {
+    console.error(
+      `cannot install ${packages.join(' ')}: ${error instanceof Error ? error.message.split('\n')[0] : error}`,
+    )
+    return undefined
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
