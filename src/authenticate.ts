@@ -1,6 +1,7 @@
 import type { ApiRequest, ApiResponse } from './exchange.ts'
+import { andThen } from './maybe-promise.ts'
 import type { ApiKey } from './model.ts'
-import type { Clock, KeyStore } from './ports.ts'
+import type { Clock, KeyStore, MaybePromise } from './ports.ts'
 import { errorReply } from './reply.ts'
 
 /** Who a request comes from: the holder of a live key, or a stranger and what was wrong with the credential. */
@@ -15,13 +16,12 @@ const INVALID: Caller = { refusal: 'invalid_api_key' }
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
 
 /** Tells who a request comes from. */
-export async function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): Promise<Caller> {
+export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {
   const header = request.header('authorization')
   if (header === undefined) return MISSING
   const token = BEARER.exec(header)?.[1]
   if (token === undefined) return INVALID
-  const key = await keyStore.find(token, request)
-  return key !== undefined && isLive(key, clock) ? { key } : INVALID
+  return andThen(keyStore.find(token, request), (key) => (key !== undefined && isLive(key, clock) ? { key } : INVALID))
 }
 
 /** A store may answer from a cache, so the times on the key are held against the clock here as well. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorTable, isPetStoreError, PetStoreError } from './errors.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
+import { isPending } from './maybe-promise.ts'
 import type { BackEnd, MaybePromise } from './ports.ts'
 import { errorReply } from './reply.ts'
 import { type Observers, reportFault } from './report.ts'
@@ -42,11 +43,7 @@ function isUnreachable(error: unknown, depth = 0): boolean {
 
 /** Waits for a port, but no longer than `timeout` milliseconds. What answers at once costs no timer. */
 function within<T>(value: MaybePromise<T>, timeout: number, port: string): MaybePromise<T> {
-  return isPromiseLike(value) ? race(value, timeout, port) : value
-}
-
-function isPromiseLike<T>(value: MaybePromise<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+  return isPending(value) ? race(value, timeout, port) : value
 }
 
 function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T> {

@@ -4,10 +4,12 @@ import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
 import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
 import { faultReply, withTimeout } from './fault.ts'
 import { linkBase } from './link.ts'
+import { andThen } from './maybe-promise.ts'
 import { memory } from './memory/index.ts'
 import type { ApiKey } from './model.ts'
 import { checkOptions, type PetStoreOptions } from './options.ts'
 import { createPet, getPet, listPets } from './pets.ts'
+import type { MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
 import { type Allowance, addRateLimitHeaders, allowanceOf, limitsOf, quotaRequest, tooManyRequests } from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
@@ -57,8 +59,11 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
 
   async function handle(request: ApiRequest): Promise<ApiResponse> {
     const exchange = open(request)
-    const reply = await answer(exchange).catch((error: unknown) => faultReply(error, observers, request))
-    return seal(reply, exchange)
+    try {
+      return seal(await answer(exchange), exchange)
+    } catch (error) {
+      return seal(faultReply(error, observers, request), exchange)
+    }
   }
 
   function open(request: ApiRequest): Exchange {
@@ -75,30 +80,32 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     return caller.key ? perform(exchange) : unauthorized(caller.refusal)
   }
 
-  async function meter(caller: Caller, request: ApiRequest): Promise<Allowance> {
+  function meter(caller: Caller, request: ApiRequest): MaybePromise<Allowance> {
     const limits = limitsOf(caller, rules)
-    const now = clock.now()
-    const spending = quotaRequest(caller, limits, request.clientAddress, rules, now)
-    if (!spending) return allowanceOf(untouched(now), limits)
+    const spending = quotaRequest(caller, limits, request, rules, clock.now())
+    if (!spending) return allowanceOf(untouched(clock.now()), limits)
+    const count = onQuotaFailure === 'refuse' ? ports.quota.spend(spending) : spendOrLetPass(spending, request)
+    return andThen(count, (count) => allowanceOf(count, limits))
+  }
+
+  async function spendOrLetPass(spending: QuotaRequest, request: ApiRequest): Promise<QuotaCount> {
     try {
-      return allowanceOf(await ports.quota.spend(spending), limits)
+      return await ports.quota.spend(spending)
     } catch (error) {
-      if (onQuotaFailure === 'refuse') throw error
       reportFault(error, observers, request)
-      return allowanceOf(untouched(now), limits)
+      return untouched(spending.now)
     }
   }
 
-  async function perform({ request, target, route, arrivedAt }: Exchange): Promise<ApiResponse> {
+  function perform({ request, target, route, arrivedAt }: Exchange): MaybePromise<ApiResponse> {
     switch (route.kind) {
       case 'listPets':
         return listPets(ports.storage, request, target.query, address(target) + target.route)
       case 'createPet':
         return createPet(ports.storage, request, settings.bodyLimit, settings.defaultStatus)
       case 'getPet':
-        return isRemoved(arrivedAt, settings.sunset)
-          ? errorReply('operation_removed')
-          : getPet(ports.storage, request, route.petId)
+        if (isRemoved(arrivedAt, settings.sunset)) return errorReply('operation_removed')
+        return getPet(ports.storage, request, route.petId)
       default:
         return noOperation(route)
     }

@@ -1,29 +1,30 @@
-import { PetStoreError } from './errors.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
 import { isInt64, readJson, writePet, writePets } from './json.ts'
+import { andThen } from './maybe-promise.ts'
 import { requireJson } from './media-type.ts'
 import type { NewPet, Pet, PetStatus } from './model.ts'
 import { nextQuery, parsePageQuery } from './page.ts'
-import type { PetStorage } from './ports.ts'
+import type { MaybePromise, PetStorage } from './ports.ts'
+import { errorReply } from './reply.ts'
 import { parseNewPet } from './schema.ts'
 
 const JSON_HEADERS = ['Content-Type', 'application/json']
 
 /** `GET /pets`: one page, and a Link to the next where there is one (RFC 8288). */
-export async function listPets(
+export function listPets(
   storage: PetStorage,
   request: ApiRequest,
   query: string,
   address: string,
-): Promise<ApiResponse> {
-  const page = parsePageQuery(query)
+): MaybePromise<ApiResponse> {
+  const { limit, after, status } = parsePageQuery(query)
   // One animal more than asked for tells whether there is a next page.
-  const found = await storage.list({ ...page, limit: page.limit + 1 }, request)
-  if (found.length <= page.limit) return json(200, writePets(found))
-  const pets = found.slice(0, page.limit)
-  const last = pets[pets.length - 1] as Pet
-  const next = `<${address}?${nextQuery(query, last.id)}>; rel="next"`
-  return { status: 200, headers: [...JSON_HEADERS, 'Link', next], body: writePets(pets) }
+  return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
+    if (found.length <= limit) return json(200, writePets(found))
+    const last = found[limit - 1] as Pet
+    const next = `<${address}?${nextQuery(query, last.id)}>; rel="next"`
+    return { status: 200, headers: [...JSON_HEADERS, 'Link', next], body: writePets(found.slice(0, limit)) }
+  })
 }
 
 /** `POST /pets`: adds one animal. */
@@ -39,15 +40,18 @@ export async function createPet(
 }
 
 function withStatus(pet: NewPet, defaultStatus: PetStatus | null): NewPet {
-  return pet.status === undefined && defaultStatus !== null ? { ...pet, status: defaultStatus } : pet
+  return pet.status === undefined && defaultStatus !== null
+    ? { name: pet.name, categoryId: pet.categoryId, status: defaultStatus }
+    : pet
 }
 
 /** `GET /pets/{petId}`, deprecated: reads one animal. */
-export async function getPet(storage: PetStorage, request: ApiRequest, petId: string): Promise<ApiResponse> {
+export function getPet(storage: PetStorage, request: ApiRequest, petId: string): MaybePromise<ApiResponse> {
   const id = parsePetId(petId)
-  const pet = id === undefined ? undefined : await storage.get(id, request)
-  if (pet === undefined) throw new PetStoreError('pet_not_found')
-  return json(200, writePet(pet))
+  if (id === undefined) return errorReply('pet_not_found')
+  return andThen(storage.get(id, request), (pet) =>
+    pet === undefined ? errorReply('pet_not_found') : json(200, writePet(pet)),
+  )
 }
 
 /** A canonical decimal int64; `undefined` for any other text, which names no animal. */

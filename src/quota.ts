@@ -1,5 +1,5 @@
 import type { Caller } from './authenticate.ts'
-import type { ApiResponse } from './exchange.ts'
+import type { ApiRequest, ApiResponse } from './exchange.ts'
 import type { PlanLimits } from './model.ts'
 import type { QuotaCount, QuotaRequest } from './ports.ts'
 import { errorReply } from './reply.ts'
@@ -47,12 +47,13 @@ export function limitsOf({ key }: Caller, { plans, anonymous }: QuotaRules): Pla
 export function quotaRequest(
   caller: Caller,
   limits: PlanLimits,
-  clientAddress: string | undefined,
+  request: ApiRequest,
   rules: QuotaRules,
   now: number,
 ): QuotaRequest | undefined {
   const { key } = caller
   if (key === undefined) {
+    const { clientAddress } = request
     return clientAddress === undefined
       ? undefined
       : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }

@@ -1,4 +1,5 @@
 import type { ApiResponse } from '../../src/index.ts'
+import { rawHeader } from './headers.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
@@ -58,13 +59,18 @@ function writeStream(
   outgoing.end(answer.body)
 }
 
-function isUnreadBody({ complete, headers }: NodeIncoming): boolean {
-  return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
+function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
+  if (complete) return false
+  return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
+}
+
+function declaredLength(rawHeaders: readonly string[]): number {
+  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
 }
 
 /** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
-function isSmallBody({ headers }: NodeIncoming): boolean {
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= DRAINED_BYTES
+function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
+  return rawHeader(rawHeaders, 'transfer-encoding') === undefined && declaredLength(rawHeaders) <= DRAINED_BYTES
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ApiRequest } from '../../src/index.ts'
 import { readBody } from './body.ts'
 import type { AddressReader } from './client-address.ts'
+import { rawHeader } from './headers.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 /** Where a request stands: its whole target, and the part of the path that a router of the host has matched. */
@@ -49,11 +50,9 @@ export class NodeRequest implements ApiRequest {
     return this.#abort.signal
   }
 
+  /** From the raw headers: Node's own object drops a second Authorization without a word, and is slow to make. */
   header(name: string): string | undefined {
-    // Node drops a second Authorization without a word, so it is looked for among the raw headers.
-    if (name === 'authorization') return joinRaw(this.#incoming.rawHeaders, name)
-    const value = this.#incoming.headers[name]
-    return typeof value === 'object' ? value.join(', ') : value
+    return rawHeader(this.#incoming.rawHeaders, name)
   }
 
   async body(limit: number): Promise<Uint8Array> {
@@ -64,16 +63,6 @@ export class NodeRequest implements ApiRequest {
     if (this.awaitsContinue) this.#outgoing.writeContinue()
     this.awaitsContinue = false
   }
-}
-
-function joinRaw(rawHeaders: readonly string[], name: string): string | undefined {
-  let joined: string | undefined
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const field = rawHeaders[i] as string
-    if (field.length !== name.length || field.toLowerCase() !== name) continue
-    joined = joined === undefined ? rawHeaders[i + 1] : `${joined}, ${rawHeaders[i + 1]}`
-  }
-  return joined
 }
 
 /** A response that closes before all of it was sent has lost its client. */

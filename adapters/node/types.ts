@@ -8,7 +8,6 @@ export interface NodeIncoming {
   /** The whole request target, where a router has shortened `url`. */
   readonly originalUrl?: string | undefined
   readonly httpVersionMajor: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly rawHeaders: readonly string[]
   readonly complete: boolean
   readonly destroyed?: boolean

@@ -1,0 +1,35 @@
+import { createPetStore, memory } from 'petstore-kit'
+import { LIMITS, PETS, pageText, pet } from './fixtures.mjs'
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+/** In process: `fetch(new Request())` beside building that Request, reading three things of it, and building that Response. */
+export async function benchFetch({ count = 20_000, rounds = 9 } = {}) {
+  const backEnd = memory()
+  for (let i = 0; i < PETS; i++) await backEnd.storage.create({ ...pet(i), categoryId: BigInt(pet(i).categoryId) })
+  const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
+  const petStore = createPetStore(backEnd)
+  const build = () => new Request('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+  const body = pageText(20)
+  const headers = Object.fromEntries((await petStore.fetch(build())).headers)
+  const contestants = {
+    bare: async () => {
+      const request = build()
+      const read = [request.method, request.url, request.headers.get('authorization')]
+      return new Response(body, { status: read.length === 3 ? 200 : 500, headers })
+    },
+    kit: () => petStore.fetch(build()),
+  }
+  for (const run of Object.values(contestants)) if ((await (await run()).text()) !== body) throw new Error('the answers differ')
+  const samples = { bare: [], kit: [] }
+  for (let round = -2; round < rounds; round++) {
+    for (const [name, run] of Object.entries(contestants)) {
+      const started = performance.now()
+      for (let i = 0; i < count; i++) await run()
+      if (round >= 0) samples[name].push(((performance.now() - started) * 1000) / count)
+    }
+  }
+  const bare = median(samples.bare)
+  const kit = median(samples.kit)
+  console.log(`\nfetch(new Request()): ${kit.toFixed(1)} us, bare ${bare.toFixed(1)} us, ratio ${(kit / bare).toFixed(2)}`)
+}

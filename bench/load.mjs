@@ -1,0 +1,38 @@
+import { connect } from 'node:net'
+
+/** Opens `connections` sockets, and asks the same on each until `count` answers have come. Gives the seconds it took. */
+export async function load(port, request, count, connections = 32) {
+  const started = performance.now()
+  let sent = 0
+  let failures = 0
+  const runOne = () =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.setNoDelay(true)
+      let text = ''
+      const next = () => (sent++ < count ? socket.write(request) : socket.end(resolve))
+      socket.on('connect', next)
+      socket.on('error', reject)
+      socket.on('data', (chunk) => {
+        text = text === '' ? chunk.latin1Slice() : text + chunk.latin1Slice()
+        const head = text.indexOf('\r\n\r\n')
+        if (head === -1) return
+        const length = Number(/content-length: (\d+)/i.exec(text)?.[1])
+        if (text.length < head + 4 + length) return
+        if (text.charCodeAt(9) !== 0x32) failures++
+        text = ''
+        next()
+      })
+    })
+  await Promise.all(Array.from({ length: connections }, runOne))
+  if (failures > 0) throw new Error(`${failures} of ${count} requests were refused`)
+  return (performance.now() - started) / 1000
+}
+
+/** The text of a request. */
+export function requestText(kind, token) {
+  const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\n`
+  if (kind === 'list') return `GET /v1/pets HTTP/1.1\r\n${head}\r\n`
+  const body = '{"name":"Animal number 1000","categoryId":7,"status":"available"}'
+  return `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
