@@ -5,17 +5,8 @@ import type { BackEnd, MaybePromise } from './ports.ts'
 import { errorReply } from './reply.ts'
 import { type Observers, reportFault } from './report.ts'
 
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-])
+/** The codes of connections that could not be made, or broke. */
+const UNREACHABLE = /^E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)$/
 
 const RETRY_AFTER_SECONDS = '5'
 
@@ -36,7 +27,7 @@ function codeOf(error: unknown): ErrorCode {
 function isUnreachable(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 5) return false
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown }
-  if (typeof code === 'string' && UNREACHABLE.has(code)) return true
+  if (typeof code === 'string' && UNREACHABLE.test(code)) return true
   const inner = Array.isArray(errors) ? errors : []
   return [cause, ...inner].some((error) => isUnreachable(error, depth + 1))
 }

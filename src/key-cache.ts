@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { boundedMap } from './bounded-map.ts'
 import type { ApiKey } from './model.ts'
 import type { CallContext, Clock, KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 
@@ -75,8 +76,8 @@ class KeyCache {
     this.#store = store
     this.#ttl = ttl
     this.#clock = clock
-    this.#known = new LRUCache({ max })
-    this.#unknown = new LRUCache({ max })
+    this.#known = boundedMap(max)
+    this.#unknown = boundedMap(max)
   }
 
   find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined> {

@@ -50,32 +50,21 @@ export interface PetStoreOptions {
 
 type Check = (value: unknown) => boolean
 
-interface Rule {
-  readonly expected: string
-  readonly check: Check
-}
-
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const isOneOf =
-  (...values: readonly unknown[]): Check =>
-  (value) =>
-    values.includes(value)
-const isOptional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value)
-const hasMethods =
-  (...names: readonly string[]): Check =>
-  (value) =>
-    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
-    names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+const isOptionalCount: Check = (value) => value === undefined || isCount(value)
 const isFunction: Check = (value) => typeof value === 'function'
-const port = (...names: readonly string[]): Rule => ({
-  expected: `an object with ${names.join(', ')}`,
-  check: hasMethods(...names),
-})
+const isOneOf = (...values: readonly unknown[]): [string, Check] => [
+  values.map(String).join(' or '),
+  (value) => values.includes(value),
+]
+/** `Date`, the default clock, is a function with a method. */
+const hasMethods = (...names: readonly string[]): [string, Check] => [
+  `an object with ${names.join(', ')}`,
+  (value) =>
+    (isObject(value) || isFunction(value)) &&
+    names.every((name) => isFunction((value as Record<string, unknown>)[name])),
+]
 
 /** Whether a value can be the limits of a plan or a key. */
 export function isPlanLimits(value: unknown): value is PlanLimits {
@@ -85,34 +74,29 @@ export function isPlanLimits(value: unknown): value is PlanLimits {
 /** What is expected of limits, for messages. */
 export const EXPECTED_LIMITS = '{ perMinute, perDay }, whole numbers of at least 1'
 
-const rules: Readonly<Record<keyof PetStoreOptions, Rule>> = {
-  storage: port('list', 'create', 'get'),
-  keyStore: port('find'),
-  quota: port('spend'),
-  clock: port('now'),
-  basePath: { expected: 'a path such as "/v1", without a trailing slash, a query or an escape', check: isBasePath },
-  publicUrl: { expected: 'an http or https URL without query and fragment', check: isPublicUrl },
-  plans: {
-    expected: `an object whose values are ${EXPECTED_LIMITS}`,
-    check: (value) => isObject(value) && Object.values(value).every(isPlanLimits),
-  },
-  anonymous: { expected: EXPECTED_LIMITS, check: isPlanLimits },
-  ban: { expected: 'false or { afterRefusals, seconds }, whole numbers of at least 1', check: isBan },
-  defaultStatus: { expected: `null or one of ${petStatuses.join(', ')}`, check: isOneOf(null, ...petStatuses) },
-  bodyLimit: { expected: 'a whole number of bytes, at least 1', check: isCount },
-  timeout: {
-    expected: 'a whole number of milliseconds from 1 to 2147483647',
-    check: (value) => isCount(value) && (value as number) < 2 ** 31,
-  },
-  cors: { expected: 'true, false, or { origins: "*" or a list of origins, maxAge: seconds }', check: isCors },
-  sunset: { expected: '"enforce" or "announce"', check: isOneOf('enforce', 'announce') },
-  onQuotaFailure: { expected: '"refuse" or "allow"', check: isOneOf('refuse', 'allow') },
-  onError: { expected: 'a function', check: isFunction },
-  onResponse: { expected: 'a function', check: isFunction },
+/** For each option, what is expected of it, and whether a value is that. */
+const rules: Readonly<Record<keyof PetStoreOptions, readonly [expected: string, check: Check]>> = {
+  storage: hasMethods('list', 'create', 'get'),
+  keyStore: hasMethods('find'),
+  quota: hasMethods('spend'),
+  clock: hasMethods('now'),
+  basePath: ['a path such as "/v1", without query and escapes', isBasePath],
+  publicUrl: ['an http or https URL without query and fragment', isPublicUrl],
+  plans: [`an object of ${EXPECTED_LIMITS}`, (value) => isObject(value) && Object.values(value).every(isPlanLimits)],
+  anonymous: [EXPECTED_LIMITS, isPlanLimits],
+  ban: ['false or { afterRefusals, seconds }, whole numbers of at least 1', isBan],
+  defaultStatus: isOneOf(null, ...petStatuses),
+  bodyLimit: ['a whole number of bytes, at least 1', isCount],
+  timeout: ['whole milliseconds from 1 to 2147483647', (value) => isCount(value) && (value as number) < 2 ** 31],
+  cors: ['true, false or { origins: "*" or a list of origins, maxAge: seconds }', isCors],
+  sunset: isOneOf('enforce', 'announce'),
+  onQuotaFailure: isOneOf('refuse', 'allow'),
+  onError: ['a function', isFunction],
+  onResponse: ['a function', isFunction],
 }
 
 /** What a back end may carry beside its ports, so that it can be spread into the options as it is. */
-const COMPANIONS = new Set(['migrate', 'close'])
+const COMPANIONS = ['migrate', 'close']
 
 /**
  * Refuses options that have no meaning.
@@ -121,10 +105,11 @@ const COMPANIONS = new Set(['migrate', 'close'])
  */
 export function checkOptions(options: PetStoreOptions): void {
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || COMPANIONS.has(name)) continue
-    const rule = Object.hasOwn(rules, name) ? rules[name as keyof PetStoreOptions] : undefined
-    if (rule === undefined) throw invalidOption(name, `one of the options ${Object.keys(rules).join(', ')}`, value)
-    if (!rule.check(value)) throw invalidOption(name, rule.expected, value)
+    if (value === undefined || COMPANIONS.includes(name)) continue
+    if (!Object.hasOwn(rules, name))
+      throw invalidOption(name, `one of the options ${Object.keys(rules).join(', ')}`, value)
+    const [expected, check] = rules[name as keyof PetStoreOptions]
+    if (!check(value)) throw invalidOption(name, expected, value)
   }
 }
 
@@ -138,23 +123,20 @@ function isBasePath(value: unknown): boolean {
 }
 
 function isPublicUrl(value: unknown): boolean {
-  if (typeof value !== 'string' || !URL.canParse(value)) return false
-  const { protocol, search, hash } = new URL(value)
-  return /^https?:$/.test(protocol) && search === '' && hash === ''
+  return typeof value === 'string' && /^https?:\/\/[^?#]+$/.test(value) && URL.canParse(value)
 }
 
 function isBan(value: unknown): boolean {
-  return (
-    value === false ||
-    (isObject(value) && isOptional(isCount)(value.afterRefusals) && isOptional(isCount)(value.seconds))
-  )
+  return value === false || (isObject(value) && isOptionalCount(value.afterRefusals) && isOptionalCount(value.seconds))
 }
 
 function isCors(value: unknown): boolean {
   if (!isObject(value)) return typeof value === 'boolean'
-  const { origins, maxAge } = value
-  const isOrigin = (origin: unknown) =>
-    typeof origin === 'string' && URL.canParse(origin) && new URL(origin).origin === origin
-  const isOrigins: Check = (list) => list === '*' || (Array.isArray(list) && list.every(isOrigin))
-  return isOptional(isOrigins)(origins) && isOptional((age) => age === 0 || isCount(age))(maxAge)
+  const { origins = '*', maxAge = 0 } = value
+  return (origins === '*' || (Array.isArray(origins) && origins.every(isOrigin))) && (maxAge === 0 || isCount(maxAge))
+}
+
+/** An origin as browsers send it: in lower case, without a path. */
+function isOrigin(value: unknown): boolean {
+  return typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value
 }

@@ -3,7 +3,6 @@ import { describe } from './describe.ts'
 import { PetStoreError } from './errors.ts'
 import { petStatuses } from './model.ts'
 import type { PetQuery } from './ports.ts'
-import { isPetStatus } from './schema.ts'
 
 const DEFAULT_LIMIT = 20
 
@@ -11,7 +10,7 @@ const readers = {
   limit: { expected: 'a whole number from 1 to 100', read: readLimit },
   status: {
     expected: `one of ${petStatuses.join(', ')}`,
-    read: (text: string) => (isPetStatus(text) ? text : undefined),
+    read: (text: string) => petStatuses.find((status) => status === text),
   },
   cursor: { expected: 'a cursor from the Link header of an earlier page', read: decodeCursor },
 }

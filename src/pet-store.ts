@@ -5,11 +5,12 @@ import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './e
 import { faultReply, withTimeout } from './fault.ts'
 import { linkBase } from './link.ts'
 import { andThen } from './maybe-promise.ts'
-import { memory } from './memory/index.ts'
+import { memoryQuota } from './memory/quota.ts'
+import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey } from './model.ts'
 import { checkOptions, type PetStoreOptions } from './options.ts'
 import { createPet, getPet, listPets } from './pets.ts'
-import type { MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
+import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
 import { type Allowance, addRateLimitHeaders, allowanceOf, limitsOf, quotaRequest, tooManyRequests } from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
@@ -129,15 +130,18 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 }
 
+/** Nobody could ever issue a key of a store that nobody has: without the option, every key is unknown. */
+const NO_KEYS: KeyStore = { find: () => undefined }
+
 /** Checks the options and fills in what they leave open. The defaults of the whole service stand here. */
 function settle(options: PetStoreOptions) {
   checkOptions(options)
   const { clock = Date, timeout = 10_000, cors = false, ban = {}, plans = {}, basePath = '/v1' } = options
-  const { storage, keyStore, quota } = options
-  const backEnd =
-    storage && keyStore && quota
-      ? { storage, keyStore, quota }
-      : { ...memory({ clock }), ...given({ storage, keyStore, quota }) }
+  const backEnd = {
+    storage: options.storage ?? memoryStorage(),
+    keyStore: options.keyStore ?? NO_KEYS,
+    quota: options.quota ?? memoryQuota(),
+  }
   const allPlans = {
     free: { perMinute: 60, perDay: 1_000 },
     pro: { perMinute: 300, perDay: 10_000 },

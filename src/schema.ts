@@ -1,15 +1,19 @@
 import * as z from 'zod/mini'
 import { describe, JsonNumber } from './describe.ts'
 import { PetStoreError } from './errors.ts'
-import { type NewPet, type PetStatus, petStatuses } from './model.ts'
+import { type NewPet, petStatuses } from './model.ts'
 
 /** One of the values of a status. */
 export const petStatus = z.enum(petStatuses)
 
 /** A name that every back end can keep as it is. */
-export const petName = z
-  .string()
-  .check(z.refine((name) => /\S/.test(name) && !name.includes('\u0000') && name.isWellFormed()))
+export const petName = z.string().check(({ value, issues }) => {
+  if (!isPetName(value)) issues.push({ code: 'custom', input: value })
+})
+
+function isPetName(name: string): boolean {
+  return /\S/.test(name) && !name.includes('\u0000') && name.isWellFormed()
+}
 
 /** The body of createPet. Numbers of the text that are no int64 do not come as `bigint`. */
 export const newPet = z.object({ name: petName, categoryId: z.bigint(), status: z.optional(petStatus) })
@@ -44,9 +48,4 @@ function ownMembers(body: object): Record<keyof NewPet, unknown> {
 
 function invalidBody(problems: readonly string[]): PetStoreError {
   return new PetStoreError('invalid_body', `The body is not a valid animal: ${problems.join('; ')}.`)
-}
-
-/** Whether a text is one of the values of a status. */
-export function isPetStatus(text: string): text is PetStatus {
-  return petStatus.safeParse(text).success
 }

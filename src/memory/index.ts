@@ -1,4 +1,3 @@
-import { cached } from '../key-cache.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -32,10 +31,10 @@ export function memory(options: MemoryOptions = {}): {
   keyStore: ManagedKeyStore
   quota: QuotaStore
 } {
-  const { clock = Date, maxCustomers = 100_000, maxAddresses = 10_000 } = options
+  const { clock = Date, maxCustomers, maxAddresses } = options
   return {
     storage: memoryStorage(),
-    keyStore: cached(memoryKeyStore(clock), { clock }),
+    keyStore: memoryKeyStore(clock),
     quota: memoryQuota(maxCustomers, maxAddresses),
   }
 }

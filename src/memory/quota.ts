@@ -1,11 +1,11 @@
-import { LRUCache } from 'lru-cache'
+import { boundedMap } from '../bounded-map.ts'
 import type { QuotaStore } from '../ports.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../windows.ts'
 
 /** Counts in memory. Addresses have room of their own, so that no flood of strangers pushes out a customer's count. */
-export function memoryQuota(maxCustomers: number, maxAddresses: number): QuotaStore {
-  const customers = new LRUCache<string, QuotaState>({ max: maxCustomers })
-  const addresses = new LRUCache<string, QuotaState>({ max: maxAddresses })
+export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): QuotaStore {
+  const customers = boundedMap<QuotaState>(maxCustomers)
+  const addresses = boundedMap<QuotaState>(maxAddresses)
 
   return {
     spend(request) {
