@@ -13,7 +13,7 @@ function importsOf(folder: string): Map<string, string[]> {
 }
 
 function imports(file: string): string[] {
-  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[^]*?\*\//g, '')
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '')
   const names = [
     ...text.matchAll(/^(?:import|export)\b[^'";]*? from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm),
   ].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
