@@ -1,26 +1,36 @@
 import { tooLarge } from '../../src/door.ts'
 import { PetStoreError } from '../../src/index.ts'
+import { keptBody } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
 
 /**
- * Reads the whole body of a Node request.
+ * Reads the whole body of a Node request, or takes what the host has kept of it where the host has read it.
  *
- * @throws {PetStoreError} `payload_too_large`, before the whole of it is read; `incomplete_body` where the client leaves
+ * @throws {PetStoreError} `payload_too_large`, before the whole of it is read; `incomplete_body` where the client leaves;
+ * `body_already_read` where the host has read it and nothing exact is left
  */
 export async function readBody(incoming: NodeIncoming, limit: number, beforeReading: () => void): Promise<Uint8Array> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
+  // The state of the stream decides: parsers leave a `body` behind also where they have read nothing.
+  if (incoming.readableDidRead || incoming.readableEnded) return withinLimit(keptBody(incoming), limit)
   beforeReading()
   return collect(incoming, limit)
+}
+
+function withinLimit(body: Uint8Array, limit: number): Uint8Array {
+  if (body.byteLength > limit) throw tooLarge(limit)
+  return body
 }
 
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
-    const onData = (chunk: Uint8Array) => {
-      size += chunk.byteLength
+    const onData = (chunk: Uint8Array | string) => {
+      const bytes = toBytes(chunk, incoming.readableEncoding)
+      size += bytes.byteLength
       if (size > limit) settle(() => reject(tooLarge(limit)))
-      else chunks.push(chunk)
+      else chunks.push(bytes)
     }
     const onEnd = () =>
       settle(() => resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size)))
@@ -31,7 +41,22 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       for (const [event, listener] of Object.entries(listeners)) incoming.removeListener(event, listener)
       report()
     }
-    if (incoming.destroyed) onBreak()
-    else for (const [event, listener] of Object.entries(listeners)) incoming.on(event, listener)
+    if (incoming.destroyed) return onBreak()
+    for (const [event, listener] of Object.entries(listeners)) incoming.on(event, listener)
+    setFlowing(incoming)
   })
+}
+
+/** The host may have called `setEncoding`. */
+function toBytes(chunk: Uint8Array | string, encoding: string | null | undefined): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding) : chunk
+}
+
+/** The host may have paused the stream, or wait for `readable` itself: then nothing flows unless it is pulled. */
+function setFlowing(incoming: NodeIncoming): void {
+  if (incoming.listenerCount('readable') === 0) incoming.resume()
+  else
+    incoming.on('readable', () => {
+      while (incoming.read() !== null);
+    })
 }
