@@ -1,4 +1,4 @@
-import type { PetStore } from '../src/index.ts'
+import type { ApiRequest, PetStore } from '../src/index.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
@@ -29,6 +29,58 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  * ```
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
-  const answer = fetchAnswerer(petStore, options)
+  const answer = fetchAnswerer(withTimelySignal(petStore), options)
   return (request, info) => answer(request, info.remoteAddr.hostname)
+}
+
+/** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */
+function withTimelySignal(petStore: PetStore): PetStore {
+  return {
+    ...petStore,
+    handle: async (request) => {
+      const answered = new AbortController()
+      try {
+        return await petStore.handle(new TimelyRequest(request, answered.signal))
+      } finally {
+        answered.abort()
+      }
+    },
+  }
+}
+
+class TimelyRequest implements ApiRequest {
+  readonly method: string
+  readonly target: string
+  readonly clientAddress: string | undefined
+  readonly #request: ApiRequest
+  readonly #answered: AbortSignal
+  #left: AbortController | undefined
+
+  constructor(request: ApiRequest, answered: AbortSignal) {
+    this.method = request.method
+    this.target = request.target
+    this.clientAddress = request.clientAddress
+    this.#request = request
+    this.#answered = answered
+  }
+
+  get signal(): AbortSignal {
+    this.#left ??= this.#watch(new AbortController())
+    return this.#left.signal
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.header(name)
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    return this.#request.body(limit)
+  }
+
+  #watch(left: AbortController): AbortController {
+    const { signal } = this.#request
+    if (signal?.aborted) left.abort()
+    else signal?.addEventListener('abort', () => left.abort(), { signal: this.#answered })
+    return left
+  }
 }

@@ -93,6 +93,6 @@ function send(reply: FastifyReplyLike, raw: NodeIncoming, { status, headers: our
   const headers = withHostVary(ours, (name) => reply.getHeader(name))
   reply.code(status)
   for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1] as string)
+  if (isUnreadBody(raw)) limitRest(raw, reply.raw)
   reply.send(body === '' ? undefined : Buffer.from(body))
-  if (isUnreadBody(raw)) limitRest(raw)
 }

@@ -24,7 +24,7 @@ export function writeAnswer(
   if (isWatched(outgoing)) {
     setHeaders(outgoing, answer.status, headers)
     outgoing.end(answer.body)
-    if (mustClose) limitRest(incoming)
+    if (mustClose) limitRest(incoming, outgoing)
     return
   }
   outgoing.writeHead(answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
@@ -89,11 +89,12 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, body: string): v
   drain(incoming, () => outgoing.end())
 }
 
-/** Node reads the rest of an upload once the answer has ended; this keeps that from going on for ever. */
-export function limitRest(incoming: NodeIncoming): void {
-  drain(incoming, () => {
+/** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
+export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
+  const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
-  })
+  }
+  outgoing.on('finish', () => drain(incoming, giveUp))
 }
 
 /** Reads on until the body ends, or enough of it has come, or time is up. */
