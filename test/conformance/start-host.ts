@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 
-/** A host program that runs in a process of its own. */
-export interface StartedHost {
-  readonly port: number
+/** A program that runs in a process of its own. */
+export interface Started<T> {
+  /** What its output told. */
+  readonly told: T
   stop(): Promise<void>
 }
 
@@ -15,19 +17,26 @@ export const hasIPv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 )
 
-/** Starts a program, and waits for the line of JSON in which it names its port. */
-export async function startProgram(command: string, args: readonly string[]): Promise<StartedHost> {
-  const env = { ...process.env, HOST: hasIPv6 ? '::' : '127.0.0.1', NO_COLOR: '1' }
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Starts a program, and waits for the line of its output in which it tells that it is ready. */
+export async function startProgram<T>(
+  [command = '', ...args]: readonly string[],
+  read: (line: string) => T | undefined,
+  { cwd, env = {} }: { cwd?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<Started<T>> {
+  const all = { ...process.env, HOST: hasIPv6 ? '::' : '127.0.0.1', NO_COLOR: '1', ...env }
+  const child = spawn(command, args, { cwd, env: all, stdio: ['ignore', 'pipe', 'pipe'] })
   const errors: string[] = []
   child.stderr.on('data', (text) => errors.push(String(text)))
-  const port = await Promise.race([
-    firstPort(child),
-    once(child, 'exit').then(() =>
-      Promise.reject(new Error(`${command} ${args.join(' ')} ended:\n${errors.join('')}`)),
-    ),
-  ])
-  return { port, stop: () => stop(child) }
+  const end = async () => {
+    await once(child, 'exit')
+    throw new Error(`${command} ${args.join(' ')} ended:\n${errors.join('')}`)
+  }
+  return { told: await Promise.race([firstLine(child.stdout, read), end()]), stop: () => stop(child) }
+}
+
+/** Reads the port from a line of JSON such as `{"port":4711}`. */
+export function portOf(line: string): number | undefined {
+  return line.startsWith('{') ? JSON.parse(line).port : undefined
 }
 
 /** The path of a host program. */
@@ -35,17 +44,14 @@ export function hostProgram(name: string): string {
   return resolve(import.meta.dirname, 'hosts', name)
 }
 
-async function firstPort(child: ChildProcess): Promise<number> {
-  if (child.stdout === null) throw new Error('no output')
-  const lines = createInterface(child.stdout)
-  for await (const line of lines) {
-    const port = line.startsWith('{') ? JSON.parse(line).port : undefined
-    if (port !== undefined) {
-      child.stdout.resume()
-      return port
-    }
-  }
-  return new Promise(() => {})
+async function firstLine<T>(output: Readable, read: (line: string) => T | undefined): Promise<T> {
+  const lines = createInterface(output)
+  return new Promise((resolve) => {
+    lines.on('line', (line) => {
+      const told = read(line)
+      if (told !== undefined) resolve(told)
+    })
+  })
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,14 +1,16 @@
 /** What a host makes impossible, whatever stands behind it. */
-interface Limit {
+export interface Limit {
   readonly hosts: readonly string[]
   readonly rows: readonly string[]
   readonly reason: string
+  /** It depends on who is faster. */
+  readonly isChance?: boolean
 }
 
 /** Hosts that hand a plain Request to the store. */
 const FETCH_HOSTS = ['workerd', 'Hono', 'h3', 'itty-router', 'Koa, with a Response']
 
-/** Every row that a host does not pass, and why. The suite expects each of them to fail. */
+/** Every row that a host does not pass, and why. The suite expects each of them to fail, but for those left to chance. */
 export const limitTable: readonly Limit[] = [
   {
     hosts: FETCH_HOSTS,
@@ -53,13 +55,19 @@ export const limitTable: readonly Limit[] = [
     reason: 'the work for a client that has left is ended from outside, and its code does not go on',
   },
   {
+    hosts: ['workerd'],
+    rows: ['a client that uploads far too much gets its answer'],
+    reason: 'it closes the connection once it has answered, and a client that still writes may lose the answer',
+    isChance: true,
+  },
+  {
     hosts: ['Koa, with a Response'],
     rows: ['a client that leaves is noticed'],
     reason: 'it makes no Request itself, and so no signal that goes with one',
   },
 ]
 
-/** Why a host cannot pass a row, or `undefined` where it must. */
-export function limitOf(host: string, row: string): string | undefined {
-  return limitTable.find(({ hosts, rows }) => hosts.includes(host) && rows.includes(row))?.reason
+/** What keeps a host from passing a row, or `undefined` where it must. */
+export function limitOf(host: string, row: string): Limit | undefined {
+  return limitTable.find(({ hosts, rows }) => hosts.includes(host) && rows.includes(row))
 }
