@@ -11,9 +11,20 @@ export interface NodeIncoming {
   readonly rawHeaders: readonly string[]
   readonly complete: boolean
   readonly destroyed?: boolean
-  readonly socket: { readonly remoteAddress?: string | undefined } | null
+  /** Whether any of the body has been read, and whether all of it. */
+  readonly readableDidRead?: boolean
+  readonly readableEnded?: boolean
+  readonly readableEncoding?: string | null
+  readonly socket: { readonly remoteAddress?: string | undefined; destroy?(): unknown } | null
+  /** What a body parser of the host has made of the body, and the exact bytes where the host has kept them. */
+  readonly body?: unknown
+  readonly rawBody?: unknown
+  /** Set by Express 4's parsers where they have really parsed. */
+  readonly _body?: unknown
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
+  listenerCount(event: string): number
+  read(): unknown
   resume(): unknown
 }
 
@@ -26,6 +37,7 @@ export interface NodeOutgoing {
   readonly destroyed?: boolean
   /** The stream beneath, in HTTP/2 alone. */
   readonly stream?: { close(): unknown; readonly writableFinished?: boolean } | undefined
+  getHeader(name: string): unknown
   setHeader(name: string, value: string): unknown
   writeHead(status: number, headers?: object): unknown
   flushHeaders(): void
