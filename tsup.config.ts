@@ -15,6 +15,7 @@ export default defineConfig((options): Options[] => [
       index: 'src/index.ts',
       testing: 'src/testing/index.ts',
       node: 'adapters/node.ts',
+      sqlite: 'adapters/sqlite.ts',
     },
     format: ['esm', 'cjs'],
     dts: options.dts !== false,

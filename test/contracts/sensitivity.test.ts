@@ -142,7 +142,8 @@ const keyFaults: Faults<ManagedKeyStore> = {
     },
   }),
   'anything is issued': (sound) => ({
-    issue: (options) => sound.issue({ plan: 'free', ...options }).catch(() => sound.issue({ plan: 'free' })),
+    issue: (options) =>
+      sound.issue(Object.assign({ plan: 'free' }, options)).catch(() => sound.issue({ plan: 'free' })),
   }),
   'two at once both revoke': (sound) => {
     const revoked = new Set<string>()
