@@ -17,7 +17,7 @@ export interface PostgresOptions {
   /** How keys are cached in this process, or `false` to ask the engine at every request. @default { ttl: 30000, max: 10000 } */
   readonly keyCache?: KeyCacheOptions | false | undefined
   /**
-   * The time to live by in tests, in milliseconds since the Unix epoch. Counts that have ended are then kept for ever.
+   * The time to live by in tests, in milliseconds since the Unix epoch.
    *
    * @default the engine's own, so that machines whose clocks differ count alike
    */
@@ -66,7 +66,7 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   return {
     storage: postgresStorage(query, names),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
-    quota: postgresQuota(query, names, time, clock === undefined),
+    quota: postgresQuota(query, names, time),
     migrate: () => migrate(query, names),
   }
 }

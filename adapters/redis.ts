@@ -1,3 +1,4 @@
+import { invalidOption } from '../src/door.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../src/index.ts'
 import { hex, subjectName } from './engine/subject.ts'
 import { unavailable } from './engine/unavailable.ts'
@@ -42,6 +43,7 @@ export interface RedisOptions {
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): { quota: QuotaStore } {
   const { prefix = 'petstore:', clock } = options
+  if (typeof prefix !== 'string') throw invalidOption('prefix', 'a string', prefix)
   const run = runner(evaluatorOf(client))
 
   async function spend(request: QuotaRequest): Promise<QuotaCount> {

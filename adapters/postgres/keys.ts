@@ -1,6 +1,7 @@
 import { type ApiKey, hashToken, isToken, type ManagedKeyStore, newKey } from '../../src/index.ts'
 import type { Query } from './client.ts'
 import type { Names } from './names.ts'
+import { guarded, unguarded } from './text.ts'
 import type { SqlTime } from './time.ts'
 
 interface KeyRow {
@@ -15,7 +16,8 @@ interface KeyRow {
   readonly revoked_at: number | null
 }
 
-const COLUMNS = 'id, plan, account, limit_per_minute, limit_per_day, label, created_at, expires_at, revoked_at'
+const COLUMNS = `id, ${guarded('plan')} AS plan, ${guarded('account')} AS account, ${guarded('label')} AS label,
+limit_per_minute, limit_per_day, created_at, expires_at, revoked_at`
 
 /** API keys in a table, by the SHA-256 of their token: the token itself never leaves the process. */
 export function postgresKeyStore(query: Query, { keys }: Names, time: SqlTime): ManagedKeyStore {
@@ -42,7 +44,11 @@ VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) R
       const [row] = await query<KeyRow>(issueOne, [...values, ...time.values()])
       return { token, key: toKey(row as KeyRow) }
     },
-    revoke: async (id) => (await query(revokeOne, [id, ...time.values()])).length === 1,
+    async revoke(id) {
+      // No key has such an id, and the engine would refuse the text itself.
+      if (id.includes('\u0000')) return false
+      return (await query(revokeOne, [id, ...time.values()])).length === 1
+    },
     list: async () => (await query<KeyRow>(listAll)).map(toKey),
   }
 }
@@ -51,11 +57,11 @@ function toKey(row: KeyRow): ApiKey {
   const { id, plan, account, label, limit_per_minute: perMinute, limit_per_day: perDay } = row
   return Object.freeze({
     id,
-    plan,
+    plan: unguarded(plan),
     createdAt: Number(row.created_at),
-    ...(account !== null && { account }),
+    ...(account !== null && { account: unguarded(account) }),
     ...(perMinute !== null && perDay !== null && { limits: { perMinute: Number(perMinute), perDay: Number(perDay) } }),
-    ...(label !== null && { label }),
+    ...(label !== null && { label: unguarded(label) }),
     ...(row.expires_at !== null && { expiresAt: Number(row.expires_at) }),
     ...(row.revoked_at !== null && { revokedAt: Number(row.revoked_at) }),
   })

@@ -8,7 +8,7 @@ import type { SqlTime } from './time.ts'
 const PRUNE_EVERY = 500
 const PRUNED_AT_ONCE = 1_000
 /** How long a count is kept past its end, in milliseconds: a clock that steps back must not free anybody. */
-const KEPT = 3_600_000
+const KEPT = 172_800_000
 
 interface CountRow {
   readonly granted: boolean
@@ -20,19 +20,15 @@ interface CountRow {
   readonly banned_until: number
 }
 
-/**
- * Counts in a table, one row a subject, one statement a request.
- *
- * @param prunes - whether counts that have ended are removed by and by
- */
-export function postgresQuota(query: Query, { quota }: Names, time: SqlTime, prunes: boolean): QuotaStore {
+/** Counts in a table, one row a subject, one statement a request. */
+export function postgresQuota(query: Query, { quota }: Names, time: SqlTime): QuotaStore {
   const spendOne = spendStatement(quota, time.at(6))
   const prune = pruneStatement(quota, time.at(1))
   let spent = 0
 
   return {
     async spend(request) {
-      if (prunes && spent++ % PRUNE_EVERY === 0) query(prune).catch(() => {})
+      if (spent++ % PRUNE_EVERY === 0) query(prune, time.values()).catch(() => {})
       const [row] = await query<CountRow>(spendOne, [...(await valuesOf(request)), ...time.values()])
       return toCount(row as CountRow, request)
     },

@@ -1,6 +1,7 @@
 import type { Pet, PetStatus, PetStorage } from '../../src/index.ts'
 import type { Query } from './client.ts'
 import { literal, type Names } from './names.ts'
+import { guarded, unguarded } from './text.ts'
 
 /** A number of our own, so that the lock is told from those of the host. */
 const LOCK = 1_347_637_588
@@ -13,7 +14,7 @@ interface PetRow {
   readonly status: PetStatus | null
 }
 
-const COLUMNS = 'p.id::text AS id, p.name, p.category_id::text AS category_id, p.status'
+const COLUMNS = `p.id::text AS id, ${guarded('p.name')} AS name, p.category_id::text AS category_id, p.status`
 const BEFORE_ALL = '-9223372036854775808'
 
 /** Animals in a table. Each filter has a statement of its own, so that no plan, however generic, has to sort. */
@@ -55,6 +56,6 @@ RETURNING ${COLUMNS}`
 }
 
 function toPet({ id, name, category_id, status }: PetRow): Pet {
-  const pet = { id: BigInt(id), name, categoryId: BigInt(category_id) }
+  const pet = { id: BigInt(id), name: unguarded(name), categoryId: BigInt(category_id) }
   return status === null ? pet : { ...pet, status }
 }

@@ -5,7 +5,7 @@
  * milliseconds; none where there are no bans), and the time where it is not to be the engine's own. The numbers of Lua are
  * those of JavaScript; `%.17g` writes them whole, where a reply of integers would cut them.
  *
- * What is kept outlasts its end by an hour, so that a clock which steps back frees nobody.
+ * What is kept outlasts its end by two days, so that a clock which steps back frees nobody.
  */
 export const script = `local function number(text) return tonumber(text) or 0 end
 local perMinute, perDay = number(ARGV[1]), number(ARGV[2])
@@ -50,6 +50,6 @@ end
 
 local state = string.format('%.17g %.17g %.17g %.17g %.17g %.17g',
   usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refused, bannedUntil)
-local expiry = math.max(minuteEndsAt, dayEndsAt, bannedUntil) - now + 3600000
+local expiry = math.max(minuteEndsAt, dayEndsAt, bannedUntil) - now + 172800000
 redis.call('SET', KEYS[1], state, 'PX', string.format('%.0f', math.min(expiry, 1e15)))
 return string.format('%d %.17g ', granted and 1 or 0, now) .. state`
