@@ -61,12 +61,11 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   const { schema = 'petstore', keyCache = {}, clock } = options
   const query = querying(client)
   const names = namesIn(schema)
-  const time = sqlTime(clock)
-  const keyStore = postgresKeyStore(query, names, time)
+  const keyStore = postgresKeyStore(query, names, sqlTime(clock))
   return {
     storage: postgresStorage(query, names),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
-    quota: postgresQuota(query, names, time),
+    quota: postgresQuota(query, names, clock),
     migrate: () => migrate(query, names),
   }
 }

@@ -1,5 +1,6 @@
 import type { Query } from './client.ts'
 import { literal, type Names } from './names.ts'
+import { spendFunction } from './spend.ts'
 
 /** Any number will do, so long as all processes agree on it. */
 const LOCK = 7_382_615_401
@@ -41,7 +42,8 @@ END`
  * The page of a filter costs the page: its index has the ids of one status in order. Counts change at every request, so
  * their pages leave room for the new version of a row beside the old one.
  */
-function firstTables({ pets, petIds, keys, quota }: Names): string {
+function firstTables(names: Names): string {
+  const { pets, petIds, keys, quota } = names
   return `
     CREATE TABLE ${pets} (
       id bigint PRIMARY KEY,
@@ -71,11 +73,10 @@ function firstTables({ pets, petIds, keys, quota }: Names): string {
       used_in_day double precision NOT NULL,
       day_ends_at double precision NOT NULL,
       refused_in_minute double precision NOT NULL,
-      banned_until double precision NOT NULL,
-      granted boolean NOT NULL,
-      decided_at double precision NOT NULL
+      banned_until double precision NOT NULL
     ) WITH (fillfactor = 50);
-    CREATE INDEX quota_by_end ON ${quota} (greatest(day_ends_at, banned_until));`
+    CREATE INDEX quota_by_end ON ${quota} (greatest(day_ends_at, banned_until));
+    ${spendFunction(names)}`
 }
 
 function dollarQuoted(body: string): string {

@@ -11,6 +11,7 @@ export interface Names {
   readonly petIds: string
   readonly keys: string
   readonly quota: string
+  readonly spend: string
 }
 
 /**
@@ -30,6 +31,7 @@ export function namesIn(schema: string): Names {
     petIds: `${quoted}.pet_ids`,
     keys: `${quoted}.keys`,
     quota: `${quoted}.quota`,
+    spend: `${quoted}.spend`,
   }
 }
 
