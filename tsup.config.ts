@@ -15,6 +15,8 @@ export default defineConfig((options): Options[] => [
       index: 'src/index.ts',
       testing: 'src/testing/index.ts',
       node: 'adapters/node.ts',
+      postgres: 'adapters/postgres.ts',
+      redis: 'adapters/redis.ts',
       sqlite: 'adapters/sqlite.ts',
     },
     format: ['esm', 'cjs'],
