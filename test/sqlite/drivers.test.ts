@@ -8,6 +8,7 @@ import { onDemand } from '../support/on-demand.ts'
 import { bunBinary, nodeBinary } from '../support/runtimes.ts'
 import { missing } from '../support/skips.ts'
 import { sqliteContracts } from './contracts.ts'
+import { sqliteFaults } from './faults.ts'
 import type { Connection } from './open.ts'
 
 const [betterSqlite3, node, bun] = await Promise.all([
@@ -24,11 +25,13 @@ async function inRuntime(binary: string | undefined, ...args: string[]): Promise
 }
 
 sqliteContracts({ describe, test }, 'libsql', (path) => new Libsql(path))
+sqliteFaults({ describe, test }, 'libsql', (path) => new Libsql(path))
 
 describe.skipIf(missing('better-sqlite3', betterSqlite3 !== undefined))('better-sqlite3', () => {
-  type Driver = new (path: string) => Connection
+  type Driver = new (path: string, options?: { timeout: number }) => Connection
   const Database: Driver = betterSqlite3 && createRequire(join(betterSqlite3, 'package.json'))('better-sqlite3')
   sqliteContracts({ describe, test }, 'better-sqlite3', (path) => new Database(path))
+  sqliteFaults({ describe, test }, 'better-sqlite3', (path) => new Database(path, { timeout: 0 }))
 })
 
 test.skipIf(missing('Node 24', node !== undefined))('node:sqlite', () => inRuntime(node, program), 120_000)

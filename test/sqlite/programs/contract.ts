@@ -1,5 +1,6 @@
 import type { TestRunner } from '../../../src/testing/index.ts'
 import { sqliteContracts } from '../contracts.ts'
+import { sqliteFaults } from '../faults.ts'
 import type { Connection, OpenFile } from '../open.ts'
 
 /** Runs the suites in the runtime that runs this file, by its own driver and its own test runner. */
@@ -28,3 +29,4 @@ async function runtime(): Promise<{ runner: TestRunner; name: string; openFile: 
 
 const { runner, name, openFile } = await runtime()
 sqliteContracts(runner, name, openFile)
+sqliteFaults(runner, name, openFile)
