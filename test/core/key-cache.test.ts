@@ -115,6 +115,24 @@ describe('look-ups', () => {
     expect(await askedAt(30_000)).toEqual(['known'])
   })
 
+  test('the age of an answer counts from its question', async () => {
+    const clock = manualClock()
+    const asked: number[] = []
+    const slow = async () => {
+      asked.push(clock.now())
+      clock.advance(20_000)
+      return KEY
+    }
+    const store = cached({ find: slow }, { clock, ttl: 30_000 })
+    await store.find('a')
+    clock.advance(9_999)
+    await store.find('a')
+    expect(asked).toHaveLength(1)
+    clock.advance(1)
+    await store.find('a')
+    expect(asked).toHaveLength(2)
+  })
+
   test('ttl 0 remembers nothing', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { ttl: 0, clock: manualClock() })
