@@ -12,7 +12,7 @@ export interface SeedFlags extends PlaceFlags {
 type Bulk = PetStorage & { createMany?(pets: readonly NewPet[]): Promise<unknown> }
 
 const BATCH = 1_000
-const COUNTED_AT_ONCE = 10_000
+const COUNTED_AT_ONCE = 1_000
 
 /** Fills a catalogue up to so many animals. One that was broken off is taken up where it stopped. */
 export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
