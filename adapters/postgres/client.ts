@@ -40,8 +40,11 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
   }
 }
 
-/** Serialization failure and deadlock: the statement has left no trace and may be sent again. */
-const LOST_RACE = /^(?:40001|40P01)$/
+/**
+ * Serialization failure, deadlock, and a schema or table that another process has created since the transaction began:
+ * the statement has left no trace and may be sent again.
+ */
+const LOST_RACE = /^(?:40001|40P01|42P06|42P07)$/
 
 function hasLostRace(error: unknown): boolean {
   return LOST_RACE.test(codeOf(error))

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { createPetStore } from '../../src/index.ts'
+import { openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { findProgram } from '../support/server-process.ts'
 import { missing } from '../support/skips.ts'
@@ -45,7 +45,7 @@ describe.skipIf(noServer || missing('the right to mount a small disk', canMakeDi
 })
 
 async function fillAndFree({ url }: PostgresServer, disk: string): Promise<void> {
-  const pool = new Pool({ connectionString: url })
+  const pool = openPool(url)
   const backEnd = postgres(pool)
   await backEnd.migrate()
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
