@@ -6,15 +6,18 @@ import { guarded, unguarded } from './text.ts'
 /** A number of our own, so that the lock is told from those of the host. */
 const LOCK = 1_347_637_588
 
-/** int64 comes as text: a number of JavaScript would lose its last digits. */
+/**
+ * int64 comes as text: a number of JavaScript would lose its last digits. Every name is one word in small letters, which no
+ * driver's fashion of names changes.
+ */
 interface PetRow {
   readonly id: string
   readonly name: string
-  readonly category_id: string
+  readonly category: string
   readonly status: PetStatus | null
 }
 
-const COLUMNS = `p.id::text AS id, ${guarded('p.name')} AS name, p.category_id::text AS category_id, p.status`
+const COLUMNS = `p.id::text AS id, ${guarded('p.name')} AS name, p.category_id::text AS category, p.status`
 const SMALLEST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
@@ -65,7 +68,7 @@ RETURNING ${COLUMNS}`
 function toPet(row: PetRow): Pet {
   const id = toBigInt(row.id)
   const name = unguarded(row.name)
-  const categoryId = toBigInt(row.category_id)
+  const categoryId = toBigInt(row.category)
   const { status } = row
   return status === null ? { id, name, categoryId } : { id, name, categoryId, status }
 }
