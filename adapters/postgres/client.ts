@@ -1,3 +1,4 @@
+import { invalidOption } from '../../src/door.ts'
 import { unavailable } from '../engine/unavailable.ts'
 
 /** What is needed of a PostgreSQL client: one statement and its values in, rows out. `pg` and PGlite are such as they are. */
@@ -14,8 +15,13 @@ export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<rea
 /** How often a statement is tried that lost a race: only where the host has chosen a stricter isolation than the default. */
 const TRIES = 20
 
-/** Makes the one function by which the ports speak to the engine. */
+/**
+ * Makes the one function by which the ports speak to the engine.
+ *
+ * @throws {PetStoreError} `invalid_option`
+ */
 export function querying(client: PostgresClient): Query {
+  if (!isClient(client)) throw invalidOption('client', 'an object with query(text, values)', client)
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
   return async <Row>(text: string, values: PostgresValue[] = []) => {
     for (let tries = 1; ; tries++) {
@@ -30,6 +36,10 @@ export function querying(client: PostgresClient): Query {
   }
 }
 
+function isClient(client: unknown): boolean {
+  return typeof client === 'object' && client !== null && 'query' in client && typeof client.query === 'function'
+}
+
 /** A `Client` of pg is one connection and wants its statements one after the other. */
 function inTurn(client: PostgresClient): PostgresClient['query'] {
   let last: Promise<unknown> = Promise.resolve()
@@ -40,8 +50,11 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
   }
 }
 
-/** Serialization failure and deadlock: the statement has left no trace and may be sent again. */
-const LOST_RACE = /^(?:40001|40P01)$/
+/**
+ * Serialization failure, deadlock, and a schema or table that another process has created since the transaction began:
+ * the statement has left no trace and may be sent again.
+ */
+const LOST_RACE = /^(?:40001|40P01|42P06|42P07)$/
 
 function hasLostRace(error: unknown): boolean {
   return LOST_RACE.test(codeOf(error))

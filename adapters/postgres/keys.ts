@@ -8,16 +8,16 @@ interface KeyRow {
   readonly id: string
   readonly plan: string
   readonly account: string | null
-  readonly limit_per_minute: number | null
-  readonly limit_per_day: number | null
+  readonly minute: number | null
+  readonly day: number | null
   readonly label: string | null
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly revoked_at: number | null
+  readonly created: number
+  readonly expires: number | null
+  readonly revoked: number | null
 }
 
 const COLUMNS = `id, ${guarded('plan')} AS plan, ${guarded('account')} AS account, ${guarded('label')} AS label,
-limit_per_minute, limit_per_day, created_at, expires_at, revoked_at`
+limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
 
 /** API keys in a table, by the SHA-256 of their token: the token itself never leaves the process. */
 export function postgresKeyStore(query: Query, { keys }: Names, time: SqlTime): ManagedKeyStore {
@@ -54,15 +54,15 @@ VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) R
 }
 
 function toKey(row: KeyRow): ApiKey {
-  const { id, plan, account, label, limit_per_minute: perMinute, limit_per_day: perDay } = row
+  const { id, plan, account, label, minute: perMinute, day: perDay } = row
   return Object.freeze({
     id,
     plan: unguarded(plan),
-    createdAt: Number(row.created_at),
+    createdAt: Number(row.created),
     ...(account !== null && { account: unguarded(account) }),
     ...(perMinute !== null && perDay !== null && { limits: { perMinute: Number(perMinute), perDay: Number(perDay) } }),
     ...(label !== null && { label: unguarded(label) }),
-    ...(row.expires_at !== null && { expiresAt: Number(row.expires_at) }),
-    ...(row.revoked_at !== null && { revokedAt: Number(row.revoked_at) }),
+    ...(row.expires !== null && { expiresAt: Number(row.expires) }),
+    ...(row.revoked !== null && { revokedAt: Number(row.revoked) }),
   })
 }

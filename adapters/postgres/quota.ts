@@ -12,20 +12,22 @@ const KEPT = 172_800_000
 
 interface CountRow {
   readonly granted: boolean
-  readonly decided_at: number
-  readonly used_in_minute: number
-  readonly minute_ends_at: number
-  readonly used_in_day: number
-  readonly day_ends_at: number
-  readonly banned_until: number
+  readonly decided: number
+  readonly minute: number
+  readonly minuteends: number
+  readonly day: number
+  readonly dayends: number
+  readonly banned: number
 }
 
 /** Counts in a table, one row a subject, one statement a request. */
 export function postgresQuota(query: Query, { quota, spend }: Names, clock: Clock | undefined): QuotaStore {
   const time = sqlTime(clock)
   const prune = pruneStatement(quota, time.at(1))
-  const spendOne = `SELECT s.granted, s.decided_at, (s.state).used_in_minute, (s.state).minute_ends_at,
-(s.state).used_in_day, (s.state).day_ends_at, (s.state).banned_until FROM ${spend}($1, $2, $3, $4, $5, $6) AS s`
+  const spendOne = `SELECT s.granted, s.decided_at AS decided,
+(s.state).used_in_minute AS minute, (s.state).minute_ends_at AS minuteends,
+(s.state).used_in_day AS day, (s.state).day_ends_at AS dayends, (s.state).banned_until AS banned
+FROM ${spend}($1, $2, $3, $4, $5, $6) AS s`
   let spent = 0
 
   return {
@@ -52,11 +54,11 @@ function pruneStatement(quota: string, now: string): string {
 function toCount(row: CountRow, { ban }: QuotaRequest): QuotaCount {
   return {
     granted: row.granted,
-    now: Number(row.decided_at),
-    usedInMinute: Number(row.used_in_minute),
-    minuteEndsAt: Number(row.minute_ends_at),
-    usedInDay: Number(row.used_in_day),
-    dayEndsAt: Number(row.day_ends_at),
-    bannedUntil: ban === false ? 0 : Number(row.banned_until),
+    now: Number(row.decided),
+    usedInMinute: Number(row.minute),
+    minuteEndsAt: Number(row.minuteends),
+    usedInDay: Number(row.day),
+    dayEndsAt: Number(row.dayends),
+    bannedUntil: ban === false ? 0 : Number(row.banned),
   }
 }

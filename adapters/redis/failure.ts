@@ -1,9 +1,12 @@
 /** What the engine itself replies begins with a word in capitals; whatever else a client throws is a lost connection. */
 const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 
-/** Replies of an engine that cannot work now: loading, failing over, out of memory or disk, without replicas, too busy. */
+/**
+ * Replies of an engine that cannot work now: loading, failing over, out of memory or disk, without replicas, too busy. Until
+ * version 6, what a script met stands further on in the reply.
+ */
 const UNAVAILABLE =
-  /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|UNBLOCKED|MOVED|ASK|ERR max number of clients)\b/
+  /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max number of clients)\b/
 
 /** Whether a failure says that the engine cannot be reached or cannot work now. */
 export function isUnavailable(error: unknown): boolean {

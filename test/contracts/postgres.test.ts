@@ -1,7 +1,7 @@
-import { Client, Pool } from 'pg'
+import { Client, type Pool } from 'pg'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { keyStoreContract, quotaContract, storageContract } from '../../src/testing/index.ts'
-import { emptied } from '../support/postgres-back-end.ts'
+import { emptied, openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missing } from '../support/skips.ts'
 
@@ -11,7 +11,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   let client: Client
   beforeAll(async () => {
     server = await startPostgres()
-    pool = new Pool({ connectionString: server.url, max: 8 })
+    pool = openPool(server.url, { max: 8 })
     client = new Client(server.url)
     await client.connect()
   })
@@ -21,10 +21,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  let openPool: ReturnType<typeof emptied> | undefined
+  let emptyPool: ReturnType<typeof emptied> | undefined
   const open: ReturnType<typeof emptied> = (clock) => {
-    openPool ??= emptied(pool)
-    return openPool(clock)
+    emptyPool ??= emptied(pool)
+    return emptyPool(clock)
   }
   const runner = { describe, test }
   storageContract(runner, { name: 'a pool', open: async () => (await open()).as('storage') })

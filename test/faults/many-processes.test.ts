@@ -1,6 +1,7 @@
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresBackEnd, postgres } from '../../adapters/postgres.ts'
+import { openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { type RedisServer, redisProgram, startRedis } from '../support/redis-server.ts'
 import { missing } from '../support/skips.ts'
@@ -20,7 +21,7 @@ describe.skipIf(noPostgres)('many processes', () => {
   let worker: Awaited<ReturnType<typeof buildWorker>>
   beforeAll(async () => {
     ;[server, worker] = await Promise.all([startPostgres(), buildWorker()])
-    pool = new Pool({ connectionString: server.url })
+    pool = openPool(server.url)
     backEnd = postgres(pool)
   })
   beforeEach(() => pool.query('DROP SCHEMA IF EXISTS petstore CASCADE'))

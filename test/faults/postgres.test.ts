@@ -1,8 +1,9 @@
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresBackEnd, postgres } from '../../adapters/postgres.ts'
 import { createPetStore, type PetStoreOptions } from '../../src/index.ts'
 import { addAnimal, startLoad, toldIds } from '../support/load.ts'
+import { openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missing } from '../support/skips.ts'
 
@@ -13,8 +14,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   let token: string
   beforeAll(async () => {
     server = await startPostgres()
-    pool = new Pool({ connectionString: server.url, max: 6 })
-    pool.on('error', () => {})
+    pool = openPool(server.url, { max: 6 })
     backEnd = postgres(pool)
     await backEnd.migrate()
     token = (await backEnd.keyStore.issue({ plan: 'free' })).token
@@ -58,7 +58,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test('all connections are cut in mid-load, over and over', async () => {
     const { petStore } = open()
-    const admin = new Pool({ connectionString: server.url, max: 1 })
+    const admin = openPool(server.url, { max: 1 })
     const load = startLoad(petStore, token)
     for (let cut = 0; cut < 5; cut++) {
       await load.reach(201, 50)
@@ -98,11 +98,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('all its connections are taken', async () => {
-    const others = new Pool({ connectionString: server.url, max: 200 })
-    others.on('error', () => {})
+    const others = openPool(server.url, { max: 200 })
     const clients: { release(): void }[] = []
     await pool.query('SELECT 1')
-    const fresh = new Pool({ connectionString: server.url, max: 1 })
+    const fresh = openPool(server.url, { max: 1 })
     for (;;) {
       const client = await others.connect().catch(() => undefined)
       if (client === undefined) break

@@ -1,6 +1,14 @@
+import { Pool, type PoolConfig } from 'pg'
 import { type PostgresBackEnd, type PostgresClient, postgres } from '../../adapters/postgres.ts'
 import type { Clock } from '../../src/index.ts'
 import type { Opened } from '../../src/testing/index.ts'
+
+/** A pool that outlives the end of its server: without a listener, the loss of an idle connection ends the process. */
+export function openPool(connectionString: string, config: PoolConfig = {}): Pool {
+  const pool = new Pool({ connectionString, ...config })
+  pool.on('error', () => {})
+  return pool
+}
 
 type Ports = Omit<PostgresBackEnd, 'migrate'>
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -44,22 +44,32 @@ async function findPrograms(): Promise<string | undefined> {
   )
 }
 
+/** How a private PostgreSQL is set up. */
+export interface PostgresSetUp {
+  /** Settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Called with the folder that is to hold its tables, while it is empty. */
+  prepare?(data: string): Promise<unknown>
+}
+
 /**
  * Starts a private PostgreSQL on a free port.
  *
  * It does not wait for the disk: what it has written outlives every process here, and no test cuts the power.
  */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): Promise<PostgresServer> {
   const bin = await postgresPrograms()
   if (bin === undefined) throw new Error('this machine has no PostgreSQL')
   const user = await unprivilegedUser()
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-postgres-'))
-  if (user !== undefined) await chown(folder, user.uid, user.gid)
   const data = join(folder, 'data')
+  await mkdir(data)
+  await prepare?.(data)
+  if (user !== undefined) for (const path of [folder, data]) await chown(path, user.uid, user.gid)
   const options = { ...user, cwd: folder }
   await promisify(execFile)(
     join(bin, 'initdb'),
-    ['-D', data, '-U', 'petstore', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    ['-D', data, '-X', join(folder, 'log'), '-U', 'petstore', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     options,
   )
   const port = await freePort()
@@ -92,8 +102,8 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   }
 }
 
-/** PostgreSQL refuses to run as root. */
-async function unprivilegedUser(): Promise<{ uid: number; gid: number } | undefined> {
+/** PostgreSQL and PgBouncer refuse to run as root. */
+export async function unprivilegedUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
   const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody')

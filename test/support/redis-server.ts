@@ -7,6 +7,8 @@ import { findProgram, freePort, type ServerProcess, startProcess } from './serve
 export interface RedisServer {
   readonly url: string
   readonly port: number
+  /** Where it would save to. */
+  readonly folder: string
   /** Starts it again after a stop, on the same port; what it had counted is gone. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -38,6 +40,7 @@ export async function startRedis(...settings: string[]): Promise<RedisServer> {
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    folder,
     start,
     stop,
     async remove() {
