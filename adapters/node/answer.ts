@@ -23,8 +23,8 @@ export function writeAnswer(
   }
   if (isWatched(outgoing)) {
     setHeaders(outgoing, answer.status, headers)
+    limitRest(incoming, outgoing)
     outgoing.end(answer.body)
-    if (mustClose) limitRest(incoming, outgoing)
     return
   }
   outgoing.writeHead(answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
@@ -43,7 +43,7 @@ export function withHostVary(headers: readonly string[], hostHeader: (name: stri
 
 /** Whether a middleware of the host has put its own functions before the response's: some hold the body back until its end. */
 function isWatched(outgoing: NodeOutgoing): boolean {
-  return Object.hasOwn(outgoing, 'writeHead')
+  return Object.hasOwn(outgoing, 'writeHead') || Object.hasOwn(outgoing, 'end') || Object.hasOwn(outgoing, 'write')
 }
 
 /** The length of an answer to HEAD would be that of the body which is not there, so it says none. */
@@ -70,7 +70,7 @@ function writeStream(
 }
 
 /** Whether a body has not wholly come. */
-export function isUnreadBody({ complete, headers }: NodeIncoming): boolean {
+function isUnreadBody({ complete, headers }: NodeIncoming): boolean {
   return !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
 }
 
@@ -91,6 +91,7 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, body: string): v
 
 /** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
 export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
+  if (!isUnreadBody(incoming) || isSmallBody(incoming)) return
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
   }

@@ -48,6 +48,14 @@ describe('where it stands', () => {
   }
 })
 
+test('links name the path that the host has made, where it rewrites', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify({ rewriteUrl: ({ url = '' }) => url.replace('/old/', '/v1/') })
+  server.register(petStorePlugin, { petStore })
+  const answer = await server.inject({ url: '/old/pets/1', headers: bearer(petStore) })
+  expect(answer.headers.link).toBe('</v1/pets>; rel="successor-version"')
+})
+
 test("the host's parsers, routes and errors are its own", async () => {
   const { server, petStore } = await shop('/v1')
   server.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, { csv: body }))
