@@ -47,7 +47,8 @@ export function redis(client: RedisClient, options: RedisOptions = {}): { quota:
   const run = runner(evaluatorOf(client))
 
   async function spend(request: QuotaRequest): Promise<QuotaCount> {
-    const key = `${prefix}quota:${await subjectName(request.subject)}`
+    const name = subjectName(request.subject)
+    const key = `${prefix}quota:${typeof name === 'string' ? name : await name}`
     return toCount(await run(key, argumentsOf(request, clock)), request)
   }
   return { quota: { spend } }
@@ -55,18 +56,22 @@ export function redis(client: RedisClient, options: RedisOptions = {}): { quota:
 
 /** Sends the script's SHA-1, and the script itself only where the engine does not have it. */
 function runner(evaluator: Evaluator): (key: string, args: string[]) => Promise<unknown> {
-  let sha1: Promise<string> | undefined
+  let sha1: string | undefined
   return async (key, args) => {
-    sha1 ??= sha1Of(script)
+    sha1 ??= await sha1Of(script)
     try {
-      return await evaluator.evalSha(await sha1, key, args).catch((error: unknown) => {
-        if (isScriptMissing(error)) return evaluator.eval(script, key, args)
-        throw error
-      })
+      return await evaluator.evalSha(sha1, key, args)
     } catch (error) {
-      throw isUnavailable(error) ? unavailable(error) : error
+      if (!isScriptMissing(error)) throw translated(error)
     }
+    return evaluator.eval(script, key, args).catch((error: unknown) => {
+      throw translated(error)
+    })
   }
+}
+
+function translated(error: unknown): unknown {
+  return isUnavailable(error) ? unavailable(error) : error
 }
 
 async function sha1Of(text: string): Promise<string> {

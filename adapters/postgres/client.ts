@@ -74,6 +74,8 @@ const DISCONNECTED =
 
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  // Node's way to say that a host was reached at none of its addresses.
+  if (error instanceof AggregateError && error.errors.some(isUnavailable)) return true
   return UNAVAILABLE.test(codeOf(error)) || 'syscall' in error || DISCONNECTED.test(error.message)
 }
 

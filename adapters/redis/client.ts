@@ -31,24 +31,22 @@ export interface Evaluator {
  * @throws {PetStoreError} `invalid_option`
  */
 export function evaluatorOf(client: RedisClient): Evaluator {
-  if (typeof client === 'function') return byWords((words) => client(...words))
+  if (typeof client === 'function') return byWords((command, words) => client(command, ...words))
   if (has(client, 'evalSha')) {
     return {
       evalSha: (sha1, key, args) => client.evalSha(sha1, { keys: [key], arguments: args }),
       eval: (script, key, args) => client.eval(script, { keys: [key], arguments: args }),
     }
   }
-  if (has(client, 'call')) return byWords(([command, ...args]) => client.call(command, ...args))
-  if (has(client, 'send')) return byWords(([command, ...args]) => client.send(command, args))
+  if (has(client, 'call')) return byWords((command, words) => client.call(command, ...words))
+  if (has(client, 'send')) return byWords((command, words) => client.send(command, words))
   throw invalidOption('client', 'a client of ioredis, node-redis or Bun, or a function that sends one command', client)
 }
 
-type Words = [command: string, ...args: string[]]
-
-function byWords(send: (words: Words) => Promise<unknown>): Evaluator {
+function byWords(send: (command: string, words: string[]) => Promise<unknown>): Evaluator {
   return {
-    evalSha: (sha1, key, args) => send(['EVALSHA', sha1, '1', key, ...args]),
-    eval: (script, key, args) => send(['EVAL', script, '1', key, ...args]),
+    evalSha: (sha1, key, args) => send('EVALSHA', [sha1, '1', key, ...args]),
+    eval: (script, key, args) => send('EVAL', [script, '1', key, ...args]),
   }
 }
 

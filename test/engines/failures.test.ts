@@ -45,6 +45,7 @@ describe('a failure of PostgreSQL', () => {
   test('at a socket: 503', async () => {
     const cause = Object.assign(withCode('ENOENT'), { syscall: 'connect' })
     await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable' })
+    await expect(failing(new AggregateError([cause]))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
   test.each(['42P01', '23505', '22021', '28P01', '57P04', 'XX000'])('with the code %s: as it is', async (code) => {

@@ -26,7 +26,10 @@ function canMakeDisks(): boolean {
 
 const noServer = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 
-describe.skipIf(noServer || missing('the right to mount a small disk', canMakeDisks()))('a full disk', () => {
+/** It takes a right, not a package: a machine that installs whatever is missing may still not have it. */
+const noDisk = process.env.CI === 'true' ? !canMakeDisks() : missing('the right to mount a small disk', canMakeDisks())
+
+describe.skipIf(noServer || noDisk)('a full disk', () => {
   test('refuses with 503 while it is full, loses nothing, and goes on when there is room', async () => {
     let disk = ''
     const prepare = async (data: string) => {
