@@ -1,14 +1,15 @@
 import type { QuotaStore } from '../src/index.ts'
-import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type PetStorage } from '../src/index.ts'
+import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore } from '../src/index.ts'
 import { type PostgresClient, querying } from './postgres/client.ts'
 import { postgresKeyStore } from './postgres/keys.ts'
 import { migrate } from './postgres/migrate.ts'
 import { namesIn } from './postgres/names.ts'
 import { postgresQuota } from './postgres/quota.ts'
-import { postgresStorage } from './postgres/storage.ts'
+import { type PostgresStorage, postgresStorage } from './postgres/storage.ts'
 import { sqlTime } from './postgres/time.ts'
 
 export type { PostgresClient, PostgresValue } from './postgres/client.ts'
+export type { PostgresStorage } from './postgres/storage.ts'
 
 /** The options of {@link postgres}. */
 export interface PostgresOptions {
@@ -26,7 +27,7 @@ export interface PostgresOptions {
 
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd {
-  readonly storage: PetStorage
+  readonly storage: PostgresStorage
   readonly keyStore: ManagedKeyStore
   readonly quota: QuotaStore
   /**
