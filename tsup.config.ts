@@ -17,6 +17,7 @@ export default defineConfig((options): Options[] => [
       node: 'adapters/node.ts',
       postgres: 'adapters/postgres.ts',
       redis: 'adapters/redis.ts',
+      sqlite: 'adapters/sqlite.ts',
     },
     format: ['esm', 'cjs'],
     dts: options.dts !== false,

@@ -1,0 +1,58 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+const command = join(import.meta.dirname, '../../dist/cli.js')
+
+/** What a command has left behind. */
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a `petstore` command to its end. */
+export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [command, ...args], { env, timeout: 60_000 }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+/** Starts a `petstore` command, for those that must not come to their end. */
+export function startCommand(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [command, ...args], { stdio: 'ignore' })
+}
+
+/** A running `petstore serve`. */
+export interface RunningServer {
+  readonly url: string
+  /** Everything that it has printed. */
+  readonly output: () => string
+  /** Ends it by a signal, and waits until it has ended. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+}
+
+/** Starts `petstore serve` on a free port. */
+export async function startServer(...args: string[]): Promise<RunningServer> {
+  const child = spawn(process.execPath, [command, 'serve', '--port', '0', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const read = (chunk: Buffer) => {
+    output += chunk
+  }
+  child.stdout.on('data', read)
+  child.stderr.on('data', read)
+  const ended = once(child, 'exit')
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    child.kill(signal)
+    await ended
+  }
+  while (!output.includes('Ctrl-C')) {
+    await Promise.race([once(child.stdout, 'data'), ended])
+    if (child.exitCode !== null) throw new Error(`petstore serve has ended: ${output}`)
+  }
+  return { url: /http:\S+\/v1/.exec(output)?.[0] ?? '', output: () => output, end }
+}
