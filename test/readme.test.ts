@@ -6,6 +6,9 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { runtimeBinary } from './support/runtimes.ts'
+import { missing } from './support/skips.ts'
+
 const root = resolve(import.meta.dirname, '..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
 const snippets = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', code = '']) => ({
@@ -101,14 +104,30 @@ describe('the README', () => {
     },
   )
 
-  const [prelude = ''] = programs.map(({ code }) => code).filter((code) => code.endsWith('const petStore = createPetStore()\n'))
+  const [prelude = ''] = programs
+    .map(({ code }) => code)
+    .filter((code) => code.endsWith('const petStore = createPetStore()\n'))
   const hosts = [...readme.matchAll(/^\| ([^|]+) \| (`.+`) \|[^|]*\|$/gm)]
     .filter(([, , cell = '']) => cell.includes('petStore'))
-    .map(([, host = '', cell = '']) => [host, prelude + cell.split('<br>').map((line) => line.slice(1, -1)).join('\n')] as const)
+    .map(
+      ([, host = '', cell = '']) =>
+        [
+          host,
+          prelude +
+            cell
+              .split('<br>')
+              .map((line) => line.slice(1, -1))
+              .join('\n'),
+        ] as const,
+    )
 
   test.each(hosts.filter(([, code]) => code.includes('3000')))('the three lines of %s', async (host, code) => {
-    const runtime = host === 'Bun' || host === 'Deno' ? await runtimeOf(host) : process.execPath
-    if (runtime === undefined) return
+    const runtime =
+      host === 'Bun' || host === 'Deno' ? await runtimeBinary(host === 'Bun' ? 'bun' : 'deno') : process.execPath
+    if (runtime === undefined) {
+      missing(host, false)
+      return
+    }
     const port = await freePort()
     const file = await scratch(code.replaceAll('3000', String(port)))
     const { child, ended } = run(runtime, host === 'Deno' ? ['run', '--allow-net', '--allow-env', file] : [file])

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { runtimeBinary } from '../support/runtimes.ts'
 import { bundleWorker, workerdArgs } from './bundle-worker.ts'
-import { runtimeBinary } from './runtimes.ts'
 import { hostProgram } from './start-host.ts'
 import { testHost } from './test-host.ts'
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished, test } from 'vitest'
 import { bundleWorker, workerdArgs } from '../conformance/bundle-worker.ts'
-import { runtimeBinary } from '../conformance/runtimes.ts'
 import { portOf, startProgram } from '../conformance/start-host.ts'
+import { runtimeBinary } from '../support/runtimes.ts'
 import { missing } from '../support/skips.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import Libsql from 'libsql'
 import { describe, test } from 'vitest'
 import { onDemand } from '../support/on-demand.ts'
-import { bunBinary, nodeBinary } from '../support/runtimes.ts'
+import { nodeBinary, runtimeBinary, versions } from '../support/runtimes.ts'
 import { missing } from '../support/skips.ts'
 import { sqliteContracts } from './contracts.ts'
 import { sqliteFaults } from './faults.ts'
@@ -13,8 +13,8 @@ import type { Connection } from './open.ts'
 
 const [betterSqlite3, node, bun] = await Promise.all([
   onDemand('better-sqlite3@12.9.0'),
-  nodeBinary('24.21.0'),
-  bunBinary('1.4.5'),
+  nodeBinary(versions.node24),
+  runtimeBinary('bun'),
 ])
 
 const program = join(import.meta.dirname, 'programs/contract.ts')
