@@ -31,7 +31,7 @@ function run(
   args: readonly string[],
   input = '',
 ): { child: ChildProcess; output: () => string; ended: Promise<unknown> } {
-  const child = spawn(command, args, { cwd: root, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...engines } })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
   child.stdin.end(input)

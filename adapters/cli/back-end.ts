@@ -1,5 +1,6 @@
-import { type ManagedKeyStore, memory, type PetStorage, type QuotaStore } from '../../src/index.ts'
+import { memory } from '../../src/index.ts'
 import { openPostgres, openRedis } from './engines.ts'
+import type { OpenedBackEnd } from './opened-back-end.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
 /** The flags that say where everything is kept. */
@@ -11,16 +12,6 @@ export interface PlaceFlags {
 /** The flags of a server, which may count elsewhere. */
 export interface BackEndFlags extends PlaceFlags {
   readonly redisUrl?: string
-}
-
-/** A back end that is ready. */
-export interface OpenedBackEnd {
-  readonly storage: PetStorage
-  readonly keyStore: ManagedKeyStore
-  readonly quota: QuotaStore
-  /** Names the place, for whoever reads what the command prints. It holds no password. */
-  readonly place: string
-  close(): Promise<void>
 }
 
 /** Opens what the flags of a server name; in memory where they name nothing. */

@@ -1,8 +1,8 @@
 import type { QuotaStore } from '../../src/index.ts'
 import { type PostgresClient, postgres } from '../postgres.ts'
 import { type RedisClient, redis } from '../redis.ts'
-import type { OpenedBackEnd } from './back-end.ts'
 import { loadDriver, using } from './driver.ts'
+import type { OpenedBackEnd } from './opened-back-end.ts'
 
 /** How long a connection may take to come about, in milliseconds. */
 const CONNECT_TIMEOUT = 5_000

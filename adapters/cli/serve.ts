@@ -1,8 +1,9 @@
 import { createPetStore, type IssuedKey, type PetStore, type ResponseReport } from '../../src/index.ts'
 import { type ServingPetStore, serve } from '../node.ts'
-import { type BackEndFlags, isPersistent, type OpenedBackEnd, openBackEnd } from './back-end.ts'
+import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
 import { issueDemoKeys, seed } from './demo.ts'
 import type { PlanLimitsByName } from './flags.ts'
+import type { OpenedBackEnd } from './opened-back-end.ts'
 
 /** The flags of `petstore serve`. */
 export interface ServeFlags extends BackEndFlags {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type SqliteDatabase, sqlite } from '../sqlite.ts'
-import type { OpenedBackEnd } from './back-end.ts'
 import { loadDriver, using } from './driver.ts'
+import type { OpenedBackEnd } from './opened-back-end.ts'
 
 type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection

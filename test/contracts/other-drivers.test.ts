@@ -55,6 +55,6 @@ describe.skipIf(noPostgres || noRedis || missing('Bun', existsSync(bun)))("Bun's
     const env = { ...process.env, POSTGRES_URL: server.url, REDIS_URL: redis.url }
     const { stdout } = await promisify(execFile)(bun, [script], { env, timeout: 60_000 })
     await Promise.all([server.remove(), redis.remove()])
-    expect(stdout).toBe('12 tests were run\n')
+    expect(stdout).toMatch(/^1\d tests were run\n$/)
   }, 90_000)
 })
