@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { originForm } from '../../src/door.ts'
 import type { PetStore } from '../../src/index.ts'
+import { answerConnect } from './connect.ts'
 import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
 
 /** The options of {@link serve}. */
@@ -41,26 +41,22 @@ export interface ServingPetStore {
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
   const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, ...handlerOptions } = options
   const server = createServer()
-  const close = closer(server, closeTimeout)
-  answerAll(server, nodeAnswerer(petStore, handlerOptions))
+  const running = runningResponses(server)
+  const close = closer(server, running, closeTimeout)
+  // Beyond a count of headers Node drops the rest in silence, a second Authorization too. Their bytes are limited anyway.
+  server.maxHeadersCount = 0
+  answerAll(server, running, nodeAnswerer(petStore, handlerOptions))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
 /** Answers whatever Node tells apart: requests, those that wait for "100 Continue", and CONNECT. */
-function answerAll(server: Server, answer: NodeAnswerer): void {
+function answerAll(server: Server, running: ReadonlySet<ServerResponse>, answer: NodeAnswerer): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean) =>
     answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, awaitsContinue)
   server.on('request', (incoming, outgoing) => void reply(incoming, outgoing, false))
   server.on('checkContinue', (incoming, outgoing) => void reply(incoming, outgoing, true))
-  server.on('connect', (incoming: IncomingMessage, socket: Duplex) => {
-    const outgoing = new ServerResponse(incoming)
-    outgoing.shouldKeepAlive = false
-    outgoing.assignSocket(socket as never)
-    socket.on('error', () => socket.destroy())
-    outgoing.on('finish', () => socket.end())
-    void reply(incoming, outgoing, false)
-  })
+  answerConnect(server, running, (incoming, outgoing) => void reply(incoming, outgoing, false))
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
@@ -73,17 +69,26 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
-/** An answer that is written while the server closes ends its connection, so that nobody waits for one that idles. */
-function closer(server: Server, closeTimeout: number): () => Promise<void> {
+/** Every response that is not yet sent. */
+function runningResponses(server: Server): ReadonlySet<ServerResponse> {
   const running = new Set<ServerResponse>()
-  let closed: Promise<void> | undefined
   const watch = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (closed !== undefined) outgoing.shouldKeepAlive = false
     running.add(outgoing)
     outgoing.on('close', () => running.delete(outgoing))
   }
   server.on('request', watch)
   server.on('checkContinue', watch)
+  return running
+}
+
+/** An answer that is written while the server closes ends its connection, so that nobody waits for one that idles. */
+function closer(server: Server, running: ReadonlySet<ServerResponse>, closeTimeout: number): () => Promise<void> {
+  let closed: Promise<void> | undefined
+  const endConnection = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (closed !== undefined) outgoing.shouldKeepAlive = false
+  }
+  server.on('request', endConnection)
+  server.on('checkContinue', endConnection)
   const close = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
