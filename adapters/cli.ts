@@ -9,6 +9,9 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 
 const program = new Command('petstore').description('A complete pet store API.').version(version)
 
+// Before any command is added: each takes these settings over when it is made.
+program.exitOverride().configureOutput({ outputError: () => {} })
+
 program
   .command('serve')
   .description('start the API on this machine, in memory, with demo animals and one key per plan')
@@ -24,8 +27,6 @@ program
   )
   .option('--log', 'print a line for each request')
   .action(runServe)
-
-program.exitOverride().configureOutput({ outputError: () => {} })
 
 try {
   await program.parseAsync()

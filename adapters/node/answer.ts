@@ -23,7 +23,7 @@ export function writeAnswer(
     return
   }
   writeHead(outgoing, answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
-  if (mustClose) linger(incoming, outgoing, answer.body)
+  if (mustClose) linger(incoming, outgoing, request, answer.body)
   else outgoing.end(answer.body)
 }
 
@@ -77,9 +77,15 @@ function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
  * Sends the whole answer, then reads on for a while before it closes: a connection that is closed with bytes unread is
  * reset, and the client may lose the answer.
  */
-function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, body: string): void {
-  if (body === '') outgoing.flushHeaders()
-  else outgoing.write(body)
+function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest, body: string): void {
+  const onWritten = (error?: Error | null) => {
+    request.isAnswered = !error
+  }
+  if (body !== '') outgoing.write(body, onWritten)
+  else {
+    outgoing.flushHeaders()
+    onWritten()
+  }
   let left = DRAINED_BYTES
   const close = () => {
     clearTimeout(timer)

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { originForm } from '../../src/door.ts'
 import type { PetStore } from '../../src/index.ts'
 import { answerConnect } from './connect.ts'
@@ -13,6 +13,8 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly host?: string | undefined
   /** How long `close` lets running requests finish, in milliseconds. @default 10000 */
   readonly closeTimeout?: number | undefined
+  /** How long nothing may move on a connection before it is closed, in milliseconds. @default 120000 */
+  readonly idleTimeout?: number | undefined
 }
 
 /** A server that listens. */
@@ -39,23 +41,29 @@ export interface ServingPetStore {
  * ```
  */
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
-  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, ...handlerOptions } = options
+  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, ...handlerOptions } = options
   const server = createServer()
   const running = runningResponses(server)
   const close = closer(server, running, closeTimeout)
   // Beyond a count of headers Node drops the rest in silence, a second Authorization too. Their bytes are limited anyway.
   server.maxHeadersCount = 0
+  // A client that never reads its answer would otherwise be waited for without end.
+  server.setTimeout(idleTimeout)
   answerAll(server, running, nodeAnswerer(petStore, handlerOptions))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** Answers whatever Node tells apart: requests, those that wait for "100 Continue", and CONNECT. */
+/** Node tells requests apart by what they expect: nothing, "100 Continue", or what no server knows and we overlook. */
+const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
+
+/** Answers requests of every kind, and CONNECT. */
 function answerAll(server: Server, running: ReadonlySet<ServerResponse>, answer: NodeAnswerer): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean) =>
     answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, awaitsContinue)
-  server.on('request', (incoming, outgoing) => void reply(incoming, outgoing, false))
-  server.on('checkContinue', (incoming, outgoing) => void reply(incoming, outgoing, true))
+  for (const event of REQUEST_EVENTS) {
+    server.on(event, (incoming, outgoing) => void reply(incoming, outgoing, event === 'checkContinue'))
+  }
   answerConnect(server, running, (incoming, outgoing) => void reply(incoming, outgoing, false))
 }
 
@@ -64,6 +72,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', reject)
     server.listen(port, host, () => {
       server.removeListener('error', reject)
+      // A connection that cannot be accepted, as when files run out, must not end the process.
+      server.on('error', () => {})
       resolve()
     })
   })
@@ -76,19 +86,22 @@ function runningResponses(server: Server): ReadonlySet<ServerResponse> {
     running.add(outgoing)
     outgoing.on('close', () => running.delete(outgoing))
   }
-  server.on('request', watch)
-  server.on('checkContinue', watch)
+  for (const event of REQUEST_EVENTS) server.on(event, watch)
   return running
 }
 
 /** An answer that is written while the server closes ends its connection, so that nobody waits for one that idles. */
 function closer(server: Server, running: ReadonlySet<ServerResponse>, closeTimeout: number): () => Promise<void> {
+  const sockets = new Set<Socket>()
   let closed: Promise<void> | undefined
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
   const endConnection = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (closed !== undefined) outgoing.shouldKeepAlive = false
   }
-  server.on('request', endConnection)
-  server.on('checkContinue', endConnection)
+  for (const event of REQUEST_EVENTS) server.on(event, endConnection)
   const close = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
@@ -98,6 +111,8 @@ function closer(server: Server, running: ReadonlySet<ServerResponse>, closeTimeo
       })
       for (const outgoing of running) outgoing.shouldKeepAlive = false
       server.closeIdleConnections()
+      // Node does not count as idle what has never asked, such as a connection that a browser opens in advance.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     })
   return () => {
     closed ??= close()

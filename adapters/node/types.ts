@@ -11,7 +11,7 @@ export interface NodeIncoming {
   readonly rawHeaders: readonly string[]
   readonly complete: boolean
   readonly destroyed?: boolean
-  readonly socket: { readonly remoteAddress?: string | undefined } | null
+  readonly socket: { readonly remoteAddress?: string | undefined; readonly errored?: Error | null } | null
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
   resume(): unknown
@@ -29,7 +29,7 @@ export interface NodeOutgoing {
   setHeader(name: string, value: string): unknown
   writeHead(status: number, headers?: object): unknown
   flushHeaders(): void
-  write(chunk: string): boolean
+  write(chunk: string, callback?: (error?: Error | null) => void): boolean
   end(chunk?: string): unknown
   destroy(error?: Error): unknown
   writeContinue(): void
