@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { Command, InvalidArgumentError } from 'commander'
 import { fail } from './cli/fail.ts'
-import { parsePlanLimits, parsePort, parseWholeNumber } from './cli/flags.ts'
+import { parseHost, parsePlanLimits, parsePort, parseSeed } from './cli/flags.ts'
 import { runServe } from './cli/serve.ts'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
@@ -16,9 +16,9 @@ program
   .command('serve')
   .description('start the API on this machine, in memory, with demo animals and one key per plan')
   .option('-p, --port <number>', 'port to listen on; 0 for any that is free', asArgument(parsePort), 3000)
-  .option('--host <address>', 'address to listen on', '127.0.0.1')
+  .option('--host <address>', 'address to listen on', asArgument(parseHost), '127.0.0.1')
   .option('--base-path <path>', 'path under which clients see the API', '/v1')
-  .option('--seed <number>', 'how many demo animals to add', asArgument(parseWholeNumber), 8)
+  .option('--seed <number>', 'how many demo animals to add', asArgument(parseSeed), 8)
   .option(
     '--plan-limits <plan=minute/day...>',
     'limits of a plan, such as free=10/100; may be repeated',

@@ -32,6 +32,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 
 function welcome(address: string, keys: readonly IssuedKey[], animals: number): string {
   const [{ token }] = keys as [IssuedKey]
+  const pets = `${address}/pets`
   const width = Math.max(...keys.map(({ key }) => key.plan.length))
   return [
     `Pet store on ${address}, with ${animals} animals, in memory: gone when this ends.`,
@@ -40,11 +41,16 @@ function welcome(address: string, keys: readonly IssuedKey[], animals: number): 
     ...keys.map(({ key, token }) => `  ${key.plan.padEnd(width)}  ${token}`),
     '',
     'Try it:',
-    `  curl -i -H 'Authorization: Bearer ${token}' '${address}/pets?limit=2'`,
-    `  curl -i -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${address}/pets`,
+    `  curl -i -H 'Authorization: Bearer ${token}' ${quoted(`${pets}?limit=2`)}`,
+    `  curl -i -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${quoted(pets)}`,
     '',
     'Ctrl-C ends it.',
   ].join('\n')
+}
+
+/** As one word of a shell: a base path may hold characters that mean something there. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function logRequest({ method, target, status, keyId, durationMs }: ResponseReport): void {
