@@ -83,7 +83,7 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
   }
   if (body !== '') outgoing.write(body, onWritten)
   else {
-    outgoing.flushHeaders()
+    outgoing.flushHeaders?.()
     onWritten()
   }
   let left = DRAINED_BYTES

@@ -34,6 +34,8 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
     }
     if (incoming.destroyed) onBreak()
+    // HTTP/2 calls a body that breaks off ended as well, after this.
+    incoming.on('aborted', onBreak)
     incoming.on('data', onData)
     incoming.on('end', onEnd)
     incoming.on('error', onBreak)

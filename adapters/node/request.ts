@@ -86,6 +86,7 @@ function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: No
   const onClose = () => {
     if (!request.isAnswered && (!isFinished() || hasFailed(incoming))) controller.abort()
   }
+  if (incoming.httpVersionMajor >= 2) incoming.on('aborted', () => controller.abort())
   if (outgoing.destroyed) onClose()
   else outgoing.on('close', onClose)
   return controller

@@ -28,7 +28,8 @@ export interface NodeOutgoing {
   readonly stream?: { close(): unknown; readonly writableFinished?: boolean } | undefined
   setHeader(name: string, value: string): unknown
   writeHead(status: number, headers?: object): unknown
-  flushHeaders(): void
+  /** In HTTP/1 alone. */
+  flushHeaders?(): void
   write(chunk: string, callback?: (error?: Error | null) => void): boolean
   end(chunk?: string): unknown
   destroy(error?: Error): unknown
