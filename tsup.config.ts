@@ -6,11 +6,18 @@ const shared: Options = {
   target: 'es2022',
   platform: 'neutral',
   external: [/^node:/],
+  removeNodeProtocol: false,
   // zod's entries load every locale: 50 ms at each start. What is used of it is bundled instead.
   noExternal: [/^zod/],
   // Folds what is used once into where it is used, and stays readable.
   minify: 'terser',
-  terserOptions: { module: true, mangle: false, ecma: 2020, compress: { passes: 4, pure_getters: true, keep_fargs: false, unsafe_arrows: true, unsafe_methods: true }, format: { beautify: true } },
+  terserOptions: {
+    module: true,
+    mangle: false,
+    ecma: 2020,
+    compress: { passes: 4, pure_getters: true, keep_fargs: false, unsafe_arrows: true, unsafe_methods: true },
+    format: { beautify: true },
+  },
 }
 
 export default defineConfig((options): Options[] => [
@@ -19,10 +26,17 @@ export default defineConfig((options): Options[] => [
     entry: {
       index: 'src/index.ts',
       testing: 'src/testing/index.ts',
+      bun: 'adapters/bun.ts',
+      deno: 'adapters/deno.ts',
+      express: 'adapters/express.ts',
+      fastify: 'adapters/fastify.ts',
       node: 'adapters/node.ts',
+      postgres: 'adapters/postgres.ts',
+      redis: 'adapters/redis.ts',
+      sqlite: 'adapters/sqlite.ts',
     },
     format: ['esm', 'cjs'],
-    dts: options.dts !== false,
+    dts: options.dts !== false && { compilerOptions: { types: ['node'] } },
     clean: true,
   },
   { ...shared, entry: { cli: 'adapters/cli.ts' }, format: ['esm'] },

@@ -1,24 +1,39 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { fail } from './cli/fail.ts'
-import { parseHost, parsePlanLimits, parsePort, parseSeed } from './cli/flags.ts'
+import {
+  parseHost,
+  parseInstant,
+  parseLimits,
+  parsePlanLimits,
+  parsePort,
+  parseSeed,
+  parseWholeNumber,
+} from './cli/flags.ts'
+import { runIssue, runList, runRevoke } from './cli/keys.ts'
+import { runSeed } from './cli/seed.ts'
 import { runServe } from './cli/serve.ts'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
-const program = new Command('petstore').description('A complete pet store API.').version(version)
+const program = new Command('petstore')
+  .description('A complete pet store API.')
+  .version(version)
+  .exitOverride()
+  .configureOutput({ outputError: () => {} })
 
-// Before any command is added: each takes these settings over when it is made.
-program.exitOverride().configureOutput({ outputError: () => {} })
-
-program
-  .command('serve')
-  .description('start the API on this machine, in memory, with demo animals and one key per plan')
+placed(program.command('serve'))
+  .description('start the API on this machine: in memory, or in a file or a database that outlives it')
+  .addOption(new Option('--redis-url <url>', 'count requests in Redis').env('PETSTORE_REDIS_URL'))
   .option('-p, --port <number>', 'port to listen on; 0 for any that is free', asArgument(parsePort), 3000)
   .option('--host <address>', 'address to listen on', asArgument(parseHost), '127.0.0.1')
   .option('--base-path <path>', 'path under which clients see the API', '/v1')
-  .option('--seed <number>', 'how many demo animals to add', asArgument(parseSeed), 8)
+  .option(
+    '--seed <number>',
+    'how many demo animals an empty store gets (default: 8, with --database-url 0)',
+    asArgument(parseSeed),
+  )
   .option(
     '--plan-limits <plan=minute/day...>',
     'limits of a plan, such as free=10/100; may be repeated',
@@ -27,6 +42,29 @@ program
   )
   .option('--log', 'print a line for each request')
   .action(runServe)
+
+const keys = program.command('keys').description('issue, list and revoke API keys')
+placed(keys.command('issue'))
+  .description('issue a key, and print its token')
+  .requiredOption('--plan <plan>', 'free, pro, business, enterprise (with --limits), or a plan of your own')
+  .option('--account <name>', 'keys with the same account share one allowance')
+  .option('--label <text>', 'a note for whoever reads the list of keys')
+  .option('--limits <minute/day>', 'limits of this key alone, such as 10/100', asArgument(parseLimits))
+  .option('--expires <date>', 'from when on the key is refused', asArgument(parseInstant))
+  .action(runIssue)
+placed(keys.command('list'))
+  .description('list every key ever issued; tokens are kept nowhere')
+  .option('--json', 'print JSON')
+  .action(runList)
+placed(keys.command('revoke'))
+  .description('revoke a key')
+  .argument('<id>', 'the id of the key, such as key_…')
+  .action(runRevoke)
+
+placed(program.command('seed'))
+  .description('fill a catalogue with demo animals; one that was broken off is taken up where it stopped')
+  .requiredOption('--count <number>', 'how many animals there are to be in all', asArgument(parseWholeNumber))
+  .action(runSeed)
 
 try {
   await program.parseAsync()
@@ -43,4 +81,13 @@ function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, 
       throw new InvalidArgumentError((error as Error).message)
     }
   }
+}
+
+/** Adds the flags that say where everything is kept. A password in a variable is not in the list of processes. */
+function placed(command: Command): Command {
+  return command
+    .addOption(new Option('--data <file>', 'keep everything in this SQLite file').env('PETSTORE_DATA'))
+    .addOption(
+      new Option('--database-url <url>', 'keep everything in this PostgreSQL database').env('PETSTORE_DATABASE_URL'),
+    )
 }

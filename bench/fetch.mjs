@@ -20,7 +20,8 @@ export async function benchFetch({ count = 20_000, rounds = 9 } = {}) {
     },
     kit: () => petStore.fetch(build()),
   }
-  for (const run of Object.values(contestants)) if ((await (await run()).text()) !== body) throw new Error('the answers differ')
+  for (const run of Object.values(contestants))
+    if ((await (await run()).text()) !== body) throw new Error('the answers differ')
   const samples = { bare: [], kit: [] }
   for (let round = -2; round < rounds; round++) {
     for (const [name, run] of Object.entries(contestants)) {
@@ -31,5 +32,7 @@ export async function benchFetch({ count = 20_000, rounds = 9 } = {}) {
   }
   const bare = median(samples.bare)
   const kit = median(samples.kit)
-  console.log(`\nfetch(new Request()): ${kit.toFixed(1)} us, bare ${bare.toFixed(1)} us, ratio ${(kit / bare).toFixed(2)}`)
+  console.log(
+    `\nfetch(new Request()): ${kit.toFixed(1)} us, bare ${bare.toFixed(1)} us, ratio ${(kit / bare).toFixed(2)}`,
+  )
 }

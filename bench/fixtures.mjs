@@ -5,7 +5,11 @@ export const PETS = 1000
 export const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /** The animal of that number, counted from 0. */
-export const pet = (i) => ({ name: `Animal number ${i}`, categoryId: (i % 7) + 1, status: ['available', 'pending', 'sold'][i % 3] })
+export const pet = (i) => ({
+  name: `Animal number ${i}`,
+  categoryId: (i % 7) + 1,
+  status: ['available', 'pending', 'sold'][i % 3],
+})
 
 /** The text of an animal as the service writes it. */
 export const petText = (i) => {

@@ -11,7 +11,12 @@ const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers
 /** How long a fresh process takes to import the package and create a store. */
 export async function benchStart({ rounds = 9 } = {}) {
   const samples = Array.from({ length: rounds }, () =>
-    Number(spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout),
+    Number(
+      spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+        cwd: import.meta.dirname,
+        encoding: 'utf8',
+      }).stdout,
+    ),
   )
   console.log(`\nimport and createPetStore(): ${median(samples).toFixed(1)} ms`)
 }

@@ -1,5 +1,5 @@
 /** What adapters need of the core beside its public names. */
-export { type ErrorCode, errorTable } from './errors.ts'
+export { type ErrorCode, errorTable, isPetStoreError } from './errors.ts'
 export { tooLarge } from './exchange.ts'
 export { invalidOption } from './options.ts'
 export { errorReply } from './reply.ts'

@@ -14,6 +14,12 @@ export const errorTable = {
   unsupported_media_type: { status: 415, message: 'The body must be application/json in UTF-8.' },
   rate_limit_exceeded: { status: 429, message: 'Too many requests.' },
   api_key_banned: { status: 429, message: 'The API key is banned for a time, for too many requests over its limit.' },
+  body_already_read: {
+    status: 500,
+    message:
+      'The server read the body before the pet store could, and its exact bytes are lost: ' +
+      'mount the pet store ahead of whatever reads bodies, or keep the bytes as request.rawBody.',
+  },
   internal_error: { status: 500, message: 'The service failed to answer this request.' },
   service_unavailable: { status: 503, message: 'The service cannot answer right now.' },
 } as const satisfies Record<string, { status: number; message: string }>

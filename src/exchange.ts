@@ -17,7 +17,7 @@ export interface ApiRequest extends CallContext {
    * The whole body.
    *
    * @throws {PetStoreError} `payload_too_large` as soon as it is known to exceed `limit` bytes, `incomplete_body` where it
-   * breaks off
+   * breaks off, `body_already_read` where the host has read it and nothing exact is left
    */
   body(limit: number): Promise<Uint8Array>
 }
@@ -71,6 +71,8 @@ class FetchRequest implements ApiRequest {
   async body(limit: number): Promise<Uint8Array> {
     if (Number(this.header('content-length') ?? 0) > limit) throw tooLarge(limit)
     const stream = this.#request.body
+    if (this.#request.bodyUsed || stream?.locked)
+      throw new PetStoreError('body_already_read', 'the body of the Request was used before the pet store got it')
     return stream === null ? new Uint8Array() : readStream(stream, limit)
   }
 }

@@ -1,7 +1,8 @@
-import type { LRUCache } from 'lru-cache'
+import { LRUCache } from 'lru-cache'
 import { boundedMap } from './bounded-map.ts'
 import type { ApiKey } from './model.ts'
-import type { CallContext, Clock, KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
+import { invalidOption } from './options.ts'
+import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 
 /** The options of {@link cached}. */
 export interface KeyCacheOptions {
@@ -15,10 +16,19 @@ export interface KeyCacheOptions {
 
 /** An unknown token is remembered for less time than a key: it may just have been issued by another process. */
 const UNKNOWN_TTL = 5_000
+/** How long unknown tokens may be on average, in characters, before fewer of them are remembered: ours have 53. */
+const UNKNOWN_LENGTH = 256
+/** A look-up that takes longer than this is joined by nobody else: it may be lost, with the connection it was sent on. */
+const JOINED_FOR = 5_000
 
 interface Entry {
   readonly key: ApiKey | undefined
   readonly readAt: number
+}
+
+interface LookUp {
+  readonly result: Promise<ApiKey | undefined>
+  readonly startedAt: number
 }
 
 /**
@@ -27,6 +37,7 @@ interface Entry {
  * A key that is revoked through this store is refused at once. One that is revoked elsewhere is refused after `ttl` at the
  * latest, and a change of its plan counts as late.
  *
+ * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts
  * import { cached, createPetStore, type KeyStore } from 'petstore-kit'
@@ -43,7 +54,7 @@ export function cached<Store extends KeyStore>(
 ): Store extends ManagedKeyStore ? ManagedKeyStore : KeyStore
 export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore | ManagedKeyStore {
   const cache = new KeyCache(store, options)
-  const find: KeyStore['find'] = (token, context) => cache.find(token, context)
+  const find: KeyStore['find'] = (token) => cache.find(token)
   if (!('issue' in store)) return { find }
   return {
     find,
@@ -70,22 +81,26 @@ class KeyCache {
   readonly #known: LRUCache<string, Entry>
   readonly #unknown: LRUCache<string, Entry>
   /** Look-ups under way, which later requests of the same token join. Emptied when a key is revoked. */
-  #lookUps = new Map<string, Promise<ApiKey | undefined>>()
+  #lookUps = new Map<string, LookUp>()
 
   constructor(store: KeyStore, { ttl = 30_000, max = 10_000, clock = Date }: KeyCacheOptions) {
+    if (!(ttl >= 0)) throw invalidOption('ttl', 'milliseconds, at least 0', ttl)
+    if (!Number.isSafeInteger(max) || max < 1) throw invalidOption('max', 'a whole number of keys, at least 1', max)
     this.#store = store
     this.#ttl = ttl
     this.#clock = clock
     this.#known = boundedMap(max)
-    this.#unknown = boundedMap(max)
+    // A token that nobody knows may be as long as a header: these are bounded by their characters.
+    this.#unknown = new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation: (_, token) => token.length + 1 })
   }
 
-  find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined> {
+  find(token: string): MaybePromise<ApiKey | undefined> {
     const known = this.#known.get(token)
-    if (known !== undefined && this.#isFresh(known, this.#ttl)) return known.key
+    if (known !== undefined && this.#isFresh(known.readAt, this.#ttl)) return known.key
     const unknown = this.#unknown.get(token)
-    if (unknown !== undefined && this.#isFresh(unknown, Math.min(this.#ttl, UNKNOWN_TTL))) return undefined
-    return this.#lookUps.get(token) ?? this.#lookUp(token, context)
+    if (unknown !== undefined && this.#isFresh(unknown.readAt, Math.min(this.#ttl, UNKNOWN_TTL))) return undefined
+    const lookUp = this.#lookUps.get(token)
+    return lookUp !== undefined && this.#isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : this.#lookUp(token)
   }
 
   forgetToken(token: string): void {
@@ -97,23 +112,29 @@ class KeyCache {
     this.#lookUps = new Map()
   }
 
-  /** A clock that was set back makes no entry fresher than it is. */
-  #isFresh({ readAt }: Entry, ttl: number): boolean {
-    const age = this.#clock.now() - readAt
-    return age >= 0 && age < ttl
+  /** A clock that was set back makes nothing fresher than it is. */
+  #isFresh(since: number, length: number): boolean {
+    const age = this.#clock.now() - since
+    return age >= 0 && age < length
   }
 
-  #lookUp(token: string, _context: CallContext | undefined): Promise<ApiKey | undefined> {
+  /** Many callers may wait for it, so it is not bound to the client of any. */
+  #lookUp(token: string): Promise<ApiKey | undefined> {
     const lookUps = this.#lookUps
-    const readAt = this.#clock.now()
-    const lookUp = Promise.resolve(this.#store.find(token))
+    const startedAt = this.#clock.now()
+    const result = Promise.resolve(this.#store.find(token))
       .then((key) => {
-        if (lookUps === this.#lookUps) this.#remember(token, { key, readAt })
+        // One that was overtaken, by a revocation or by a later look-up, may have read what no longer holds.
+        if (lookUps === this.#lookUps && lookUps.get(token) === lookUp)
+          this.#remember(token, { key, readAt: startedAt })
         return key
       })
-      .finally(() => lookUps.delete(token))
+      .finally(() => {
+        if (lookUps.get(token) === lookUp) lookUps.delete(token)
+      })
+    const lookUp = { result, startedAt }
     lookUps.set(token, lookUp)
-    return lookUp
+    return result
   }
 
   #remember(token: string, entry: Entry): void {

@@ -35,7 +35,7 @@ export async function newKey(options: IssueOptions, now: number): Promise<NewKey
 function checkIssueOptions({ plan, account, limits, label, expiresAt }: IssueOptions): void {
   if (!isText(plan)) throw invalidOption('plan', 'the name of a plan', plan)
   if (account !== undefined && !isText(account)) throw invalidOption('account', 'a string that is not empty', account)
-  if (label !== undefined && typeof label !== 'string') throw invalidOption('label', 'a string', label)
+  if (label !== undefined && !isStorable(label)) throw invalidOption('label', 'a string', label)
   if (limits === undefined && plan === 'enterprise')
     throw invalidOption('limits', `${EXPECTED_LIMITS}, for the plan enterprise`, limits)
   if (limits !== undefined && !isPlanLimits(limits)) throw invalidOption('limits', EXPECTED_LIMITS, limits)
@@ -44,7 +44,11 @@ function checkIssueOptions({ plan, account, limits, label, expiresAt }: IssueOpt
   }
 }
 
-/** Text that every engine can keep. */
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\u0000')
+  return isStorable(value) && value !== ''
+}
+
+/** Text that every engine can keep. */
+function isStorable(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\u0000')
 }

@@ -42,3 +42,20 @@ export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanL
   })
   return { ...previous, ...Object.fromEntries(entries) }
 }
+
+/** Reads `10/100`: the limits of one key. */
+export function parseLimits(text: string): PlanLimits {
+  const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
+  const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
+  if (!(limits.perMinute >= 1 && limits.perDay >= 1)) {
+    throw new Error('Expected perMinute/perDay, whole numbers of at least 1, such as 10/100.')
+  }
+  return limits
+}
+
+/** Reads an instant, in milliseconds since the Unix epoch. */
+export function parseInstant(text: string): number {
+  const time = /^\d{4}-\d\d-\d\d(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(time)) throw new Error('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
+  return time
+}

@@ -16,30 +16,41 @@ export function writeAnswer(
   answer: ApiResponse,
 ): void {
   if (outgoing.headersSent || outgoing.destroyed) return
-  const headers = withLength(request.method, answer)
+  const headers = withHostVary(withLength(request.method, answer), (name) => outgoing.getHeader(name))
   const mustClose = isUnreadBody(incoming) && (request.awaitsContinue || !isSmallBody(incoming))
   if (outgoing.stream !== undefined) {
     writeStream(incoming, outgoing, headers, answer)
     return
   }
-  writeHead(outgoing, answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
+  if (isWatched(outgoing)) {
+    setHeaders(outgoing, answer.status, headers)
+    outgoing.end(answer.body)
+    if (mustClose) limitRest(incoming, outgoing)
+    return
+  }
+  outgoing.writeHead(answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
   if (mustClose) linger(incoming, outgoing, request, answer.body)
   else outgoing.end(answer.body)
+}
+
+/** Where the host's answers vary already, ours vary by that as well; its other headers of the same names give way. */
+export function withHostVary(headers: readonly string[], hostHeader: (name: string) => unknown): readonly string[] {
+  const at = headers.indexOf('Vary') + 1
+  const theirs = at === 0 ? undefined : hostHeader('vary')
+  if (theirs === undefined) return headers
+  const names = new Set([...String(theirs).split(/ *, */), headers[at] as string])
+  return headers.with(at, [...names].join(', '))
+}
+
+/** Whether a middleware of the host has put its own functions before the response's: some hold the body back until its end. */
+function isWatched(outgoing: NodeOutgoing): boolean {
+  return Object.hasOwn(outgoing, 'writeHead')
 }
 
 /** The length of an answer to HEAD would be that of the body which is not there, so it says none. */
 function withLength(method: string, { status, headers, body }: ApiResponse): readonly string[] {
   if (method === 'HEAD' || status === 204) return headers
   return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
-}
-
-/** In one piece where nobody stands between, or through `setHeader` where a middleware of the host watches the headers. */
-function writeHead(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
-  if (!Object.hasOwn(outgoing, 'writeHead')) {
-    outgoing.writeHead(status, headers)
-    return
-  }
-  setHeaders(outgoing, status, headers)
 }
 
 function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
@@ -59,7 +70,8 @@ function writeStream(
   outgoing.end(answer.body)
 }
 
-function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
+/** Whether a body has not wholly come. */
+export function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
   if (complete) return false
   return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
 }
@@ -86,17 +98,31 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
     outgoing.flushHeaders?.()
     onWritten()
   }
-  let left = DRAINED_BYTES
-  const close = () => {
-    clearTimeout(timer)
-    outgoing.end()
+  drain(incoming, () => outgoing.end(''))
+}
+
+/** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
+export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
+  const giveUp = () => {
+    if (!incoming.complete) incoming.socket?.destroy?.()
   }
-  const timer = setTimeout(close, DRAIN_TIMEOUT)
+  outgoing.on('finish', () => drain(incoming, giveUp))
+}
+
+/** Reads on until the body ends, or enough of it has come, or time is up. */
+function drain(incoming: NodeIncoming, finish: () => void): void {
+  let left = DRAINED_BYTES
+  const stop = () => {
+    clearTimeout(timer)
+    finish()
+  }
+  const timer = setTimeout(stop, DRAIN_TIMEOUT)
   timer.unref()
   incoming.on('data', (chunk: Uint8Array) => {
     left -= chunk.byteLength
-    if (left < 0) close()
+    if (left < 0) stop()
   })
-  incoming.on('end', close)
-  incoming.on('close', close)
+  incoming.on('end', stop)
+  incoming.on('close', stop)
+  incoming.resume()
 }

@@ -1,17 +1,26 @@
 import { tooLarge } from '../../src/door.ts'
 import { PetStoreError } from '../../src/index.ts'
 import { rawHeader } from './headers.ts'
+import { keptBody } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
 
 /**
- * Reads the whole body of a Node request.
+ * Reads the whole body of a Node request, or takes what the host has kept of it where the host has read it.
  *
- * @throws {PetStoreError} `payload_too_large`, before the whole of it is read; `incomplete_body` where the client leaves
+ * @throws {PetStoreError} `payload_too_large`, before the whole of it is read; `incomplete_body` where the client leaves;
+ * `body_already_read` where the host has read it and nothing exact is left
  */
-export async function readBody(incoming: NodeIncoming, limit: number, beforeReading: () => void): Promise<Uint8Array> {
+export function readBody(incoming: NodeIncoming, limit: number, beforeReading: () => void): Promise<Uint8Array> {
   if (Number(rawHeader(incoming.rawHeaders, 'content-length') ?? 0) > limit) throw tooLarge(limit)
+  // The state of the stream decides: parsers leave a `body` behind also where they have read nothing.
+  if (incoming.readableDidRead || incoming.readableEnded) return Promise.resolve(withinLimit(keptBody(incoming), limit))
   beforeReading()
   return collect(incoming, limit)
+}
+
+function withinLimit(body: Uint8Array, limit: number): Uint8Array {
+  if (body.byteLength > limit) throw tooLarge(limit)
+  return body
 }
 
 /** The listeners stay: once the outcome is known they do nothing, and the rest of a body that is too large flows by. */
@@ -19,26 +28,45 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
-    let ended = false
+    let settled = false
     const onBreak = (cause?: unknown) => {
-      if (!ended) reject(new PetStoreError('incomplete_body', undefined, { cause }))
+      if (!settled) reject(new PetStoreError('incomplete_body', undefined, { cause }))
+      settled = true
     }
-    const onData = (chunk: Uint8Array) => {
-      size += chunk.byteLength
-      if (size <= limit) chunks.push(chunk)
-      else if (!ended) reject(tooLarge(limit))
-      ended ||= size > limit
+    const onData = (chunk: Uint8Array | string) => {
+      if (settled) return
+      const bytes = toBytes(chunk, incoming.readableEncoding)
+      size += bytes.byteLength
+      chunks.push(bytes)
+      settled = size > limit
+      if (settled) reject(tooLarge(limit))
     }
     const onEnd = () => {
-      ended = true
+      if (settled) return
+      settled = true
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
     }
-    if (incoming.destroyed) onBreak()
-    // HTTP/2 calls a body that breaks off ended as well, after this.
+    if (incoming.destroyed) return onBreak()
+    // HTTP/2 calls a body that breaks off ended as well, just before it says so.
     incoming.on('aborted', onBreak)
     incoming.on('data', onData)
-    incoming.on('end', onEnd)
+    incoming.on('end', incoming.httpVersionMajor < 2 ? onEnd : () => setImmediate(onEnd))
     incoming.on('error', onBreak)
     incoming.on('close', onBreak)
+    setFlowing(incoming)
   })
+}
+
+/** The host may have called `setEncoding`. */
+function toBytes(chunk: Uint8Array | string, encoding: string | null | undefined): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding) : chunk
+}
+
+/** The host may have paused the stream, or wait for `readable` itself: then nothing flows unless it is pulled. */
+function setFlowing(incoming: NodeIncoming): void {
+  if (incoming.listenerCount('readable') === 0) incoming.resume()
+  else
+    incoming.on('readable', () => {
+      while (incoming.read() !== null);
+    })
 }

@@ -64,6 +64,7 @@ function forwardedAddresses(header = ''): string[] {
  * `undefined` for a text that is no address.
  */
 export function canonicalAddress(text: string): string | undefined {
+  if (isIP(text) === 4) return text
   const bare = text
     .trim()
     .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')

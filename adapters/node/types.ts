@@ -1,6 +1,13 @@
 /** An event listener: what its events bring is for the listener to know. */
 type Listener = (...args: never[]) => void
 
+/** What is needed of Node's `Socket`. */
+interface NodeSocket {
+  readonly remoteAddress?: string | undefined
+  readonly errored?: Error | null
+  destroy?(): unknown
+}
+
 /** What is needed of Node's `IncomingMessage`, of HTTP/1 or of the HTTP/2 compatibility API, and of Express's `Request`. */
 export interface NodeIncoming {
   readonly method?: string | undefined
@@ -11,9 +18,20 @@ export interface NodeIncoming {
   readonly rawHeaders: readonly string[]
   readonly complete: boolean
   readonly destroyed?: boolean
-  readonly socket: { readonly remoteAddress?: string | undefined; readonly errored?: Error | null } | null
+  /** Whether any of the body has been read, and whether all of it. */
+  readonly readableDidRead?: boolean
+  readonly readableEnded?: boolean
+  readonly readableEncoding?: string | null
+  readonly socket: NodeSocket | null
+  /** What a body parser of the host has made of the body, and the exact bytes where the host has kept them. */
+  readonly body?: unknown
+  readonly rawBody?: unknown
+  /** Set by Express 4's parsers where they have really parsed. */
+  readonly _body?: unknown
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
+  listenerCount(event: string): number
+  read(): unknown
   resume(): unknown
 }
 
@@ -26,12 +44,13 @@ export interface NodeOutgoing {
   readonly destroyed?: boolean
   /** The stream beneath, in HTTP/2 alone. */
   readonly stream?: { close(): unknown; readonly writableFinished?: boolean } | undefined
+  getHeader(name: string): unknown
   setHeader(name: string, value: string): unknown
   writeHead(status: number, headers?: object): unknown
   /** In HTTP/1 alone. */
   flushHeaders?(): void
   write(chunk: string, callback?: (error?: Error | null) => void): boolean
-  end(chunk?: string): unknown
+  end(chunk: string): unknown
   destroy(error?: Error): unknown
   writeContinue(): void
   on(event: string, listener: Listener): unknown

@@ -8,7 +8,14 @@ let created = PETS
 const answer = (res, status, body, link) => {
   const headers = ['Content-Type', 'application/json']
   if (link) headers.push('Link', '</v1/pets?cursor=MToyMA>; rel="next"')
-  headers.push('X-RateLimit-Limit', String(LIMITS.perMinute), 'X-RateLimit-Remaining', '999999999', 'X-RateLimit-Reset', '1795251060')
+  headers.push(
+    'X-RateLimit-Limit',
+    String(LIMITS.perMinute),
+    'X-RateLimit-Remaining',
+    '999999999',
+    'X-RateLimit-Reset',
+    '1795251060',
+  )
   headers.push('Content-Length', String(Buffer.byteLength(body)))
   res.writeHead(status, headers)
   res.end(body)

@@ -10,13 +10,20 @@ const status = { type: 'string', enum: ['available', 'pending', 'sold'] }
 const newPet = { name: { type: 'string', minLength: 1 }, categoryId: { type: 'integer' }, status }
 const petSchema = { type: 'object', properties: { id: { type: 'integer' }, ...newPet } }
 
-await app.register(rateLimit, { max: LIMITS.perMinute, timeWindow: '1 minute', keyGenerator: (req) => req.headers.authorization })
+await app.register(rateLimit, {
+  max: LIMITS.perMinute,
+  timeWindow: '1 minute',
+  keyGenerator: (req) => req.headers.authorization,
+})
 await app.register(bearerAuth, { keys: new Set([token]) })
 app.get(
   '/v1/pets',
   {
     schema: {
-      querystring: { type: 'object', properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 }, status } },
+      querystring: {
+        type: 'object',
+        properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 }, status },
+      },
       response: { 200: { type: 'array', items: petSchema } },
     },
   },
@@ -27,7 +34,12 @@ app.get(
 )
 app.post(
   '/v1/pets',
-  { schema: { body: { type: 'object', required: ['name', 'categoryId'], properties: newPet }, response: { 201: petSchema } } },
+  {
+    schema: {
+      body: { type: 'object', required: ['name', 'categoryId'], properties: newPet },
+      response: { 201: petSchema },
+    },
+  },
   async (req, reply) => {
     const created = { id: pets.length + 1, status: 'available', ...req.body }
     pets.push(created)

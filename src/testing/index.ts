@@ -1,2 +1,6 @@
 export { type ManualClock, manualClock } from './clock.ts'
+export { type KeyStoreContractOptions, keyStoreContract } from './contract/keys.ts'
+export { type QuotaContractOptions, quotaContract } from './contract/quota.ts'
+export type { Opened, TestRunner } from './contract/runner.ts'
+export { type StorageContractOptions, storageContract } from './contract/storage.ts'
 export { createTestPetStore, type TestPetStore, type TestPetStoreOptions } from './pet-store.ts'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { startPetstore } from '../support/petstore-command.ts'
+import { startPetstore } from '../support/serve-command.ts'
 import { missing } from '../support/skips.ts'
 
 const COUNT = 1_000

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { runPetstore, startPetstore } from '../support/petstore-command.ts'
 import { rawConnection } from '../support/raw-http.ts'
+import { runPetstore, startPetstore } from '../support/serve-command.ts'
 
 describe('what petstore serve does', () => {
   test('adds as many demo animals as are asked for, none included', async () => {

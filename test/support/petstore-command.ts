@@ -1,81 +1,58 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import { within } from './deadline.ts'
 
-const COMMAND = join(import.meta.dirname, '../../dist/cli.js')
+const command = join(import.meta.dirname, '../../dist/cli.js')
 
-/** How a command that ended has ended. */
-export interface Ended {
-  readonly code: number | null
+/** What a command has left behind. */
+export interface Outcome {
+  readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs the command `petstore` to its end. */
-export async function runPetstore(...args: string[]): Promise<Ended> {
-  const { child, read } = start(args)
-  const [code] = (await within(once(child, 'close'), 'the end of the command')) as [number | null]
-  return { code, ...read() }
-}
-
-/** Starts `petstore serve` on a free port, and waits until it is ready. It is stopped when the test is over. */
-export async function startPetstore(...flags: string[]) {
-  const { child, read } = start(['serve', '--port', '0', ...flags])
-  const closed = once(child, 'close')
-  const line = (pattern: RegExp) =>
-    within(
-      lineOf(child, () => read().stdout, pattern),
-      String(pattern),
+/** Runs a `petstore` command to its end. */
+export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [command, ...args], { env, timeout: 60_000 }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
-  await line(/^Ctrl-C ends it\.$/)
-  const text = read().stdout
-  const keys: Record<string, string> = Object.fromEntries(
-    [...text.matchAll(/^ {2}(\w+) +(pet_\w+)$/gm)].map(([, plan, token]) => [plan, token]),
-  )
-  return {
-    child,
-    line,
-    keys,
-    /** The address of the API, base path included. */
-    address: /^Pet store on (\S+), /m.exec(text)?.[1] as string,
-    /** The curl lines to paste. */
-    curls: [...text.matchAll(/^ {2}(curl .+)$/gm)].map(([, command]) => command as string),
-    bearer: (plan: string) => ({ headers: { authorization: `Bearer ${keys[plan]}` } }),
-    output: () => read().stdout,
-    exited: async () => {
-      const [code] = (await within(closed, 'the end of the command', 5_000)) as [number | null]
-      return { code, stderr: read().stderr }
-    },
+  })
+}
+
+/** Starts a `petstore` command, for those that must not come to their end. */
+export function startCommand(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [command, ...args], { stdio: 'ignore' })
+}
+
+/** A running `petstore serve`. */
+export interface RunningServer {
+  readonly url: string
+  /** Everything that it has printed. */
+  readonly output: () => string
+  /** Ends it by a signal, and waits until it has ended. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+}
+
+/** Starts `petstore serve` on a free port. */
+export async function startServer(...args: string[]): Promise<RunningServer> {
+  const child = spawn(process.execPath, [command, 'serve', '--port', '0', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const read = (chunk: Buffer) => {
+    output += chunk
   }
-}
-
-function start(args: readonly string[]) {
-  const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let [stdout, stderr] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return { child, read: () => ({ stdout, stderr }) }
-}
-
-/** The first whole line that matches. */
-function lineOf(child: ChildProcess, output: () => string, pattern: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const look = () => {
-      const found = output()
-        .split('\n')
-        .slice(0, -1)
-        .find((line) => pattern.test(line))
-      if (found !== undefined) resolve(found)
-    }
-    child.stdout?.on('data', look)
-    child.on('close', () => reject(new Error(`the command ended: ${output()}`)))
-    look()
-  })
+  child.stdout.on('data', read)
+  child.stderr.on('data', read)
+  const ended = once(child, 'exit')
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    child.kill(signal)
+    await ended
+  }
+  while (!output.includes('Ctrl-C')) {
+    await Promise.race([once(child.stdout, 'data'), ended])
+    if (child.exitCode !== null) throw new Error(`petstore serve has ended: ${output}`)
+  }
+  return { url: /http:\S+\/v1/.exec(output)?.[0] ?? '', output: () => output, end }
 }

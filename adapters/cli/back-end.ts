@@ -1,0 +1,60 @@
+import { type ManagedKeyStore, memory, type PetStorage, type QuotaStore } from '../../src/index.ts'
+import { openPostgres, openRedis } from './engines.ts'
+import { openSqliteFile } from './sqlite-file.ts'
+
+/** The flags that say where everything is kept. */
+export interface PlaceFlags {
+  readonly data?: string
+  readonly databaseUrl?: string
+}
+
+/** The flags of a server, which may count elsewhere. */
+export interface BackEndFlags extends PlaceFlags {
+  readonly redisUrl?: string
+}
+
+/** A back end that is ready. */
+export interface OpenedBackEnd {
+  readonly storage: PetStorage
+  readonly keyStore: ManagedKeyStore
+  readonly quota: QuotaStore
+  /** Names the place, for whoever reads what the command prints. It holds no password. */
+  readonly place: string
+  close(): Promise<void>
+}
+
+/** Opens what the flags of a server name; in memory where they name nothing. */
+export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
+  const backEnd = isPersistent(flags) ? await openPlace(flags) : { ...memory(), place: 'memory', close: async () => {} }
+  if (flags.redisUrl === undefined) return backEnd
+  try {
+    const counts = await openRedis(flags.redisUrl)
+    const close = async () => void (await Promise.all([backEnd.close(), counts.close()]))
+    return { ...backEnd, quota: counts.quota, place: `${backEnd.place}, counted in ${counts.place}`, close }
+  } catch (error) {
+    await backEnd.close()
+    throw error
+  }
+}
+
+/** Whether anything outlives the command. */
+export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
+  return data !== undefined || databaseUrl !== undefined
+}
+
+/** Does something with the place that the flags name, and lets go of it. */
+export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
+  const backEnd = await openPlace(flags)
+  try {
+    return await use(backEnd)
+  } finally {
+    await backEnd.close()
+  }
+}
+
+async function openPlace({ data, databaseUrl }: PlaceFlags): Promise<OpenedBackEnd> {
+  if (data !== undefined && databaseUrl !== undefined) throw new Error('--data and --database-url exclude one another')
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl)
+  if (data !== undefined) return openSqliteFile(data)
+  throw new Error('say where everything is kept: --data <file> or --database-url <url>')
+}

@@ -1,0 +1,47 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+const NOT_INSTALLED = new Set([
+  'ERR_MODULE_NOT_FOUND',
+  'MODULE_NOT_FOUND',
+  'ERR_UNKNOWN_BUILTIN_MODULE',
+  'ERR_UNSUPPORTED_ESM_URL_SCHEME',
+])
+
+/** Loads a driver, from beside this package or from the folder that the command runs in; `undefined` where it is in neither. */
+export async function loadDriver(name: string): Promise<unknown> {
+  return (
+    (await attempt(() => import(name))) ?? (await attempt(() => createRequire(join(process.cwd(), 'petstore'))(name)))
+  )
+}
+
+async function attempt(load: () => unknown): Promise<unknown> {
+  try {
+    return await load()
+  } catch (error) {
+    if (NOT_INSTALLED.has(String((error as { code?: unknown }).code))) return undefined
+    throw error
+  }
+}
+
+/** Does something with an engine; where that fails, the error says which engine it was, in one line. */
+export async function using<T>(what: string, use: () => T | Promise<T>): Promise<T> {
+  try {
+    return await use()
+  } catch (error) {
+    throw new Error(`cannot use ${what}: ${reason(error)}`)
+  }
+}
+
+/** Why an engine cannot be used: what lies deepest says most. */
+function reason(error: unknown): string {
+  const { cause, errors, message, code } = error as {
+    cause?: unknown
+    errors?: unknown[]
+    message?: string
+    code?: string
+  }
+  if (cause !== undefined) return reason(cause)
+  if (Array.isArray(errors) && errors.length > 0) return reason(errors[0])
+  return message || code || String(error)
+}

@@ -1,0 +1,93 @@
+import type { QuotaStore } from '../../src/index.ts'
+import { type PostgresClient, postgres } from '../postgres.ts'
+import { type RedisClient, redis } from '../redis.ts'
+import type { OpenedBackEnd } from './back-end.ts'
+import { loadDriver, using } from './driver.ts'
+
+/** How long a connection may take to come about, in milliseconds. */
+const CONNECT_TIMEOUT = 5_000
+
+interface Events {
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
+type Pool = PostgresClient & Events & { end(): Promise<void> }
+type Pg = { Pool: new (options: { connectionString: string; connectionTimeoutMillis: number }) => Pool }
+
+/** Opens a back end in PostgreSQL, and brings its tables up to date. */
+export async function openPostgres(url: string): Promise<OpenedBackEnd> {
+  const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
+  const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
+  if (module === undefined) throw new Error('--database-url needs the driver of PostgreSQL: npm install pg')
+  const { Pool } = module.default ?? module
+  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT })
+  reportErrors(place, pool)
+  const close = () => pool.end()
+  try {
+    const { migrate, ...backEnd } = postgres(pool)
+    await using(place, migrate)
+    return { ...backEnd, place, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type IoRedis = Events & { connect(): Promise<unknown>; disconnect(): void } & RedisClient
+type IoRedisDriver = { Redis: new (url: string, options: object) => IoRedis }
+type NodeRedis = Events & { connect(): Promise<unknown>; destroy(): void } & RedisClient
+type NodeRedisDriver = { createClient(options: object): NodeRedis }
+
+/** What counts requests in Redis. */
+export interface OpenedQuota {
+  readonly quota: QuotaStore
+  readonly place: string
+  close(): Promise<void>
+}
+
+/** Opens a quota store in Redis. */
+export async function openRedis(url: string): Promise<OpenedQuota> {
+  const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
+  const { client, close } = await findRedis(url)
+  const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
+  reportErrors(place, client)
+  try {
+    await using(place, () => Promise.race([client.connect(), failed]))
+    return { ...redis(client), place, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Both are told to give up at once while the engine is away, so that callers get their 503. */
+async function findRedis(url: string): Promise<{ client: IoRedis | NodeRedis; close: () => Promise<void> }> {
+  const ioredis = (await loadDriver('ioredis')) as IoRedisDriver | undefined
+  if (ioredis !== undefined) {
+    const options = { lazyConnect: true, maxRetriesPerRequest: 1, connectTimeout: CONNECT_TIMEOUT }
+    const client = new ioredis.Redis(url, options)
+    return { client, close: async () => client.disconnect() }
+  }
+  const nodeRedis = (await loadDriver('redis')) as NodeRedisDriver | undefined
+  if (nodeRedis === undefined) throw new Error('--redis-url needs a driver of Redis: npm install ioredis')
+  const socket = { connectTimeout: CONNECT_TIMEOUT }
+  const client = nodeRedis.createClient({ url, disableOfflineQueue: true, socket })
+  return { client, close: async () => client.destroy() }
+}
+
+/** Drivers connect anew by themselves, and tell of each failure: it is printed where it differs from the last. */
+function reportErrors(place: string, client: Events): void {
+  let last: string | undefined
+  client.on('error', ({ message }) => {
+    if (message !== last && last !== undefined) console.error(`petstore: ${place}: ${message}`)
+    last = message
+  })
+}
+
+/** What of a URL may be shown: it may hold a password. */
+function placeOf(url: string, flag: string, protocol: RegExp, example: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !protocol.test(parsed.protocol))
+    throw new Error(`${flag}: expected a URL such as ${example}`)
+  return `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`
+}

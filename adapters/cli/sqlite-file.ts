@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs'
+import { type SqliteDatabase, sqlite } from '../sqlite.ts'
+import type { OpenedBackEnd } from './back-end.ts'
+import { loadDriver, using } from './driver.ts'
+
+type Connection = SqliteDatabase & { close(): unknown }
+type Driver = new (path: string) => Connection
+
+/** In the order of preference: what the runtime brings, then what is installed. */
+const DRIVERS = [
+  ['bun:sqlite', 'Database'],
+  ['node:sqlite', 'DatabaseSync'],
+  ['better-sqlite3', 'default'],
+  ['libsql', 'default'],
+] as const
+
+/** Opens a back end in a file, which is created where it is not there. */
+export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
+  const Driver = await findDriver()
+  const database = await using(path, () => new Driver(path))
+  const close = async () => void database.close()
+  try {
+    const backEnd = await using(path, () => sqlite(database))
+    return { ...backEnd, place: path, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Refuses a file that is not there, for commands that have nothing to look for in a new one. */
+export function requireFile(path: string): void {
+  if (!existsSync(path)) throw new Error(`there is no file ${path}`)
+}
+
+async function findDriver(): Promise<Driver> {
+  for (const [name, member] of DRIVERS) {
+    const module = (await loadDriver(name)) as Record<string, Driver> | Driver | undefined
+    if (typeof module === 'function') return module
+    if (module?.[member] !== undefined) return module[member]
+  }
+  throw new Error('--data needs a driver of SQLite: run Node 22.13 or later, or npm install better-sqlite3')
+}

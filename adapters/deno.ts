@@ -1,0 +1,86 @@
+import type { ApiRequest, PetStore } from '../src/index.ts'
+import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
+
+export type { TrustProxy } from './node/client-address.ts'
+
+/** The options of {@link toDenoHandler}. */
+export type DenoHandlerOptions = FetchHandlerOptions
+
+/** What is needed of the second argument of a Deno handler: the address of the connection, which a Unix socket lacks. */
+export interface DenoServeInfo {
+  readonly remoteAddr: object & { readonly hostname?: string }
+}
+
+/** A handler of `Deno.serve`. It never throws or rejects. */
+export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Response>
+
+/**
+ * Makes a handler for `Deno.serve` that knows each client's address.
+ *
+ * Without need of the address, `petStore.fetch` does as well.
+ *
+ * @throws {PetStoreError} `invalid_option` where `trustProxy` is wrong
+ * @example
+ * ```ts
+ * import { createPetStore } from 'petstore-kit'
+ * import { toDenoHandler } from 'petstore-kit/deno'
+ *
+ * Deno.serve({ port: 3000 }, toDenoHandler(createPetStore()))
+ * ```
+ */
+export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
+  const answer = fetchAnswerer(withTimelySignal(petStore), options)
+  return (request, info) => answer(request, info.remoteAddr.hostname)
+}
+
+/** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */
+function withTimelySignal(petStore: PetStore): PetStore {
+  return {
+    ...petStore,
+    handle: async (request) => {
+      const answered = new AbortController()
+      try {
+        return await petStore.handle(new TimelyRequest(request, answered.signal))
+      } finally {
+        answered.abort()
+      }
+    },
+  }
+}
+
+class TimelyRequest implements ApiRequest {
+  readonly method: string
+  readonly target: string
+  readonly clientAddress: string | undefined
+  readonly #request: ApiRequest
+  readonly #answered: AbortSignal
+  #left: AbortController | undefined
+
+  constructor(request: ApiRequest, answered: AbortSignal) {
+    this.method = request.method
+    this.target = request.target
+    this.clientAddress = request.clientAddress
+    this.#request = request
+    this.#answered = answered
+  }
+
+  get signal(): AbortSignal {
+    this.#left ??= this.#watch(new AbortController())
+    return this.#left.signal
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.header(name)
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    return this.#request.body(limit)
+  }
+
+  #watch(left: AbortController): AbortController {
+    const { signal } = this.#request
+    if (signal?.aborted) left.abort()
+    else signal?.addEventListener('abort', () => left.abort(), { signal: this.#answered })
+    return left
+  }
+}

@@ -1,0 +1,26 @@
+import { errorReply } from '../../src/door.ts'
+import { type PetStore, toApiRequest, toResponse } from '../../src/index.ts'
+import { addressReader, type TrustProxy } from '../node/client-address.ts'
+
+/** The options of the doors on runtimes that speak the Fetch standard. */
+export interface FetchHandlerOptions {
+  /** Whose word on the client's address is taken: nobody's, that of so many proxies, or of these. @default false */
+  readonly trustProxy?: TrustProxy | undefined
+}
+
+/** Answers a Request of a client whose connection came from `peer`. It never rejects. */
+export type FetchAnswerer = (request: Request, peer: string | undefined) => Promise<Response>
+
+/** What the doors on Bun and Deno share. */
+export function fetchAnswerer(petStore: PetStore, { trustProxy = false }: FetchHandlerOptions): FetchAnswerer {
+  const readAddress = addressReader(trustProxy)
+  const forwardedFor = (request: Request) =>
+    trustProxy === false ? undefined : (request.headers.get('x-forwarded-for') ?? undefined)
+  return async (request, peer) => {
+    try {
+      return toResponse(await petStore.handle(toApiRequest(request, readAddress(peer, forwardedFor(request)))))
+    } catch {
+      return toResponse(errorReply('internal_error'))
+    }
+  }
+}

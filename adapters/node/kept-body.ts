@@ -1,0 +1,61 @@
+import { PetStoreError } from '../../src/index.ts'
+import { rawHeader } from './headers.ts'
+import type { NodeIncoming } from './types.ts'
+
+const SHORTEST = '{"name":"a","categoryId":1}'
+const TOO_DEEP = 'The body is not well-formed JSON: it is nested too deeply.'
+
+/**
+ * What the host has kept of a body that it has read: the exact bytes where there are any, else what its parser made of
+ * them, as long as writing that anew loses nothing.
+ *
+ * @throws {PetStoreError} `body_already_read`
+ */
+export function keptBody({ rawHeaders, rawBody, body, _body }: NodeIncoming): Uint8Array {
+  const bytes = bytesOf(rawBody) ?? bytesOf(body)
+  if (bytes !== undefined) return bytes
+  const length = rawHeader(rawHeaders, 'content-length')
+  if (Number(length ?? 0) === 0 && rawHeader(rawHeaders, 'transfer-encoding') === undefined) return new Uint8Array()
+  if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
+  if (isEmptyObject(body) && _body !== true && !(Number(length) < SHORTEST.length))
+    throw lost('the body was read, and only an empty object was kept')
+  return Buffer.from(rewrite(body))
+}
+
+function bytesOf(kept: unknown): Uint8Array | undefined {
+  if (typeof kept === 'string') return Buffer.from(kept)
+  return kept instanceof Uint8Array ? kept : undefined
+}
+
+/** Parsers set `{}` where they have parsed nothing, so it stands for a body only where no animal can have been lost. */
+function isEmptyObject(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0
+}
+
+function rewrite(body: unknown): string {
+  try {
+    const text: string | undefined = JSON.stringify(body, (_name, value: unknown) => {
+      if (isRounded(value)) throw lost(`the body was parsed, and the number ${value} in it may have been rounded`)
+      return value
+    })
+    if (text !== undefined) return text
+  } catch (error) {
+    if (error instanceof PetStoreError) throw error
+    if (error instanceof RangeError) throw new PetStoreError('malformed_json', TOO_DEEP)
+    throw lost('the body was parsed, and cannot be written as JSON again', error)
+  }
+  throw lost('the body was parsed, and is no JSON value any more')
+}
+
+/** Integers beyond 2^53 and what overflowed to infinity. A fraction is no id, rounded or not. */
+function isRounded(value: unknown): boolean {
+  return (
+    typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))
+  )
+}
+
+function lost(why: string, cause?: unknown): PetStoreError {
+  return new PetStoreError('body_already_read', `${why}: mount the pet store ahead of it, or keep request.rawBody`, {
+    cause,
+  })
+}

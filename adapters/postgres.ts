@@ -1,0 +1,71 @@
+import type { QuotaStore } from '../src/index.ts'
+import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type PetStorage } from '../src/index.ts'
+import { type PostgresClient, querying } from './postgres/client.ts'
+import { postgresKeyStore } from './postgres/keys.ts'
+import { migrate } from './postgres/migrate.ts'
+import { namesIn } from './postgres/names.ts'
+import { postgresQuota } from './postgres/quota.ts'
+import { postgresStorage } from './postgres/storage.ts'
+import { sqlTime } from './postgres/time.ts'
+
+export type { PostgresClient, PostgresValue } from './postgres/client.ts'
+
+/** The options of {@link postgres}. */
+export interface PostgresOptions {
+  /** The schema that holds the tables; `migrate` creates it where it is not there. @default 'petstore' */
+  readonly schema?: string | undefined
+  /** How keys are cached in this process, or `false` to ask the engine at every request. @default { ttl: 30000, max: 10000 } */
+  readonly keyCache?: KeyCacheOptions | false | undefined
+  /**
+   * The time to live by in tests, in milliseconds since the Unix epoch.
+   *
+   * @default the engine's own, so that machines whose clocks differ count alike
+   */
+  readonly clock?: Clock | undefined
+}
+
+/** A back end on PostgreSQL. */
+export interface PostgresBackEnd {
+  readonly storage: PetStorage
+  readonly keyStore: ManagedKeyStore
+  readonly quota: QuotaStore
+  /**
+   * Creates the tables, or brings them up to date. It may be called at every start, by many processes at once.
+   *
+   * @throws {PetStoreError} `service_unavailable` where the engine cannot be reached
+   */
+  migrate(): Promise<void>
+}
+
+/**
+ * Keeps animals, keys and counts in PostgreSQL 12 or later, for any number of processes.
+ *
+ * Each operation is one statement and leaves nothing behind on its connection, so a pooler may stand between. The client
+ * stays yours: listen to the `error` event of a `Pool`, and end it when you are done.
+ *
+ * @param client - a `Pool` or `Client` of pg, a PGlite, or anything else with `query(text, values)`
+ * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
+ * @example
+ * ```ts
+ * import { PGlite } from '@electric-sql/pglite'
+ * import { createPetStore } from 'petstore-kit'
+ * import { postgres } from 'petstore-kit/postgres'
+ *
+ * const backEnd = postgres(new PGlite())
+ * await backEnd.migrate()
+ * const { token } = await backEnd.keyStore.issue({ plan: 'pro' })
+ * const petStore = createPetStore({ ...backEnd })
+ * ```
+ */
+export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
+  const { schema = 'petstore', keyCache = {}, clock } = options
+  const query = querying(client)
+  const names = namesIn(schema)
+  const keyStore = postgresKeyStore(query, names, sqlTime(clock))
+  return {
+    storage: postgresStorage(query, names),
+    keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
+    quota: postgresQuota(query, names, clock),
+    migrate: () => migrate(query, names),
+  }
+}

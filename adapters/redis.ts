@@ -1,0 +1,100 @@
+import { invalidOption } from '../src/door.ts'
+import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../src/index.ts'
+import { hex, subjectName } from './engine/subject.ts'
+import { unavailable } from './engine/unavailable.ts'
+import { type Evaluator, evaluatorOf, type RedisClient } from './redis/client.ts'
+import { isScriptMissing, isUnavailable } from './redis/failure.ts'
+import { script } from './redis/script.ts'
+
+export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from './redis/client.ts'
+
+/** The options of {@link redis}. */
+export interface RedisOptions {
+  /** What the names of all keys begin with. @default 'petstore:' */
+  readonly prefix?: string | undefined
+  /**
+   * The time to live by in tests, in milliseconds since the Unix epoch.
+   *
+   * @default the engine's own, so that machines whose clocks differ count alike
+   */
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip a request, one key a subject,
+ * which expires by itself.
+ *
+ * The client stays yours: listen to its `error` event, and close it when you are done. While Redis is away, most clients
+ * hold commands back and try for long; have them give up sooner (`maxRetriesPerRequest: 1` for ioredis,
+ * `disableOfflineQueue: true` for node-redis), so that callers get their 503 at once.
+ *
+ * @param client - a client or cluster of ioredis or node-redis, a client of Bun, or `(...words) => Promise` for any other
+ * @throws {PetStoreError} `invalid_option` where the client is none of these
+ * @example
+ * ```ts
+ * import { Redis } from 'ioredis'
+ * import { createPetStore } from 'petstore-kit'
+ * import { redis } from 'petstore-kit/redis'
+ *
+ * const client = new Redis('redis://127.0.0.1:6379', { maxRetriesPerRequest: 1 })
+ * client.on('error', console.error)
+ * const petStore = createPetStore({ ...redis(client) })
+ * ```
+ */
+export function redis(client: RedisClient, options: RedisOptions = {}): { quota: QuotaStore } {
+  const { prefix = 'petstore:', clock } = options
+  if (typeof prefix !== 'string') throw invalidOption('prefix', 'a string', prefix)
+  const run = runner(evaluatorOf(client))
+
+  async function spend(request: QuotaRequest): Promise<QuotaCount> {
+    const name = subjectName(request.subject)
+    const key = `${prefix}quota:${typeof name === 'string' ? name : await name}`
+    return toCount(await run(key, argumentsOf(request, clock)), request)
+  }
+  return { quota: { spend } }
+}
+
+/** Sends the script's SHA-1, and the script itself only where the engine does not have it. */
+function runner(evaluator: Evaluator): (key: string, args: string[]) => Promise<unknown> {
+  let sha1: string | undefined
+  return async (key, args) => {
+    sha1 ??= await sha1Of(script)
+    try {
+      return await evaluator.evalSha(sha1, key, args)
+    } catch (error) {
+      if (!isScriptMissing(error)) throw translated(error)
+    }
+    return evaluator.eval(script, key, args).catch((error: unknown) => {
+      throw translated(error)
+    })
+  }
+}
+
+function translated(error: unknown): unknown {
+  return isUnavailable(error) ? unavailable(error) : error
+}
+
+async function sha1Of(text: string): Promise<string> {
+  return hex(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text)))
+}
+
+function argumentsOf({ limits, ban }: QuotaRequest, clock: Clock | undefined): string[] {
+  const rule = ban === false ? ['', ''] : [String(ban.afterRefusals), String(ban.seconds * 1000)]
+  return [String(limits.perMinute), String(limits.perDay), ...rule, clock === undefined ? '' : String(clock.now())]
+}
+
+/** The reply: whether it is granted, the time, and the six numbers of the state, of which a client is not told the refusals. */
+function toCount(reply: unknown, { ban }: QuotaRequest): QuotaCount {
+  const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , bannedUntil] = String(reply)
+    .split(' ')
+    .map(Number) as [number, number, number, number, number, number, number, number]
+  return {
+    granted: granted === 1,
+    now,
+    usedInMinute,
+    minuteEndsAt,
+    usedInDay,
+    dayEndsAt,
+    bannedUntil: ban === false ? 0 : bannedUntil,
+  }
+}

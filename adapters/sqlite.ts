@@ -1,0 +1,78 @@
+import { invalidOption } from '../src/door.ts'
+import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../src/index.ts'
+import { type SqliteDatabase, type SqliteSynchronous, setUp } from './sqlite/database.ts'
+import { guarded } from './sqlite/errors.ts'
+import { sqliteKeyStore } from './sqlite/keys.ts'
+import { sqliteQuota } from './sqlite/quota.ts'
+import { migrate } from './sqlite/schema.ts'
+import { type SqliteStorage, sqliteStorage } from './sqlite/storage.ts'
+import { createWriter } from './sqlite/writer.ts'
+
+export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './sqlite/database.ts'
+export type { SqliteStorage } from './sqlite/storage.ts'
+
+/** The options of {@link sqlite}. */
+export interface SqliteOptions {
+  /** The time by which keys are issued and revoked. @default Date */
+  readonly clock?: Clock | undefined
+  /** How keys are cached in this process, or `false` to ask the file at every request. @default { ttl: 30000, max: 10000 } */
+  readonly keyCache?: KeyCacheOptions | false | undefined
+  /** How long a call waits for another process to finish writing, in milliseconds. @default what is set on the connection, or 5000 where that is 0 */
+  readonly busyTimeout?: number | undefined
+  /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default 'full' */
+  readonly synchronous?: SqliteSynchronous | undefined
+}
+
+const SYNCHRONOUS: readonly unknown[] = ['off', 'normal', 'full', 'extra']
+
+/**
+ * Keeps animals, keys and counts in one SQLite file, which several processes of one machine may share.
+ *
+ * Takes a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.37 or later), best one that nothing
+ * else uses, and creates its tables, whose names begin with `petstore_`, where they are not there. It changes the journal
+ * to a WAL. The connection stays yours to close.
+ *
+ * @throws {PetStoreError} `invalid_option` where an option is wrong, or the tables are those of a later release;
+ * `service_unavailable` where the file cannot be used now
+ * @example
+ * ```ts
+ * import Database from 'better-sqlite3'
+ * import { createPetStore } from 'petstore-kit'
+ * import { sqlite } from 'petstore-kit/sqlite'
+ *
+ * const backEnd = sqlite(new Database('pets.db'))
+ * const { token } = await backEnd.keyStore.issue({ plan: 'pro' })
+ * const petStore = createPetStore({ ...backEnd })
+ * ```
+ */
+export function sqlite(
+  database: SqliteDatabase,
+  options: SqliteOptions = {},
+): { storage: SqliteStorage; keyStore: ManagedKeyStore; quota: QuotaStore } {
+  const { clock = Date, keyCache = {}, busyTimeout, synchronous = 'full' } = options
+  check(database, busyTimeout, synchronous)
+  return guarded(() => {
+    setUp(database, { busyTimeout, synchronous })
+    migrate(database)
+    const writer = createWriter(database)
+    const keyStore = sqliteKeyStore(database, writer, clock)
+    return {
+      storage: sqliteStorage(database, writer),
+      keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
+      quota: sqliteQuota(database, writer),
+    }
+  })
+}
+
+function check(database: SqliteDatabase, busyTimeout: number | undefined, synchronous: SqliteSynchronous): void {
+  if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
+    throw invalidOption('database', 'a connection with prepare and exec', database)
+  }
+  const isDuration = Number.isInteger(busyTimeout) && Number(busyTimeout) >= 0 && Number(busyTimeout) < 2 ** 31
+  if (busyTimeout !== undefined && !isDuration) {
+    throw invalidOption('busyTimeout', 'a whole number of milliseconds from 0 to 2147483647', busyTimeout)
+  }
+  if (!SYNCHRONOUS.includes(synchronous)) {
+    throw invalidOption('synchronous', SYNCHRONOUS.join(', '), synchronous)
+  }
+}

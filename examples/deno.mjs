@@ -1,0 +1,15 @@
+// deno run --allow-net --allow-env examples/deno.mjs
+import { createPetStore, memory } from 'petstore-kit'
+import { toDenoHandler } from 'petstore-kit/deno'
+
+const backEnd = memory()
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+
+Deno.serve(
+  {
+    port: Number(Deno.env.get('PORT') ?? 3000),
+    hostname: '127.0.0.1',
+    onListen: ({ port }) => console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`),
+  },
+  toDenoHandler(createPetStore(backEnd)),
+)

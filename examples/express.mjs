@@ -1,0 +1,18 @@
+// node examples/express.mjs
+import express from 'express'
+import { createPetStore, memory } from 'petstore-kit'
+import { toExpressHandler } from 'petstore-kit/express'
+
+const backEnd = memory()
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+
+const app = express()
+// Ahead of the body parsers, so that the store reads its bodies itself.
+app.use('/shop', toExpressHandler(createPetStore(backEnd)))
+app.use(express.json())
+app.get('/', (_request, response) => response.send('The shop itself'))
+
+const server = app.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
+  const { port } = server.address()
+  console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/shop/v1/pets`)
+})

@@ -1,0 +1,24 @@
+// node examples/koa.mjs
+import Koa from 'koa'
+import { createPetStore, memory } from 'petstore-kit'
+import { toNodeHandler } from 'petstore-kit/node'
+
+const backEnd = memory()
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore(backEnd)
+const handler = toNodeHandler(petStore)
+
+const app = new Koa()
+app.use((context, next) => {
+  if (!context.path.startsWith(`${petStore.basePath}/`)) return next()
+  context.respond = false
+  handler(context.req, context.res)
+})
+app.use((context) => {
+  context.body = 'The shop itself'
+})
+
+const server = app.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
+  const { port } = server.address()
+  console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`)
+})

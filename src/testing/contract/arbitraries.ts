@@ -1,0 +1,74 @@
+import type { Arbitrary } from 'fast-check'
+import { type NewPet, petStatuses } from '../../model.ts'
+import type { FastCheck } from './runner.ts'
+
+export const INT64_MIN = -(2n ** 63n)
+export const INT64_MAX = 2n ** 63n - 1n
+
+/** Names that engines, drivers and encodings have been known to harm. */
+const HARD_TEXTS = [
+  'Rex',
+  '🐕‍🦺',
+  '𝕽𝖊𝖝',
+  'כלב‏',
+  '\u202eRex',
+  'é',
+  'e\u0301',
+  'Ａ',
+  "O'Hara",
+  '"; DROP TABLE pets; --',
+  '\\',
+  '\\u0000',
+  '$1',
+  '?',
+  '%s',
+  '{}',
+  'null',
+  '0',
+  '1e999',
+  ' Rex ',
+  'Rex\n',
+  'Rex\r\n\tRex',
+  '\u0001',
+  '\u007f',
+  '\u2028',
+  '\ufeffRex',
+  '\uffff',
+  '\u{10ffff}',
+]
+
+/** Text that a client can send: of any length and any characters, without U+0000 and lone surrogates. */
+export function texts(fc: FastCheck): Arbitrary<string> {
+  const any = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.replaceAll('\u0000', 'x'))
+  const long = fc
+    .tuple(fc.constantFrom('x', '🐈', "'", 'ß'), fc.integer({ min: 1_000, max: 16_000 }))
+    .map(([character, length]) => character.repeat(length))
+  return fc.oneof(
+    { arbitrary: fc.constantFrom(...HARD_TEXTS), weight: 5 },
+    { arbitrary: any, weight: 5 },
+    { arbitrary: long, weight: 1 },
+  )
+}
+
+/** An int64, its extremes and the limits of exact doubles often among them. */
+export function int64s(fc: FastCheck): Arbitrary<bigint> {
+  const edges = [
+    INT64_MIN,
+    INT64_MIN + 1n,
+    INT64_MAX - 1n,
+    INT64_MAX,
+    0n,
+    -1n,
+    2n ** 53n + 1n,
+    -(2n ** 53n) - 1n,
+    2n ** 31n,
+  ]
+  return fc.oneof(fc.constantFrom(...edges), fc.bigInt({ min: INT64_MIN, max: INT64_MAX }))
+}
+
+export function newPets(fc: FastCheck): Arbitrary<NewPet> {
+  return fc.record(
+    { name: texts(fc), categoryId: int64s(fc), status: fc.constantFrom(...petStatuses) },
+    { requiredKeys: ['name', 'categoryId'] },
+  )
+}

@@ -1,0 +1,52 @@
+/** Assertions of our own, for the suites run under any runner. */
+export function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(what)
+}
+
+/** Compares plain values to any depth. A member that is `undefined` counts as left out. */
+export function checkEqual(actual: unknown, expected: unknown, what: string): void {
+  check(isEqual(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`)
+}
+
+/** Compares two lists without regard to their order. */
+export function checkSameItems(actual: readonly unknown[], expected: readonly unknown[], what: string): void {
+  checkEqual(actual.map(show).sort(), expected.map(show).sort(), what)
+}
+
+/** Checks that a promise is rejected with an error of that code. */
+export async function checkRejected(call: () => Promise<unknown>, code: string, what: string): Promise<void> {
+  const error: unknown = await call().then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  const actual = typeof error === 'object' && error !== null && 'code' in error ? error.code : error
+  check(actual === code, `${what}: expected an error of code ${code}, got ${String(actual)}`)
+}
+
+/** Writes a value for a message: with its members in one order, and bigint told apart from number. */
+export function show(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`
+  if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`
+  if (typeof value === 'object' && value !== null) return `{ ${members(value).map(showMember).join(', ')} }`
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
+function showMember([name, value]: [string, unknown]): string {
+  return `${name}: ${show(value)}`
+}
+
+function members(value: object): [string, unknown][] {
+  return Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [left, right] = [members(a), members(b)]
+  return (
+    left.length === right.length &&
+    left.every(([name, value], i) => name === right[i]?.[0] && isEqual(value, right[i]?.[1]))
+  )
+}

@@ -1,0 +1,203 @@
+import type { Arbitrary, AsyncCommand } from 'fast-check'
+import type { BanRule, Clock, QuotaRequest, QuotaStore } from '../../ports.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../../windows.ts'
+import { type ManualClock, manualClock } from '../clock.ts'
+import { texts } from './arbitraries.ts'
+import { checkEqual, checkSameItems, show } from './assert.ts'
+import { type FastCheck, type Opened, type TestRunner, withPort } from './runner.ts'
+
+/** The options of {@link quotaContract}. */
+export interface QuotaContractOptions {
+  /** Names the store in the report of the tests. */
+  readonly name: string
+  /** Opens a store that has counted nothing, and that takes its time from `clock`. */
+  open(clock: Clock): Promise<Opened<QuotaStore>>
+  /** How many sequences of commands are tried. @default 30 */
+  readonly runs?: number | undefined
+  /** The most commands in one sequence. @default 60 */
+  readonly commands?: number | undefined
+}
+
+/**
+ * The tests that every {@link QuotaStore} must pass. They need `fast-check`.
+ *
+ * Random sequences of requests, one by one and in bursts, are compared with {@link countRequest}, while the clock steps
+ * forward and back. It never steps further back than 26 hours behind the latest time: a store may forget a subject two
+ * days after its windows and its ban have ended.
+ *
+ * @example
+ * ```ts
+ * import { describe, test } from 'node:test'
+ * import { memory } from 'petstore-kit'
+ * import { quotaContract } from 'petstore-kit/testing'
+ *
+ * quotaContract({ describe, test }, {
+ *   name: 'our counts',
+ *   open: async (clock) => ({ port: memory({ clock }).quota, close: async () => {} }),
+ * })
+ * ```
+ */
+export function quotaContract(runner: TestRunner, options: QuotaContractOptions): void {
+  const { name, open, runs = 30, commands = 60 } = options
+  runner.describe(`quota: ${name}`, () => {
+    runner.test('counts by the law', async () => {
+      const fc = await import('fast-check')
+      const sequences = fc.commands(quotaCommands(fc), { maxCommands: commands, size: 'max' })
+      const property = fc.asyncProperty(sequences, (sequence) => {
+        const clock = manualClock()
+        const model = { clock, states: new Map<string, QuotaState>(), latest: clock.now() }
+        const use = (real: QuotaStore) => fc.asyncModelRun(() => ({ model, real }), sequence)
+        return withPort(() => open(clock), use)
+      })
+      await fc.assert(property, { numRuns: runs })
+    })
+    runner.test('grants exactly the limit when more is asked at once', () => {
+      const clock = manualClock()
+      return withPort(
+        () => open(clock),
+        (quota) => crowd(quota, clock),
+      )
+    })
+  })
+}
+
+async function crowd(quota: QuotaStore, clock: Clock): Promise<void> {
+  const limits = { perMinute: 50, perDay: 1_000 }
+  const request = { subject: 'account:crowd', anonymous: false, limits, ban: false, now: clock.now() } as const
+  const counts = await Promise.all(Array.from({ length: 200 }, async () => quota.spend(request)))
+  const granted = counts.filter((count) => count.granted)
+  checkEqual(granted.length, 50, 'granted of 200 at once')
+  checkSameItems(
+    granted.map(({ usedInMinute }) => usedInMinute),
+    range(50),
+    'how many each was told were used',
+  )
+}
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, index) => index + 1)
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const FURTHEST_BACK = 26 * HOUR
+
+interface QuotaModel {
+  readonly clock: ManualClock
+  readonly states: Map<string, QuotaState>
+  latest: number
+}
+type QuotaCommand = AsyncCommand<QuotaModel, QuotaStore>
+type Spending = Omit<QuotaRequest, 'now'>
+
+function quotaCommands(fc: FastCheck): Arbitrary<QuotaCommand>[] {
+  const limit = fc.oneof(
+    { arbitrary: fc.integer({ min: 1, max: 6 }), weight: 8 },
+    { arbitrary: fc.constantFrom(60, 1_000_000, Number.MAX_SAFE_INTEGER), weight: 1 },
+  )
+  const rule = fc.record({
+    afterRefusals: fc.integer({ min: 1, max: 6 }),
+    seconds: fc.constantFrom(1, 30, 300, 100_000),
+  })
+  const ban: Arbitrary<BanRule | false> = fc.oneof(
+    { arbitrary: rule, weight: 3 },
+    { arbitrary: fc.constant(false), weight: 1 },
+  )
+  const spending = fc.record({
+    subject: subjects(fc),
+    limits: fc.record({ perMinute: limit, perDay: limit }),
+    ban,
+  })
+  return [
+    spending.map((one) => spend([one], 1)),
+    fc.tuple(spending, fc.integer({ min: 2, max: 12 })).map(([one, times]) => spend([one], times)),
+    fc
+      .tuple(fc.array(spending, { minLength: 2, maxLength: 3 }), fc.integer({ min: 1, max: 5 }))
+      .map(([several, times]) => spend(several, times)),
+    steps(fc).map(step),
+    ends(fc),
+  ]
+}
+
+/** Few, so that they meet again; and some that are hard to keep. */
+function subjects(fc: FastCheck) {
+  const customers = fc.constantFrom('account:a', 'account:b', 'account:A', 'key:a')
+  const addresses = fc.constantFrom('address:192.0.2.1', 'address:2001:db8::1')
+  const hard = texts(fc).map((text) => `account:${text}`)
+  return fc
+    .oneof({ arbitrary: customers, weight: 8 }, { arbitrary: addresses, weight: 4 }, { arbitrary: hard, weight: 1 })
+    .map((name) => ({ name, anonymous: name.startsWith('address:') }))
+}
+
+interface Asked {
+  readonly subject: { readonly name: string; readonly anonymous: boolean }
+  readonly limits: QuotaRequest['limits']
+  readonly ban: QuotaRequest['ban']
+}
+
+/** Spends for each subject so many times, all at once. Which call comes first is open; what they get together is not. */
+function spend(asked: readonly Asked[], times: number): QuotaCommand {
+  const spendings = new Map(
+    asked.map(({ subject: { name, anonymous }, limits, ban }) => [name, { subject: name, anonymous, limits, ban }]),
+  )
+  return {
+    check: () => true,
+    async run(model, quota) {
+      await Promise.all(Array.from(spendings.values(), (spending) => spendAtOnce(model, quota, spending, times)))
+    },
+    toString: () => `${times} times: ${Array.from(spendings.values(), show).join(' and at once ')}`,
+  }
+}
+
+async function spendAtOnce(model: QuotaModel, quota: QuotaStore, spending: Spending, times: number): Promise<void> {
+  const request = { ...spending, now: model.clock.now() }
+  const state = model.states.get(request.subject) ?? newQuotaState()
+  model.states.set(request.subject, state)
+  const expected = Array.from({ length: times }, () => countRequest(state, request))
+  const actual = await Promise.all(Array.from({ length: times }, async () => quota.spend(request)))
+  checkSameItems(actual, expected, `${times} times spend ${show(request)}`)
+}
+
+function steps(fc: FastCheck): Arbitrary<number> {
+  const forward = fc.oneof(
+    fc.integer({ min: 0, max: 2 * MINUTE }),
+    fc.integer({ min: 0, max: 3 * DAY }),
+    fc.constantFrom(1, MINUTE, DAY, 10 * DAY),
+  )
+  const back = fc.oneof(fc.integer({ min: 1, max: 2 * MINUTE }), fc.integer({ min: 1, max: FURTHEST_BACK }))
+  return fc.oneof(
+    { arbitrary: forward, weight: 3 },
+    { arbitrary: back.map((milliseconds) => -milliseconds), weight: 2 },
+  )
+}
+
+function step(milliseconds: number): QuotaCommand {
+  return moveTo((model) => model.clock.now() + milliseconds, `the clock steps by ${milliseconds} ms`)
+}
+
+/** Goes to the very edge of a window or a ban that some subject is in. */
+function ends(fc: FastCheck): Arbitrary<QuotaCommand> {
+  return fc
+    .tuple(fc.nat(), fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'), fc.constantFrom(-1, 0, 1))
+    .map(([index, end, offset]) =>
+      moveTo(
+        ({ states, clock }) => {
+          const state = [...states.values()][index % Math.max(1, states.size)]
+          return Math.max((state?.[end] ?? 0) + offset, clock.now())
+        },
+        `the clock goes to ${end}${offset < 0 ? '' : '+'}${offset} of the subject number ${index}`,
+      ),
+    )
+}
+
+function moveTo(instant: (model: QuotaModel) => number, text: string): QuotaCommand {
+  return {
+    check: () => true,
+    async run(model) {
+      model.clock.set(Math.max(instant(model), model.latest - FURTHEST_BACK))
+      model.latest = Math.max(model.latest, model.clock.now())
+    },
+    toString: () => text,
+  }
+}

@@ -1,0 +1,137 @@
+import type { Arbitrary, AsyncCommand } from 'fast-check'
+import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
+import type { PetQuery, PetStorage } from '../../ports.ts'
+import { INT64_MAX, INT64_MIN, int64s, newPets } from './arbitraries.ts'
+import { check, checkEqual, show } from './assert.ts'
+import type { FastCheck } from './runner.ts'
+
+/** Every animal that was kept, by ascending id: what a storage must answer follows from this list alone. */
+export type StorageModel = Pet[]
+type StorageCommand = AsyncCommand<StorageModel, PetStorage>
+
+/** A place among the ids, which only the run itself can name. */
+interface Place {
+  locate(pets: readonly Pet[]): bigint
+  toString(): string
+}
+
+/** Everything that can be done to a storage. */
+export function storageCommands(fc: FastCheck): Arbitrary<StorageCommand>[] {
+  const pets = newPets(fc)
+  const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
+  const limit = fc.oneof(fc.integer({ min: 1, max: 101 }), fc.integer({ min: 1, max: 4 }), fc.constantFrom(100, 101))
+  const place = places(fc)
+  return [
+    fc.array(pets, { minLength: 1, maxLength: 1 }).map(create),
+    fc.array(pets, { minLength: 2, maxLength: 12 }).map(create),
+    fc.tuple(limit, status, fc.option(place, { nil: undefined })).map((page) => list(...page)),
+    fc.tuple(fc.integer({ min: 1, max: 5 }), status).map((walked) => walk(...walked)),
+    place.map(get),
+  ]
+}
+
+/** An id, and others that a storage might take for it. */
+const DISTORTIONS = {
+  'the id': (id: bigint) => id,
+  'one below the id': (id: bigint) => id - 1n,
+  'one above the id': (id: bigint) => id + 1n,
+  'the negative of the id': (id: bigint) => -id,
+  'another id of the same 32 bits': (id: bigint) => id + 2n ** 32n,
+}
+
+function places(fc: FastCheck): Arbitrary<Place> {
+  const names = Object.keys(DISTORTIONS) as (keyof typeof DISTORTIONS)[]
+  const among = fc
+    .tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom<keyof typeof DISTORTIONS>('the id', ...names))
+    .map(([part, name]) => ({
+      locate: (pets: readonly Pet[]) => clamp(DISTORTIONS[name](pets[Math.floor(part * (pets.length - 1))]?.id ?? 0n)),
+      toString: () => `${name} ${Math.round(part * 100)} % of the way`,
+    }))
+  const fixed = int64s(fc).map((id) => ({ locate: () => id, toString: () => String(id) }))
+  return fc.oneof({ arbitrary: among, weight: 3 }, { arbitrary: fixed, weight: 1 })
+}
+
+function clamp(id: bigint): bigint {
+  if (id < INT64_MIN) return INT64_MIN
+  return id > INT64_MAX ? INT64_MAX : id
+}
+
+/** What a list must answer. */
+export function expectedPage(pets: readonly Pet[], { limit, after, status }: PetQuery): Pet[] {
+  const matching = pets.filter((pet) => (after === undefined || pet.id > after) && matches(pet, status))
+  return matching.slice(0, limit)
+}
+
+export function matches(pet: Pet, status: PetStatus | undefined): boolean {
+  return status === undefined || pet.status === status
+}
+
+/** Checks a new animal against what was sent, and the law of ids. */
+export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefined): void {
+  check(typeof created.id === 'bigint', `create: expected a bigint as id, got ${show(created.id)}`)
+  check(created.id <= INT64_MAX && created.id >= INT64_MIN, `create: expected an int64 as id, got ${created.id}`)
+  checkEqual(created, { ...pet, id: created.id }, 'create')
+  if (before !== undefined) check(created.id > before, `create: expected an id above ${before}, got ${created.id}`)
+}
+
+/** Adds animals, all at once where there are several. */
+function create(newcomers: readonly NewPet[]): StorageCommand {
+  return {
+    check: () => true,
+    async run(model, storage) {
+      const before = model.at(-1)?.id
+      const created = await Promise.all(newcomers.map(async (pet) => storage.create(pet)))
+      created.forEach((pet, i) => void checkCreated(pet, newcomers[i] as NewPet, before))
+      checkEqual(new Set(created.map(({ id }) => id)).size, created.length, 'create: how many different ids')
+      model.push(...created.map((pet) => ({ ...pet })).sort((a, b) => (a.id < b.id ? -1 : 1)))
+    },
+    toString: () => `create ${newcomers.map(show).join(' and at once ')}`,
+  }
+}
+
+function list(limit: number, status: PetStatus | undefined, place: Place | undefined): StorageCommand {
+  return {
+    check: () => true,
+    async run(model, storage) {
+      const query = { limit, status, after: place?.locate(model) }
+      const page = await storage.list(query)
+      checkEqual(page, expectedPage(model, query), `list ${show(query)}`)
+    },
+    toString: () => `list ${show({ limit, status })} after ${place ?? 'nothing'}`,
+  }
+}
+
+/** Follows the ids from page to page, as a client does. */
+function walk(limit: number, status: PetStatus | undefined): StorageCommand {
+  return {
+    check: () => true,
+    async run(model, storage) {
+      const seen: Pet[] = []
+      for (;;) {
+        const page = await storage.list({ limit, status, after: seen.at(-1)?.id })
+        check(page.length <= limit, `list: expected at most ${limit} animals, got ${page.length}`)
+        // More than there are shows a reader that goes round in circles.
+        if (page.length === 0 || seen.length > model.length) break
+        seen.push(...page)
+      }
+      checkEqual(seen, expectedPage(model, { limit: Number.MAX_SAFE_INTEGER, status }), `all pages of ${status}`)
+    },
+    toString: () => `walk ${show({ limit, status })}`,
+  }
+}
+
+function get(place: Place): StorageCommand {
+  return {
+    check: () => true,
+    async run(model, storage) {
+      const id = place.locate(model)
+      const pet = await storage.get(id)
+      checkEqual(
+        pet,
+        model.find((pet) => pet.id === id),
+        `get ${id}`,
+      )
+    },
+    toString: () => `get ${place}`,
+  }
+}

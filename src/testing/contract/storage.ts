@@ -1,0 +1,163 @@
+import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
+import type { PetStorage } from '../../ports.ts'
+import { newPets } from './arbitraries.ts'
+import { check, checkEqual } from './assert.ts'
+import { type FastCheck, type Opened, type TestRunner, withPort, yieldToOthers } from './runner.ts'
+import { checkCreated, expectedPage, matches, type StorageModel, storageCommands } from './storage-commands.ts'
+
+/** The options of {@link storageContract}. */
+export interface StorageContractOptions {
+  /** Names the storage in the report of the tests. */
+  readonly name: string
+  /** Opens a storage that is empty. */
+  open(): Promise<Opened<PetStorage>>
+  /** How many sequences of commands are tried. @default 30 */
+  readonly runs?: number | undefined
+  /** The most commands in one sequence. @default 60 */
+  readonly commands?: number | undefined
+}
+
+/**
+ * The tests that every {@link PetStorage} must pass. They need `fast-check`.
+ *
+ * Random sequences of calls are compared with a plain list; readers follow the ids while writers add.
+ *
+ * @example
+ * ```ts
+ * import { describe, test } from 'node:test'
+ * import { memory } from 'petstore-kit'
+ * import { storageContract } from 'petstore-kit/testing'
+ *
+ * storageContract({ describe, test }, {
+ *   name: 'our storage',
+ *   open: async () => ({ port: memory().storage, close: async () => {} }),
+ * })
+ * ```
+ */
+export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
+  const { name, open, runs = 30, commands = 60 } = options
+  runner.describe(`storage: ${name}`, () => {
+    runner.test('answers as a plain list does', async () => {
+      const fc = await import('fast-check')
+      const sequences = fc.commands(storageCommands(fc), { maxCommands: commands, size: 'max' })
+      const property = fc.asyncProperty(sequences, (sequence) =>
+        withPort(open, (real) => fc.asyncModelRun(() => ({ model: [] as StorageModel, real }), sequence)),
+      )
+      await fc.assert(property, { numRuns: runs })
+    })
+    runner.test('never lets a reader pass over an animal while others are added', async () => {
+      const fc = await import('fast-check')
+      const property = fc.asyncProperty(races(fc), (race) => withPort(open, (storage) => runRace(storage, race)))
+      // A race that is run again may go another way, so there is no use in looking for a smaller one.
+      await fc.assert(property, { numRuns: Math.ceil(runs / 3), endOnFailure: true })
+    })
+    runner.test('fills pages of any size', () => withPort(open, fillPages))
+    runner.test('keeps what it has given back from being changed', () => withPort(open, changeWhatWasGiven))
+    runner.test('goes on after a client that has left', () => withPort(open, leaveEarly))
+  })
+}
+
+interface Race {
+  /** What each writer adds, one after another. */
+  readonly writers: readonly (readonly NewPet[])[]
+  readonly limit: number
+  readonly status: PetStatus
+}
+
+function races(fc: FastCheck) {
+  return fc.record({
+    writers: fc.array(fc.array(newPets(fc), { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
+    limit: fc.integer({ min: 1, max: 4 }),
+    status: fc.constantFrom(...petStatuses),
+  })
+}
+
+async function runRace(storage: PetStorage, { writers, limit, status }: Race): Promise<void> {
+  const progress = { isOver: false }
+  const end = () => {
+    progress.isOver = true
+  }
+  const writing = Promise.all(writers.map((pets) => addInTurn(storage, pets))).finally(end)
+  const reading = Promise.all([undefined, status].map((filter) => follow(storage, limit, filter, progress)))
+  await Promise.allSettled([writing, reading])
+  const added = (await writing).flat().sort((a, b) => (a.id < b.id ? -1 : 1))
+  const [all, filtered] = await reading
+  const matching = added.filter((pet) => matches(pet, status))
+  checkEqual(all, added, 'what a reader has seen that followed the ids')
+  checkEqual(filtered, matching, `what a reader of ${status} has seen that followed the ids`)
+}
+
+/** Each animal must be there for everyone as soon as its `create` has answered. */
+async function addInTurn(storage: PetStorage, pets: readonly NewPet[]): Promise<Pet[]> {
+  const added: Pet[] = []
+  for (const pet of pets) {
+    const created = await storage.create(pet)
+    checkCreated(created, pet, added.at(-1)?.id)
+    added.push(created)
+    checkEqual(await storage.get(created.id), created, 'get, right after create')
+    const [listed] = await storage.list({ limit: 1, after: created.id - 1n })
+    checkEqual(listed, created, 'list, right after create')
+    await yieldToOthers()
+  }
+  return added
+}
+
+async function follow(
+  storage: PetStorage,
+  limit: number,
+  status: PetStatus | undefined,
+  progress: { readonly isOver: boolean },
+): Promise<Pet[]> {
+  const seen: Pet[] = []
+  for (;;) {
+    const isLastRound = progress.isOver
+    const after = seen.at(-1)?.id
+    const page = await storage.list({ limit, status, after })
+    for (const { id } of page) check(after === undefined || id > after, `list after ${after}: it holds ${id}`)
+    seen.push(...page)
+    if (isLastRound && page.length === 0) return seen
+    await yieldToOthers()
+  }
+}
+
+/** The core asks for one more than the largest page of the contract. */
+async function fillPages(storage: PetStorage): Promise<void> {
+  const newcomers = Array.from({ length: 130 }, (_, i) => ({
+    name: `${i}`,
+    categoryId: 1n,
+    status: petStatuses[i % 2],
+  }))
+  const pets: Pet[] = []
+  for (const pet of newcomers) pets.push(await storage.create(pet))
+  for (const status of [undefined, ...petStatuses]) {
+    for (const limit of [1, 64, 65, 66, 100, 101, 129, 130, 131]) {
+      const page = await storage.list({ limit, status })
+      checkEqual(page, expectedPage(pets, { limit, status }), `list ${limit} of ${status}`)
+    }
+  }
+}
+
+async function changeWhatWasGiven(storage: PetStorage): Promise<void> {
+  for (const name of ['a', 'b', 'c']) await storage.create({ name, categoryId: 1n, status: 'sold' })
+  const names = async () => (await storage.list({ limit: 9, status: 'sold' })).map(({ name }) => name)
+  const given = (await storage.list({ limit: 9, status: 'sold' })) as Pet[]
+  given.reverse()
+  given.pop()
+  checkEqual(await names(), ['a', 'b', 'c'], 'list, after a page was changed')
+}
+
+/** What is asked for a client that has left may be refused; nobody else may notice. */
+async function leaveEarly(storage: PetStorage): Promise<void> {
+  const kept = await storage.create({ name: 'kept', categoryId: 1n })
+  const left = { signal: AbortSignal.abort() }
+  const attempt = async (call: () => unknown) => {
+    await (async () => call())().catch(() => undefined)
+  }
+  await attempt(() => storage.list({ limit: 1 }, left))
+  await attempt(() => storage.get(kept.id, left))
+  await attempt(() => storage.create({ name: 'perhaps', categoryId: 2n }, left))
+  const next = await storage.create({ name: 'next', categoryId: 3n })
+  const found = await storage.list({ limit: 9 })
+  checkEqual([found.at(0), found.at(-1)], [kept, next], 'list, after calls for a client that had left')
+  check(found.length <= 3, `list: expected at most 3 animals, got ${found.length}`)
+}

@@ -1,0 +1,32 @@
+import express from 'express'
+import Fastify from 'fastify'
+import { expect, test } from 'vitest'
+import { toBunHandler } from '../../adapters/bun.ts'
+import { toDenoHandler } from '../../adapters/deno.ts'
+import { toExpressHandler } from '../../adapters/express.ts'
+import { petStorePlugin } from '../../adapters/fastify.ts'
+import { createPetStore, PetStoreError } from '../../src/index.ts'
+
+// What the type checker sees of this file is the test as well: the structural types fit the real ones.
+
+test('the doors fit where the frameworks take them', async () => {
+  const petStore = createPetStore()
+  const router = express.Router().use(toExpressHandler(petStore))
+  express()
+    .use('/shop', router)
+    .all('/{*path}', toExpressHandler(petStore, { trustProxy: 1 }))
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore, prefix: '/shop', trustProxy: ['10.0.0.0/8'] })
+  await server.ready()
+  expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
+})
+
+test('every door refuses a wrong trustProxy when it is made', async () => {
+  const petStore = createPetStore()
+  const options = { trustProxy: -1 }
+  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
+    expect(() => toHandler(petStore, options)).toThrow(PetStoreError)
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore, ...options })
+  await expect(server.ready()).rejects.toMatchObject({ code: 'invalid_option' })
+})

@@ -1,0 +1,78 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { type RunningServer, runCommand, startServer } from '../support/petstore-command.ts'
+import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
+import { type RedisServer, redisProgram, startRedis } from '../support/redis-server.ts'
+import { missing } from '../support/skips.ts'
+
+const running: { end(): Promise<unknown> }[] = []
+
+afterAll(async () => {
+  for (const { end } of running.reverse()) await end()
+})
+
+async function serve(...args: string[]): Promise<RunningServer> {
+  const server = await startServer(...args)
+  running.push({ end: () => server.end('SIGKILL') })
+  return server
+}
+
+async function openPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres()
+  running.push({ end: () => server.remove() })
+  return server
+}
+
+async function openRedis(): Promise<RedisServer> {
+  const server = await startRedis()
+  running.push({ end: () => server.remove() })
+  return server
+}
+
+function list(server: RunningServer, token: string): Promise<Response> {
+  return fetch(`${server.url}/pets?limit=100`, { headers: { authorization: `Bearer ${token}` } })
+}
+
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('petstore on PostgreSQL', () => {
+  test('issues, seeds, serves, and has everything again after a restart', { timeout: 120_000 }, async () => {
+    const { url } = await openPostgres()
+    const place = ['--database-url', url]
+    const issued = await runCommand(['keys', 'issue', ...place, '--plan', 'pro', '--label', 'ours'])
+    expect(issued.code).toBe(0)
+    const token = issued.stdout.trim()
+    for (const [count, found] of [
+      [40, 0],
+      [60, 40],
+      [60, 60],
+    ] as const) {
+      const { stdout } = await runCommand(['seed', '--count', String(count), ...place])
+      expect(stdout).toMatch(
+        new RegExp(`^${count - found} animals added to PostgreSQL at \\S+, ${found} were there\\.\n$`),
+      )
+    }
+    const first = await serve(...place)
+    expect(first.output()).not.toMatch(/pet_|demo/)
+    const pets = await (await list(first, token)).json()
+    expect(pets).toHaveLength(60)
+    await first.end('SIGTERM')
+    const second = await serve(...place)
+    expect(await (await list(second, token)).json()).toEqual(pets)
+    const listed = await runCommand(['keys', 'list', ...place])
+    expect(listed.stdout).toMatch(/^key_\w+ +live +pro .* ours$/m)
+    const [id = ''] = /key_\w+/.exec(listed.stdout) ?? []
+    expect(await runCommand(['keys', 'revoke', id, ...place])).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe.skipIf(missing('Redis', redisProgram() !== undefined))('petstore on Redis', () => {
+  test('counts there, is 503 while it is away, and serves again when it is back', { timeout: 60_000 }, async () => {
+    const redis = await openRedis()
+    const server = await serve('--redis-url', redis.url)
+    const token = /free +(pet_\w+)/.exec(server.output())?.[1] ?? ''
+    expect((await list(server, token)).headers.get('x-ratelimit-remaining')).toBe('59')
+    await redis.stop()
+    const refused = await list(server, token)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    await redis.start()
+    await expect.poll(async () => (await list(server, token)).status, { timeout: 20_000 }).toBe(200)
+  })
+})

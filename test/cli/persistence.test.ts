@@ -1,0 +1,249 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent, request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../sqlite/open.ts'
+import { type RunningServer, runCommand, startCommand, startServer } from '../support/petstore-command.ts'
+
+let folder: string
+let data: string
+let cleanUp: (() => unknown)[]
+
+beforeEach(() => {
+  const temporary = temporaryFolder()
+  folder = temporary.folder
+  data = join(folder, 'pets.db')
+  cleanUp = [temporary.remove]
+})
+
+afterEach(async () => {
+  for (const clean of cleanUp.reverse()) await clean()
+})
+
+async function serveFile(...args: string[]): Promise<RunningServer> {
+  const server = await startServer('--data', data, ...args)
+  cleanUp.push(() => server.end('SIGKILL'))
+  return server
+}
+
+async function issueKey(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...args])
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  return stdout.trim()
+}
+
+function get(url: string, token: string): Promise<Response> {
+  return fetch(url, { headers: { authorization: `Bearer ${token}` } })
+}
+
+function create(url: string, token: string, name: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  return fetch(`${url}/pets`, { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) })
+}
+
+interface Wire {
+  readonly id: number
+  readonly name: string
+}
+
+/** All animals, from page to page. */
+async function walk(url: string, token: string): Promise<Wire[]> {
+  const pets: Wire[] = []
+  let target: string | undefined = `${url}/pets?limit=100`
+  while (target !== undefined) {
+    const response: Response = await get(target, token)
+    expect(response.status).toBe(200)
+    pets.push(...((await response.json()) as Wire[]))
+    const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1]
+    target = next && new URL(next, url).href
+  }
+  return pets
+}
+
+const PLENTY = ['--plan', 'pro', '--limits', '1000000/1000000']
+
+describe('petstore serve --data', () => {
+  test('has everything again after a restart: animals, keys and counts', async () => {
+    const first = await serveFile()
+    const token = /business +(pet_\w+)/.exec(first.output())?.[1] ?? ''
+    const made = await create(first.url, token, 'Tiger 🐅')
+    expect(made.status).toBe(201)
+    const before = await get(`${first.url}/pets`, token)
+    const pets = (await before.json()) as Wire[]
+    expect(pets).toHaveLength(9)
+    await first.end('SIGTERM')
+
+    const second = await serveFile()
+    expect(second.output()).not.toContain('pet_')
+    const after = await get(`${second.url}/pets`, token)
+    expect(await after.json()).toEqual(pets)
+    const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    expect(JSON.parse(stdout)).toHaveLength(4)
+  })
+
+  test('goes on counting after a restart', async () => {
+    const token = await issueKey('--plan', 'free', '--limits', '1000000/3')
+    for (const remaining of ['2', '1', '0']) {
+      const server = await serveFile()
+      const response = await get(`${server.url}/pets`, token)
+      expect([response.status, response.headers.get('x-ratelimit-remaining')]).toEqual([200, remaining])
+      await server.end('SIGKILL')
+    }
+    const server = await serveFile()
+    expect((await get(`${server.url}/pets`, token)).status).toBe(429)
+  })
+
+  test('loses nothing that a client was told of, whenever it is killed', { timeout: 120_000 }, async () => {
+    const token = await issueKey(...PLENTY)
+    const told = new Map<number, string>()
+    for (let round = 0; round < 20; round++) {
+      const server = await serveFile('--seed', '0')
+      const enough = told.size + 1 + ((round * 7) % 40)
+      const write = async (writer: number) => {
+        for (let i = 0; ; i++) {
+          const response = await create(server.url, token, `${round}-${writer}-${i}`)
+          expect(response.status).toBe(201)
+          const { id, name } = (await response.json()) as Wire
+          expect(told.has(id)).toBe(false)
+          told.set(id, name)
+          if (told.size >= enough) void server.end('SIGKILL')
+        }
+      }
+      // Each ends by the loss of its connection, the only error that may come.
+      const ends = await Promise.allSettled(Array.from({ length: 8 }, (_, writer) => write(writer)))
+      for (const end of ends) expect(String((end as PromiseRejectedResult).reason)).toMatch(/fetch failed|terminated/)
+      await server.end('SIGKILL')
+    }
+    const server = await serveFile('--seed', '0')
+    const found = new Map((await walk(server.url, token)).map(({ id, name }) => [id, name]))
+    const lost = [...told].filter(([id, name]) => found.get(id) !== name)
+    expect(lost).toEqual([])
+    expect(told.size).toBeGreaterThan(20)
+    const next = (await (await create(server.url, token, 'next')).json()) as Wire
+    expect(next.id).toBeGreaterThan(Math.max(...found.keys()))
+  })
+
+  test('serves exactly the limit from four processes at once', { timeout: 120_000 }, async () => {
+    const token = await issueKey('--plan', 'free', '--limits', '1000000/1000')
+    const servers = await Promise.all([1, 2, 3, 4].map(() => serveFile('--seed', '0')))
+    const agent = new Agent({ keepAlive: true, maxSockets: 200 })
+    cleanUp.push(() => agent.destroy())
+    const asked = Array.from({ length: 10_000 }, (_, i) => {
+      const { url } = servers[i % 4] as RunningServer
+      return statusOf(`${url}/pets`, token, agent)
+    })
+    const statuses = await Promise.all(asked)
+    const count = (status: number) => statuses.filter((other) => other === status).length
+    expect({ 200: count(200), 429: count(429) }).toEqual({ 200: 1_000, 429: 9_000 })
+  })
+
+  test('keeps tokens nowhere, only their SHA-256', async () => {
+    const token = await issueKey('--plan', 'pro')
+    const server = await serveFile('--log')
+    await get(`${server.url}/pets`, token)
+    await get(`${server.url}/pets`, `${token.slice(0, -1)}x`)
+    const shown = server.output()
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'))
+    const secret = token.slice(4, 40)
+    for (const text of [...files, shown]) expect(text.includes(secret)).toBe(false)
+  })
+})
+
+function statusOf(url: string, token: string, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode ?? 0))
+    })
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+describe('petstore keys', () => {
+  test('issues, lists and revokes', async () => {
+    const token = await issueKey(
+      '--plan',
+      'pro',
+      '--account',
+      'acme',
+      '--label',
+      'a\u001b[2Jb',
+      '--expires',
+      '2999-01-31',
+    )
+    const server = await serveFile()
+    expect((await get(`${server.url}/pets`, token)).status).toBe(200)
+    await server.end('SIGTERM')
+
+    const listed = await runCommand(['keys', 'list', '--data', data])
+    expect(listed.stdout).toMatch(/^key_\w+ +live +pro +- +acme +\S+ +2999-01-31T00:00 +a\ufffd\[2Jb$/m)
+    const id = /key_\w+/.exec(listed.stdout)?.[0] ?? ''
+    expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 0, stderr: '' })
+    expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 1 })
+    expect((await runCommand(['keys', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${id} +revoked`, 'm'))
+
+    const again = await serveFile()
+    expect((await get(`${again.url}/pets`, token)).status).toBe(401)
+  })
+
+  test('makes one schema of a new file, however many begin with it at once', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => issueKey('--plan', 'free')))
+    const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    expect(JSON.parse(stdout)).toHaveLength(8)
+  })
+})
+
+describe('petstore seed', () => {
+  test('takes up where it was broken off', { timeout: 60_000 }, async () => {
+    const args = ['seed', '--count', '60000', '--data', data]
+    const broken = startCommand(args)
+    const server = await serveFile('--seed', '0')
+    const token = await issueKey(...PLENTY)
+    const hasSome = async () => ((await (await get(`${server.url}/pets?limit=1`, token)).json()) as Wire[]).length > 0
+    while (broken.exitCode === null && !(await hasSome()))
+      await once(broken, 'spawn', { signal: AbortSignal.timeout(20) }).catch(() => {})
+    if (broken.exitCode === null) {
+      broken.kill('SIGKILL')
+      await once(broken, 'exit')
+    }
+    const { stdout } = await runCommand(args)
+    const [, added, found] = /^(\d+) animals added to .*, (\d+) were there\.$/m.exec(stdout) ?? []
+    expect(Number(added) + Number(found)).toBe(60_000)
+    expect(Number(found)).toBeGreaterThan(0)
+    expect((await runCommand(args)).stdout).toContain('0 animals added')
+    const last = await get(`${server.url}/pets/60000`, token)
+    expect(await last.json()).toMatchObject({ name: 'Biscuit 6000' })
+    expect((await get(`${server.url}/pets/60001`, token)).status).toBe(404)
+  })
+})
+
+describe('one clear line where something is not there', () => {
+  test.each([
+    [['keys', 'list'], 'say where everything is kept: --data <file> or --database-url <url>'],
+    [['keys', 'list', '--data', '/nowhere/pets.db'], 'there is no file /nowhere/pets.db'],
+    [['serve', '--data', '/nowhere/pets.db'], 'cannot use /nowhere/pets.db: '],
+    [['seed', '--count', '1', '--data', import.meta.filename], `cannot use ${import.meta.filename}: `],
+    [['seed', '--data', 'x.db'], "required option '--count <number>' not specified"],
+    [
+      ['serve', '--database-url', 'postgres://me:secret@127.0.0.1:1/pets'],
+      'cannot use PostgreSQL at 127.0.0.1:1/pets: ',
+    ],
+    [['serve', '--database-url', 'http://me:secret@127.0.0.1'], '--database-url: expected a URL such as postgres://'],
+    [['serve', '--redis-url', 'redis://:secret@127.0.0.1:1'], 'cannot use Redis at 127.0.0.1:1: '],
+    [['serve', '--redis-url', 'secret'], '--redis-url: expected a URL such as redis://'],
+  ])('petstore %j', async (args, message) => {
+    const { code, stdout, stderr } = await runCommand(args)
+    expect(code).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^petstore: [^\n]+\n$/)
+    expect(stderr).toContain(message)
+    expect(stderr).not.toContain('secret')
+  })
+
+  test('petstore serve --data and --database-url', async () => {
+    const args = ['serve', '--data', data, '--database-url', 'postgres://127.0.0.1:1/pets']
+    expect((await runCommand(args)).stderr).toBe('petstore: --data and --database-url exclude one another\n')
+  })
+})

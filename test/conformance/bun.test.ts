@@ -1,0 +1,4 @@
+import { runtimeBinary } from './runtimes.ts'
+import { testHost } from './test-host.ts'
+
+testHost({ name: 'Bun', binary: await runtimeBinary('bun'), program: 'bun.mjs' })

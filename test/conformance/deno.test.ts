@@ -1,0 +1,4 @@
+import { runtimeBinary } from './runtimes.ts'
+import { testHost } from './test-host.ts'
+
+testHost({ name: 'Deno', binary: await runtimeBinary('deno'), args: ['run', '--allow-all'], program: 'deno.mjs' })

@@ -1,0 +1,3 @@
+import { testHost } from './test-host.ts'
+
+testHost({ name: 'Hono', binary: process.execPath, program: 'hono.mjs' })

@@ -1,0 +1,104 @@
+import { createServer } from 'node:http'
+import compression from 'compression'
+import cors from 'cors'
+import helmet from 'helmet'
+import morgan from 'morgan'
+import { createPetStore, memory } from 'petstore-kit'
+import { toExpressHandler } from 'petstore-kit/express'
+import { below, mounts, ownRoute, passedOn, whole } from './fixtures.mjs'
+import { listen } from './listen.mjs'
+
+/** A shop of Express 4 or 5, with the stores mounted in every way that Express has. */
+export function shop(express, wildcard) {
+  const app = express()
+  const log = []
+  app.get(['/before', '/probe', '/issue'], async (request, response) => response.send(await ownRoute(request.path)))
+  app.get('/log', (_request, response) => response.json(log))
+  for (const { petStore, options } of mounts) app.use(toExpressHandler(petStore, options))
+  app.use('/shop', toExpressHandler(below))
+  app.use('/shop', toExpressHandler(whole))
+  mountInRouters(app, express, wildcard)
+  mountBehindParsers(app, express)
+  mountBehindMiddlewares(app, log)
+  app.get('/after', async (request, response) => response.send(await ownRoute(request.path)))
+  app.use((_request, response) => {
+    passedOn()
+    response.status(404).send('not ours')
+  })
+  app.use((error, _request, response, _next) => response.status(500).send(`own handler: ${error.message}`))
+  listen(createServer(app))
+}
+
+function fresh(basePath = '/v1') {
+  return toExpressHandler(
+    createPetStore({ ...memory(), keyStore: { find: (token) => ({ id: token, plan: 'business' }) }, basePath }),
+  )
+}
+
+function mountInRouters(app, express, wildcard) {
+  app.use('/router/:tenant', express.Router({ mergeParams: true }).use('/inner', fresh()))
+  app.all(`/wild${wildcard}`, fresh('/wild/v1'))
+  app.use('/exact/v1', fresh('/exact/v1'))
+  app.use((request, _response, next) => {
+    request.url = request.url.replace(/^\/old\//, '/rewritten/')
+    next()
+  })
+  app.use(fresh('/rewritten/v1'))
+}
+
+/** What a host may have done to a body before the store gets the request. */
+const parsers = (express) => ({
+  json: express.json(),
+  kept: express.json({
+    verify: (request, _response, bytes) => {
+      request.rawBody = bytes
+    },
+  }),
+  keptText: express.json({
+    verify: (request, _response, bytes) => {
+      request.rawBody = bytes.toString()
+    },
+  }),
+  urlencoded: express.urlencoded({ extended: true }),
+  raw: express.raw({ type: '*/*' }),
+  text: express.text({ type: '*/*' }),
+  unmatched: express.json({ type: 'application/vnd.none' }),
+  consumed: (request, _response, next) => request.resume().on('end', next),
+  emptied: (request, _response, next) => {
+    request.body = {}
+    request.resume().on('end', next)
+  },
+  halfRead: (request, _response, next) =>
+    request.once('data', () => {
+      request.pause()
+      next()
+    }),
+  paused: (request, _response, next) => {
+    request.pause()
+    next()
+  },
+  readable: (request, _response, next) => {
+    request.on('readable', () => {})
+    next()
+  },
+  decoded: (request, _response, next) => {
+    request.setEncoding('utf8')
+    next()
+  },
+})
+
+function mountBehindParsers(app, express) {
+  for (const [name, parser] of Object.entries(parsers(express))) app.use(`/${name}`, parser, fresh())
+}
+
+function mountBehindMiddlewares(app, log) {
+  const all = [
+    compression({ threshold: 0 }),
+    helmet(),
+    morgan(':method :url :status', { stream: { write: (line) => log.push(line.trim()) } }),
+    cors({ origin: 'https://shop.example', credentials: true }),
+  ]
+  for (const [index, name] of ['compression', 'helmet', 'morgan', 'cors'].entries())
+    app.use(`/with-${name}`, all[index], fresh())
+  app.use('/everything', ...all, fresh())
+}

@@ -1,0 +1,4 @@
+import express from 'express'
+import { shop } from './express.mjs'
+
+shop(express, '/{*path}')

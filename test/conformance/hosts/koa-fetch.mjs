@@ -1,0 +1,22 @@
+import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
+import Koa from 'koa'
+import { mountOf, ownRoute } from './fixtures.mjs'
+import { listen } from './listen.mjs'
+
+/** Koa has no fetch handlers of its own; it answers with a Response where one is its body. */
+function toRequest({ req, method, href }) {
+  const headers = req.rawHeaders.flatMap((name, i, all) => (i % 2 === 0 ? [[name, all[i + 1]]] : []))
+  const body = method === 'GET' || method === 'HEAD' ? undefined : Readable.toWeb(req)
+  return new Request(href, { method, headers, body, duplex: 'half' })
+}
+
+const app = new Koa()
+app.use(async (context) => {
+  const mount = mountOf(context.path)
+  const own = await ownRoute(context.path)
+  context.body = mount
+    ? await mount.petStore.fetch(toRequest(context))
+    : (own ?? new Response('not ours', { status: 404 }))
+})
+listen(createServer(app.callback()))

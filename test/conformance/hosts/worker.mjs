@@ -1,0 +1,3 @@
+import { toFetch } from './fixtures.mjs'
+
+export default { fetch: toFetch(({ petStore }) => petStore.fetch) }

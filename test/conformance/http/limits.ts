@@ -1,0 +1,73 @@
+/** What a host makes impossible, whatever stands behind it. */
+export interface Limit {
+  readonly hosts: readonly string[]
+  readonly rows: readonly string[]
+  readonly reason: string
+  /** It depends on who is faster. */
+  readonly isChance?: boolean
+}
+
+/** Hosts that hand a plain Request to the store. */
+const FETCH_HOSTS = ['workerd', 'Hono', 'h3', 'itty-router', 'Koa, with a Response']
+
+/** Every row that a host does not pass, and why. The suite expects each of them to fail, but for those left to chance. */
+export const limitTable: readonly Limit[] = [
+  {
+    hosts: FETCH_HOSTS,
+    rows: [
+      'strangers are counted by address, and take nothing from a customer there',
+      'a spoofed X-Forwarded-For moves nobody into another bucket',
+      'behind one proxy, its word counts and no further one',
+      'behind named proxies, the first address that is none of them counts',
+      'the address of the connection has one spelling',
+    ],
+    reason: 'a Request tells no address; a host that knows it gives it to toApiRequest',
+  },
+  {
+    hosts: [...FETCH_HOSTS, 'fetch in process'],
+    rows: ['a store whose wrapping rejects does not take the host down'],
+    reason: 'the host itself calls fetch, which never rejects: no door stands between that could catch',
+  },
+  {
+    hosts: ['Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
+    rows: ['dot segments are left as they are'],
+    reason: 'a Request resolves them, as the URL standard says',
+  },
+  {
+    hosts: ['fetch in process', 'Koa, with a Response'],
+    rows: ['TRACE is 405'],
+    reason: 'the Fetch standard forbids a Request with this method',
+  },
+  {
+    hosts: ['Fastify'],
+    rows: ['a method that few know is 405'],
+    reason:
+      'it routes only methods that it was told of, and answers 404 to others; telling it would change the whole host',
+  },
+  {
+    hosts: ['Fastify', 'h3'],
+    rows: ['escapes that mean nothing are 404'],
+    reason: 'its router answers them with 400 before any route is asked',
+  },
+  {
+    hosts: ['workerd'],
+    rows: ['a client that leaves is noticed'],
+    reason: 'the work for a client that has left is ended from outside, and its code does not go on',
+  },
+  {
+    hosts: ['workerd'],
+    rows: ['a client that uploads far too much gets its answer'],
+    reason: 'it closes the connection once it has answered, and a client that still writes may lose the answer',
+    isChance: true,
+  },
+  {
+    hosts: ['Koa, with a Response'],
+    rows: ['a client that leaves is noticed'],
+    reason: 'it makes no Request itself, and so no signal that goes with one',
+  },
+]
+
+/** What keeps a host from passing a row, or `undefined` where it must. */
+export function limitOf(host: string, row: string): Limit | undefined {
+  return limitTable.find(({ hosts, rows }) => hosts.includes(host) && rows.includes(row))
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { expectJson, expectOurs, get, keyOf, post } from '../expect.ts'
+import type { Rows } from '../suite.ts'
+
+const BODY = '{"name":"Rex","categoryId":1}'
+
+function head(method: string, target: string, ...more: readonly string[]): string {
+  const authorization = `Authorization: ${keyOf('ample').authorization}`
+  return [`${method} ${target} HTTP/1.1`, 'Host: shop.example', authorization, ...more, '', ''].join('\r\n')
+}
+
+/** What only shows on the wire. */
+export const connections: Rows = {
+  'a connection serves many requests': async ({ wire }) => {
+    const connection = wire()
+    for (let i = 0; i < 3; i++) {
+      connection.write(
+        `${head('POST', '/v1/pets', 'Content-Type: application/json', `Content-Length: ${BODY.length}`)}${BODY}`,
+      )
+      assert.equal((await connection.response()).status, 201)
+      connection.write(head('GET', '/v1/pets?limit=1'))
+      assert.equal((await connection.response()).status, 200)
+    }
+  },
+  'a connection lives on after a refused upload': async ({ wire }) => {
+    const connection = wire()
+    const upload = 'x'.repeat(300)
+    connection.write(head('POST', '/small/v1/pets', 'Content-Type: application/json', 'Content-Length: 300') + upload)
+    assert.equal((await connection.response()).status, 413)
+    connection.write(head('POST', '/v1/pets', 'Content-Type: text/plain', 'Content-Length: 300') + upload)
+    assert.equal((await connection.response()).status, 415)
+    connection.write(head('GET', '/v1/pets?limit=1'))
+    assert.equal((await connection.response()).status, 200)
+  },
+  'a client that uploads far too much gets its answer': async ({ send }) => {
+    const refused = await post(send, '/small/v1/pets', 'x'.repeat(3_000_000))
+    assert.equal(refused.status, 413)
+  },
+  'HEAD sends no byte of a body': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('HEAD', '/v1/pets?limit=1'))
+    await connection.take(/^HTTP\/1\.1 200[\s\S]*?\r\n\r\n/)
+    connection.write(head('OPTIONS', '/v1/pets'))
+    await connection.take(/^HTTP\/1\.1 204[\s\S]*?\r\n\r\n/)
+    connection.write(head('GET', '/v1/pets?limit=1'))
+    await connection.take(/^HTTP\/1\.1 200/)
+  },
+  'a client that waits for 100 Continue gets it': async ({ wire }) => {
+    const connection = wire()
+    const length = `Content-Length: ${BODY.length}`
+    connection.write(head('POST', '/v1/pets', 'Content-Type: application/json', length, 'Expect: 100-continue'))
+    await connection.take(/^HTTP\/1\.1 100 [\s\S]*?\r\n\r\n/)
+    connection.write(BODY)
+    assert.equal((await connection.response()).status, 201)
+  },
+  'a second Authorization header is refused': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1/pets', `Authorization: ${keyOf('ample').authorization}`))
+    assert.equal((await connection.response()).status, 401)
+  },
+  'a target in absolute form is served': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', 'http://shop.example/v1/pets/77'))
+    const { status, head: answered } = await connection.response()
+    assert.equal(status, 404)
+    assert.match(answered, /link: <\/v1\/pets>; rel="successor-version"/i)
+  },
+  'dot segments are left as they are': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1/dogs/../pets'))
+    assert.equal((await connection.response()).status, 404)
+  },
+  'escapes that mean nothing are 404': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1/%zz'))
+    const { status, body } = await connection.response()
+    assert.equal(status, 404)
+    assert.equal(JSON.parse(body).code, 'route_not_found')
+  },
+  'many headers and a long query are served': async ({ send }) => {
+    const many = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`x-filler-${i}`, 'x'.repeat(40)]))
+    expectOurs(await get(send, '/v1/pets?limit=1', many), 200)
+    expectOurs(await get(send, `/v1/pets?limit=1&filler=${'x'.repeat(4_000)}`), 200)
+  },
+  'a target far too long is refused or served, and the host lives on': async ({ send, wire }) => {
+    const connection = wire()
+    connection.write(head('GET', `/v1/pets?filler=${'x'.repeat(200_000)}`))
+    const [, status] = await connection.take(/^HTTP\/1\.1 (\d+)/)
+    assert.ok(['200', '400', '413', '414', '431'].includes(status ?? ''), status)
+    expectJson(await get(send, '/v1/pets'), 200)
+  },
+}

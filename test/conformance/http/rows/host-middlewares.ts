@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { expectError, expectJson, expectOurs, get, keyOf, post } from '../expect.ts'
+import type { Row, Rows } from '../suite.ts'
+
+const encodings = { gzip: gunzipSync, br: brotliDecompressSync }
+
+/** What compression must leave right, alone and among others. */
+const compressed = (base: string): Row => {
+  return async ({ send }) => {
+    for (let i = 0; i < 3; i++) expectJson(await post(send, `${base}/pets`), 201)
+    for (const [encoding, decode] of Object.entries(encodings)) {
+      const page = await get(send, `${base}/pets?limit=2`, { 'accept-encoding': encoding })
+      expectOurs(page, 200)
+      assert.equal(page.headers['content-encoding'], encoding)
+      assert.equal(page.headers['content-length'], undefined)
+      assert.match(page.headers.vary ?? '', /Accept-Encoding/)
+      assert.match(page.headers.link ?? '', /rel="next"/)
+      assert.equal(JSON.parse(decode(page.bytes).toString()).length, 2)
+      const failed = await get(send, `${base}/dogs`, { 'accept-encoding': encoding })
+      assert.equal(failed.status, 404)
+      assert.equal(JSON.parse(decode(failed.bytes).toString()).code, 'route_not_found')
+    }
+    const plain = await get(send, `${base}/pets?limit=2`)
+    assert.equal(plain.headers['content-length'], String(plain.bytes.length))
+  }
+}
+
+const headOnly = (base: string): Row => {
+  return async ({ send }) => {
+    const headers = { ...keyOf('ample'), 'accept-encoding': 'gzip' }
+    const head = await send(`${base}/pets`, { method: 'HEAD', headers })
+    expectOurs(head, 200)
+    assert.equal(head.body, '')
+  }
+}
+
+/** Middlewares of the host that watch or change the answer. */
+export const hostMiddlewares: Rows = {
+  'compression: answers are whole, and nothing is doubled': compressed('/with-compression/v1'),
+  'compression: HEAD': headOnly('/with-compression/v1'),
+  'compression: OPTIONS': async ({ send }) => {
+    const headers = { ...keyOf('ample'), 'accept-encoding': 'gzip' }
+    expectOurs(await send('/with-compression/v1/pets', { method: 'OPTIONS', headers }), 204)
+  },
+  'compression: a refused upload is answered': async ({ send }) => {
+    const headers = { 'accept-encoding': 'gzip', 'content-type': 'text/plain' }
+    for (const chunked of [false, true]) {
+      const refused = await post(send, '/with-compression/v1/pets', 'x'.repeat(1_200_000), headers, chunked)
+      assert.equal(refused.status, 415)
+      assert.equal(JSON.parse(gunzipSync(refused.bytes).toString()).code, 'unsupported_media_type')
+    }
+  },
+  'helmet: its headers arrive beside ours': async ({ send }) => {
+    const answer = await get(send, '/with-helmet/v1/pets')
+    expectJson(answer, 200)
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+    assert.ok(answer.headers['content-security-policy'])
+    assert.equal(answer.headers['x-powered-by'], undefined)
+  },
+  'morgan: the status is on the response': async ({ send }) => {
+    await get(send, '/with-morgan/v1/pets')
+    await get(send, '/with-morgan/v1/dogs')
+    await send('/with-morgan/v1/pets')
+    const log = JSON.parse((await send('/log')).body)
+    for (const line of ['/pets 200', '/dogs 404', '/pets 401'])
+      assert.ok(log.includes(`GET /with-morgan/v1${line}`), line)
+  },
+  'cors: its headers arrive, and its preflight is its own': async ({ send }) => {
+    const answer = await get(send, '/with-cors/v1/pets', { origin: 'https://shop.example' })
+    expectJson(answer, 200)
+    assert.equal(answer.headers['access-control-allow-origin'], 'https://shop.example')
+  },
+  'all of them at once: answers are whole, and nothing is doubled': compressed('/everything/v1'),
+  'all of them at once: HEAD': headOnly('/everything/v1'),
+  'all of them at once: errors are ours, and Vary names both': async ({ send }) => {
+    const refused = await send('/everything/v1/pets', { headers: { origin: 'https://shop.example' } })
+    expectError(refused, 401, 'missing_api_key')
+    assert.match(refused.headers.vary ?? '', /Origin.*Accept-Encoding/)
+    assert.equal(refused.headers['access-control-allow-credentials'], 'true')
+    assert.equal(refused.headers['x-frame-options'], 'SAMEORIGIN')
+  },
+}

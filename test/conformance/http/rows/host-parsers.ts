@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { expectError, expectJson, post } from '../expect.ts'
+import type { RowHost, Rows } from '../suite.ts'
+
+const GOOD = '{"name":"Zoë","categoryId":7}'
+const LONG = '{"name":"Rex","categoryId":9007199254740993}'
+
+/** Under which name the host program has mounted a store behind a parser. */
+async function expectExact({ send }: RowHost, parser: string): Promise<void> {
+  const added = await post(send, `/${parser}/v1/pets`, LONG)
+  expectJson(added, 201)
+  assert.match(added.body, /"categoryId":9007199254740993,/)
+  expectJson(await post(send, `/${parser}/v1/pets`, GOOD, {}, true), 201)
+  expectError(await post(send, `/${parser}/v1/pets`, '{"name":"","categoryId":1}'), 400, 'invalid_body')
+}
+
+async function expectLost({ send }: RowHost, parser: string): Promise<void> {
+  const message = expectError(await post(send, `/${parser}/v1/pets`, GOOD), 500, 'body_already_read')
+  assert.match(message, /rawBody/)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  expectError(await post(send, `/${parser}/v1/pets`, 'name=Rex', form), 415, 'unsupported_media_type')
+}
+
+/** Bodies that the host has read, or begun to read, before the store gets the request. */
+export const hostParsers: Rows = {
+  'express.json: what is certainly exact is taken': async ({ send }) => {
+    const added = await post(send, '/json/v1/pets', GOOD)
+    assert.deepEqual(
+      { ...(expectJson(added, 201) as object), id: 0 },
+      { ...JSON.parse(GOOD), status: 'available', id: 0 },
+    )
+    expectError(await post(send, '/json/v1/pets', '{}'), 400, 'invalid_body')
+    expectError(await post(send, '/json/v1/pets', ' { } '), 400, 'invalid_body')
+    expectError(await post(send, '/json/v1/pets', '[1]'), 400, 'invalid_body')
+    expectError(await post(send, '/json/v1/pets', '{"name":"Rex","categoryId":1.5}'), 400, 'invalid_body')
+  },
+  'express.json: an id that may have been rounded is an error, never an animal': async ({ send }) => {
+    for (const id of ['9007199254740993', '-9007199254740993', '1e400', '9007199254740992'])
+      expectError(await post(send, '/json/v1/pets', `{"name":"Rex","categoryId":${id}}`), 500, 'body_already_read')
+  },
+  'express.json: no body and other types': async ({ send }) => {
+    expectError(await post(send, '/json/v1/pets', ''), 400, 'malformed_json')
+    expectError(
+      await post(send, '/json/v1/pets', GOOD, { 'content-type': 'text/plain' }),
+      415,
+      'unsupported_media_type',
+    )
+  },
+  'express.json that keeps rawBody: the exact bytes are taken': (host) => expectExact(host, 'kept'),
+  'express.json that keeps rawBody as text': (host) => expectExact(host, 'keptText'),
+  'express.raw: the exact bytes are taken': (host) => expectExact(host, 'raw'),
+  'express.text: the text is taken': (host) => expectExact(host, 'text'),
+  'express.urlencoded: JSON is not minded, a form is 415': async (host) => {
+    await expectExact(host, 'urlencoded')
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    expectError(await post(host.send, '/urlencoded/v1/pets', 'name=Rex', form), 415, 'unsupported_media_type')
+  },
+  'a parser that did not match leaves the body to us': (host) => expectExact(host, 'unmatched'),
+  'a body that was consumed and not kept': (host) => expectLost(host, 'consumed'),
+  'a body that was consumed, with an empty object in its place': (host) => expectLost(host, 'emptied'),
+  'a body of which a part was read': (host) => expectLost(host, 'halfRead'),
+  'a stream that was paused': (host) => expectExact(host, 'paused'),
+  'a stream that somebody waits on': (host) => expectExact(host, 'readable'),
+  'a stream that was set to decode': (host) => expectExact(host, 'decoded'),
+  'the limit holds for bodies that were kept': async ({ send }) => {
+    const large = JSON.stringify({ name: 'x'.repeat(70_000), categoryId: 1 })
+    for (const parser of ['json', 'kept', 'raw', 'text']) {
+      const refused = await post(send, `/${parser}/v1/pets`, large, {}, true)
+      expectError(refused, 413, 'payload_too_large')
+    }
+  },
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { expectError, expectJson, expectOurs, keyOf, NOW } from '../expect.ts'
+import type { Rows } from '../suite.ts'
+
+/** Quota by key. The clock of the stores stands still. */
+export const limits: Rows = {
+  'the headers count down, and the request over the limit is 429': async ({ send }) => {
+    const headers = keyOf('tiny')
+    for (const left of ['2', '1', '0']) {
+      const served = await send('/quota/v1/pets', { headers })
+      expectJson(served, 200)
+      assert.equal(served.headers['x-ratelimit-limit'], '3')
+      assert.equal(served.headers['x-ratelimit-remaining'], left)
+      assert.equal(served.headers['x-ratelimit-reset'], String(NOW / 1000 + 30))
+    }
+    const refused = await send('/quota/v1/pets', { headers })
+    expectError(refused, 429, 'rate_limit_exceeded')
+    assert.equal(refused.headers['retry-after'], '30')
+    assert.equal(refused.headers['x-ratelimit-remaining'], '0')
+    expectJson(await send('/quota/v1/pets', { headers: keyOf('tiny') }), 200)
+  },
+  'refused and unknown requests spend quota like any other': async ({ send }) => {
+    const headers = keyOf('tiny')
+    expectError(await send('/quota/v1/nothing', { headers }), 404, 'route_not_found')
+    expectError(await send('/quota/v1/pets', { method: 'DELETE', headers }), 405, 'method_not_allowed')
+    const head = await send('/quota/v1/pets', { method: 'HEAD', headers })
+    expectOurs(head, 200)
+    assert.equal(head.headers['x-ratelimit-remaining'], '0')
+    const body = '{"name":"Rex","categoryId":1}'
+    expectError(await send('/quota/v1/pets', { method: 'POST', headers, body }), 429, 'rate_limit_exceeded')
+  },
+  'a client that goes on is banned': async ({ send }) => {
+    const headers = keyOf('tiny')
+    for (let i = 0; i < 5; i++) await send('/ban/v1/pets', { headers })
+    const banned = await send('/ban/v1/pets', { headers })
+    expectError(banned, 429, 'api_key_banned')
+    assert.equal(banned.headers['retry-after'], '90')
+    assert.equal(banned.headers['x-ratelimit-reset'], String(NOW / 1000 + 90))
+  },
+  'requests at once never take the last one twice': async ({ send }) => {
+    const headers = keyOf('tiny')
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send('/quota/v1/pets', { headers })))
+    assert.equal(answers.filter(({ status }) => status === 200).length, 3)
+  },
+}

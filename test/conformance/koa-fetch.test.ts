@@ -1,0 +1,3 @@
+import { testHost } from './test-host.ts'
+
+testHost({ name: 'Koa, with a Response', binary: process.execPath, program: 'koa-fetch.mjs' })

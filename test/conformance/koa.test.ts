@@ -1,0 +1,3 @@
+import { testHost } from './test-host.ts'
+
+testHost({ name: 'Koa', binary: process.execPath, program: 'koa.mjs' })

@@ -1,0 +1,36 @@
+import { chmodSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { onDemand } from '../support/on-demand.ts'
+
+/** The exact versions that the suite runs on. */
+export const versions = {
+  node20: '20.20.2',
+  node22: '22.23.3',
+  node24: '24.21.0',
+  nodeNewest: '26.10.0',
+  bun: '1.4.5',
+  deno: '2.9.6',
+  workerd: '1.20261117.1',
+}
+
+/** The binary of a Node of that version, or `undefined` where it cannot be had. */
+export async function nodeBinary(version: string): Promise<string | undefined> {
+  if (process.versions.node === version) return process.execPath
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  return findBinary(await onDemand(`${name}@${version}`), /^node$/)
+}
+
+/** The binary of Bun, Deno or workerd. */
+export async function runtimeBinary(name: 'bun' | 'deno' | 'workerd'): Promise<string | undefined> {
+  return findBinary(await onDemand(`${name}@${versions[name]}`), new RegExp(`^${name}(?:\\.exe)?$`))
+}
+
+/** The packages bring their binary in one for the platform: it is taken from there, so that no install script need have run. */
+function findBinary(folder: string | undefined, name: RegExp): string | undefined {
+  if (folder === undefined) return undefined
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const found = entries.filter((entry) => entry.isFile() && name.test(entry.name))
+  const binary = found.map((entry) => join(entry.parentPath, entry.name)).find((path) => !path.includes('/.bin/'))
+  if (binary !== undefined) chmodSync(binary, 0o755)
+  return binary
+}

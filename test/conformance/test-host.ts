@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { missing } from '../support/skips.ts'
+import { socketClient } from './http/client.ts'
+import { httpConformance } from './http/suite.ts'
+import { hostProgram, portOf, type Started, startProgram } from './start-host.ts'
+
+/** A host program, and what runs it. */
+export interface TestedHost {
+  readonly name: string
+  readonly isExpress?: boolean
+  /** The binary, or `undefined` where this machine does not have it. */
+  readonly binary: string | undefined
+  readonly args?: readonly string[]
+  readonly program: string
+}
+
+/** Runs the whole suite with vitest against a host program in a process of its own. */
+export function testHost({ binary, args = [], program, ...host }: TestedHost): void {
+  const start = async () => serving(await startProgram([binary ?? '', ...args, hostProgram(program)], portOf))
+  const run = missing(host.name, binary !== undefined) ? describe.skip : describe
+  httpConformance({ describe: run, test, beforeAll, afterAll }, { ...host, start })
+}
+
+function serving({ told: port, stop }: Started<number>) {
+  return { port, stop, send: socketClient(port) }
+}

@@ -1,0 +1,272 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { startApi } from '../support/api.ts'
+
+const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
+const fields = ['name', 'categoryId', 'status']
+
+describe('the laws of bodies', () => {
+  test('any JSON value gives 201, or a 400 that names what is wrong', async () => {
+    const { add } = await startApi(big)
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ name: fc.jsonValue(), categoryId: fc.jsonValue(), status: fc.jsonValue() }, { requiredKeys: [] }),
+    )
+    await fc.assert(
+      fc.asyncProperty(value, async (value) => {
+        const { status, code, message } = await add(JSON.stringify(value))
+        if (status === 201) return
+        expect([status, code]).toEqual([400, 'invalid_body'])
+        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+        expect(fields.some((field) => message.includes(`${field}: expected`))).toBe(isObject)
+        if (!isObject) expect(message).toMatch(/expected an object with name and categoryId, got /)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('any bytes give 201 or 4xx', async () => {
+    const { add } = await startApi(big)
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (body) => {
+        const { status } = await add('', { body })
+        expect(status === 201 || (status >= 400 && status < 500)).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('every int64 comes back as it was sent, whatever its notation', async () => {
+    const { add } = await startApi(big)
+    const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+    await fc.assert(
+      fc.asyncProperty(int64, fc.constantFrom('', '.0', '.000', 'e0', 'E+0', '0e-1'), async (id, suffix) => {
+        const { status, text } = await add(`{"name":"Rex","categoryId":${id}${suffix}}`)
+        expect(status).toBe(201)
+        expect(text).toContain(`"categoryId":${id},`)
+      }),
+    )
+  })
+
+  test('every name that is text comes back as it was sent', async () => {
+    const { add } = await startApi(big)
+    const name = fc.string({ unit: 'grapheme', minLength: 1 }).filter((name) => /\S/.test(name) && !name.includes('\0'))
+    await fc.assert(
+      fc.asyncProperty(name, async (name) => {
+        const { json } = await add(JSON.stringify({ name, categoryId: 1 }))
+        expect(json).toMatchObject({ name })
+      }),
+    )
+  })
+})
+
+describe('bodies that are refused', () => {
+  test.each([
+    ['', 'malformed_json'],
+    [' ', 'malformed_json'],
+    ['{', 'malformed_json'],
+    ['{"name":"Rex","categoryId":1,}', 'malformed_json'],
+    ['{"name":"Rex","categoryId":1} x', 'malformed_json'],
+    ["{'name':'Rex','categoryId':1}", 'malformed_json'],
+    ['{"name":"Rex","categoryId":01}', 'malformed_json'],
+    ['{"name":"Rex","categoryId":+1}', 'malformed_json'],
+    ['{"name":"Rex","categoryId":NaN}', 'malformed_json'],
+    ['{"name":"Rex","name":"Max","categoryId":1}', 'malformed_json'],
+    ['{"name":"Rex","name":"Rex","categoryId":1}', 'malformed_json'],
+    ['{"name":"Rex","categoryId":1,"x":{"a":[{"b":1,"b":1}]}}', 'malformed_json'],
+    ['{"name":"Rex","n\\u0061me":"Rex","categoryId":1}', 'malformed_json'],
+    ['{"name":"a\nb","categoryId":1}', 'malformed_json'],
+    ['null', 'invalid_body'],
+    ['[]', 'invalid_body'],
+    ['7', 'invalid_body'],
+    ['"Rex"', 'invalid_body'],
+    ['{}', 'invalid_body'],
+    ['{"name":"Rex"}', 'invalid_body'],
+    ['{"categoryId":1}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":"1"}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":1.5}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":1e-1}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":9223372036854775808}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":-9223372036854775809}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":1e19}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":1e999999999999}', 'invalid_body'],
+    ['{"name":"","categoryId":1}', 'invalid_body'],
+    ['{"name":" \\t\\n\\u00a0","categoryId":1}', 'invalid_body'],
+    ['{"name":"a\\u0000b","categoryId":1}', 'invalid_body'],
+    ['{"name":"a\\ud800b","categoryId":1}', 'invalid_body'],
+    ['{"name":null,"categoryId":1}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":1,"status":null}', 'invalid_body'],
+    ['{"name":"Rex","categoryId":1,"status":"Available"}', 'invalid_body'],
+    ['{"__proto__":{"name":"Rex","categoryId":1}}', 'invalid_body'],
+  ])('%s: %s', async (body, code) => {
+    const { add } = await startApi()
+    const got = await add(body)
+    expect([got.status, got.code]).toEqual([400, code])
+    expect(Object.keys(got.json as object)).toEqual(['code', 'message', 'status'])
+  })
+
+  test('a message names every field, what was expected and what came', async () => {
+    const { add } = await startApi()
+    const { message } = await add('{"name":7,"categoryId":"7","status":"lost"}')
+    expect(message).toBe(
+      'The body is not a valid animal: ' +
+        'name: expected a string with a character that is not white space, without U+0000 and lone surrogates, got the number 7; ' +
+        'categoryId: expected an integer from -2^63 to 2^63-1, got the string "7"; ' +
+        'status: expected one of available, pending, sold, got the string "lost".',
+    )
+  })
+
+  test('invalid UTF-8 is malformed', async () => {
+    const { add } = await startApi()
+    const bytes = new TextEncoder().encode('{"name":"R?x","categoryId":1}')
+    bytes[10] = 0xff
+    expect(await add('', { body: bytes })).toMatchObject({ status: 400, code: 'malformed_json' })
+  })
+
+  test.each([
+    ['[', ']'],
+    ['{"a":', '}'],
+  ])('any depth of %s is answered', async (open, close) => {
+    const { add } = await startApi()
+    for (const depth of [256, 257, 5_000, 10_000]) {
+      const inner = `${open.repeat(depth)}1${close.repeat(depth)}`
+      expect((await add(inner)).status).toBe(400)
+      expect((await add(`{"name":"Rex","categoryId":1,"x":${inner}}`)).status).toBe(400)
+      expect((await add(open.repeat(depth))).status).toBe(400)
+    }
+    expect((await add(`{"name":"Rex","categoryId":1,"x":${open.repeat(255)}1${close.repeat(255)}}`)).status).toBe(201)
+  })
+
+  test('nothing is read from a polluted prototype', async () => {
+    const { add } = await startApi()
+    Object.defineProperty(Object.prototype, 'name', { value: 'Ghost', configurable: true, writable: true })
+    Object.defineProperty(Object.prototype, 'categoryId', { value: 1n, configurable: true, writable: true })
+    try {
+      expect((await add('{}')).code).toBe('invalid_body')
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'name')
+      Reflect.deleteProperty(Object.prototype, 'categoryId')
+    }
+  })
+})
+
+describe('bodies that are taken', () => {
+  test.each([
+    ['{"name":"Rex","categoryId":7}', '"categoryId":7,'],
+    ['{"name":"Rex","categoryId":7.0}', '"categoryId":7,'],
+    ['{"name":"Rex","categoryId":70e-1}', '"categoryId":7,'],
+    ['{"name":"Rex","categoryId":0.7e1}', '"categoryId":7,'],
+    ['{"name":"Rex","categoryId":-0}', '"categoryId":0,'],
+    ['{"name":"Rex","categoryId":0e999999}', '"categoryId":0,'],
+    ['{"name":"Rex","categoryId":9223372036854775807}', '"categoryId":9223372036854775807,'],
+    ['{"name":"Rex","categoryId":-9223372036854775808}', '"categoryId":-9223372036854775808,'],
+    ['{"name":"Rex","categoryId":9007199254740993}', '"categoryId":9007199254740993,'],
+    ['\ufeff{"name":"Rex","categoryId":1}', '"name":"Rex"'],
+    ['{"id":99,"name":"Rex","categoryId":1,"colour":"red","__proto__":{"status":"sold"}}', '{"id":1,'],
+    ['{"name":"Rex","categoryId":1,"status":"sold"}', '"status":"sold"'],
+    ['{"name":"Rex \\ud83d\\udc15 \\"x\\" \\\\","categoryId":1}', '"name":"Rex 🐕 \\"x\\" \\\\"'],
+  ])('%s', async (body, expected) => {
+    const { add } = await startApi()
+    const { status, text } = await add(body)
+    expect(status).toBe(201)
+    expect(text).toContain(expected)
+  })
+
+  test('the default status is an option', async () => {
+    const body = '{"name":"Rex","categoryId":1}'
+    expect((await (await startApi()).add(body)).json).toMatchObject({ status: 'available' })
+    expect((await (await startApi({ defaultStatus: 'pending' })).add(body)).json).toMatchObject({ status: 'pending' })
+    expect((await (await startApi({ defaultStatus: null })).add(body)).text).toBe(
+      '{"id":1,"name":"Rex","categoryId":1}',
+    )
+  })
+})
+
+describe('content types', () => {
+  const body = '{"name":"Rex","categoryId":1}'
+  test.each([
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json ; charset="UTF-8"',
+    'application/json;',
+  ])('%s is taken', async (type) => {
+    const { add } = await startApi()
+    expect((await add(body, { headers: { 'content-type': type } })).status).toBe(201)
+  })
+
+  test.each([
+    '',
+    'text/plain',
+    'application/jsonp',
+    'application/json; charset=latin1',
+    'application/json; charset=utf8',
+    'application/json; version=1',
+    'application/json, application/json',
+    'application/merge-patch+json',
+    `application/json${' '.repeat(10_000)}x`,
+  ])('%s is refused', async (type) => {
+    const { add } = await startApi()
+    expect(await add(body, { headers: { 'content-type': type } })).toMatchObject({
+      status: 415,
+      code: 'unsupported_media_type',
+    })
+  })
+
+  test('no content type, and a coding, are refused', async () => {
+    const { petStore, token, add } = await startApi()
+    const request = new Request('http://x/v1/pets', {
+      method: 'POST',
+      body: new TextEncoder().encode(body),
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect((await petStore.fetch(request)).status).toBe(415)
+    expect((await add(body, { headers: { 'content-encoding': 'gzip' } })).status).toBe(415)
+    expect((await add(body, { headers: { 'content-encoding': 'identity' } })).status).toBe(201)
+  })
+})
+
+describe('the body limit', () => {
+  const post = async (body: BodyInit, bodyLimit?: number, headers: Record<string, string> = {}) => {
+    const { petStore, token } = await startApi(bodyLimit === undefined ? {} : { bodyLimit })
+    const init = {
+      method: 'POST',
+      body,
+      duplex: 'half',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    }
+    return petStore.fetch(new Request('http://x/v1/pets', init as RequestInit))
+  }
+  const ofSize = (size: number) => `{"categoryId":1,"name":"${'x'.repeat(size - 26)}"}`
+
+  test('a body of exactly the limit is taken, one byte more is 413', async () => {
+    expect(ofSize(65_536)).toHaveLength(65_536)
+    expect((await post(ofSize(65_536))).status).toBe(201)
+    const refused = await post(ofSize(65_537))
+    expect([refused.status, await refused.json()]).toMatchObject([413, { code: 'payload_too_large' }])
+    expect((await post(ofSize(100), 99)).status).toBe(413)
+  })
+
+  test('it is decided before the whole body is read', async () => {
+    let pulled = 0
+    let cancelled = false
+    const endless = new ReadableStream({
+      pull: (controller) => {
+        pulled += 1
+        controller.enqueue(new Uint8Array(1024))
+      },
+      cancel: () => {
+        cancelled = true
+      },
+    })
+    expect((await post(endless, 10_000)).status).toBe(413)
+    expect(pulled).toBeLessThan(20)
+    expect(cancelled).toBe(true)
+  })
+
+  test('a body that breaks off is 400', async () => {
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
+    const response = await post(broken)
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
+  })
+})

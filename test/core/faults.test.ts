@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  type ErrorReport,
+  memory,
+  PetStoreError,
+  type PetStoreOptions,
+  type QuotaStore,
+  type ResponseReport,
+} from '../../src/index.ts'
+import { rateLimit, startApi } from '../support/api.ts'
+
+const SECRET = 'password=hunter2 at 10.0.0.7'
+const fail = (error: unknown) => () => {
+  throw error
+}
+const reject = (error: unknown) => () => Promise.reject(error)
+const errno = (code: string) => Object.assign(new Error(SECRET), { code })
+const never = () => new Promise<never>(() => {})
+
+/** A store whose back end is memory, but for what the test breaks. */
+function broken(parts: { list?: () => never; find?: () => never; spend?: () => never }, options: PetStoreOptions = {}) {
+  const { storage, keyStore, quota } = memory()
+  return startApi({
+    ...options,
+    ...(parts.list && { storage: { ...storage, list: parts.list } }),
+    ...(parts.find && { keyStore: { ...keyStore, find: parts.find } }),
+    ...(parts.spend && { quota: { ...quota, spend: parts.spend } }),
+  })
+}
+
+describe('a back end that fails', () => {
+  const faults: [string, unknown, number][] = [
+    ['an error', new Error(SECRET), 500],
+    ['a TypeError', new TypeError(SECRET), 500],
+    ['a value that is no error', SECRET, 500],
+    ['undefined', undefined, 500],
+    ['an option error', new PetStoreError('invalid_option', SECRET), 500],
+    ['service_unavailable', new PetStoreError('service_unavailable', SECRET), 503],
+    ['a refused connection', errno('ECONNREFUSED'), 503],
+    ['a reset connection', errno('ECONNRESET'), 503],
+    ['a cause', new Error('query failed', { cause: errno('ETIMEDOUT') }), 503],
+    ['several causes', new AggregateError([errno('ECONNREFUSED'), new Error('x')], SECRET), 503],
+    ['a constraint', errno('23505'), 500],
+  ]
+
+  for (const port of ['list', 'find', 'spend'] as const) {
+    for (const [how, breaking] of [
+      ['throws', fail],
+      ['rejects', reject],
+    ] as const) {
+      test.each(faults)(`${port} ${how} %s`, async (_, error, status) => {
+        const told: unknown[] = []
+        const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => told.push(error) })
+        const got = await send('/v1/pets')
+        expect(got.status).toBe(status)
+        expect(got.code).toBe(status === 503 ? 'service_unavailable' : 'internal_error')
+        expect(got.text).not.toContain('hunter2')
+        expect(got.headers.get('retry-after')).toBe(status === 503 ? '5' : null)
+        expect(rateLimit(got).limit).toBe(60)
+        expect(told).toEqual([error])
+      })
+    }
+  }
+
+  test('a client error that a back end throws reaches the client', async () => {
+    const { send } = await broken({ list: fail(new PetStoreError('invalid_parameter', 'no category 7')) })
+    expect(await send('/v1/pets')).toMatchObject({ status: 400, code: 'invalid_parameter', message: 'no category 7' })
+  })
+
+  test('a key on a plan that is not known is a fault of the host', async () => {
+    const told: unknown[] = []
+    const { send } = await startApi({ plan: 'gold', onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('no plan "gold"') })])
+  })
+})
+
+describe('a quota store that is out of order', () => {
+  test('refuses by default, lets pass where the option says so', async () => {
+    const down = fail(errno('ECONNREFUSED'))
+    expect((await (await broken({ spend: down })).send('/v1/pets')).status).toBe(503)
+    const told: unknown[] = []
+    const { send } = await broken({ spend: down }, { onQuotaFailure: 'allow', onError: (error) => told.push(error) })
+    const got = await send('/v1/pets')
+    expect([got.status, rateLimit(got).remaining, told.length]).toEqual([200, 60, 1])
+  })
+})
+
+describe('a back end that does not answer', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test.each(['list', 'find', 'spend'] as const)('%s: 503 after the time-out, and not before', async (port) => {
+    const told: unknown[] = []
+    // A key store that answers at once: hashing a token takes real time, which no fake timer moves.
+    const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
+    const options = { keyStore, timeout: 250, onError: (error: unknown) => told.push(error) }
+    const { send } = await broken({ [port]: never }, options)
+    const answer = send('/v1/pets')
+    const settled = vi.fn()
+    answer.then(settled)
+    await vi.advanceTimersByTimeAsync(249)
+    expect(settled).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await answer).toMatchObject({ status: 503, code: 'service_unavailable' })
+    expect(told).toEqual([
+      expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining('250 ms') }) }),
+    ])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('one that answers leaves no timer behind', async () => {
+    const { storage } = memory()
+    const { send } = await startApi({ storage: { ...storage, list: async (query) => storage.list(query) } })
+    expect((await send('/v1/pets')).status).toBe(200)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a promise of a library counts as one', async () => {
+    const { quota } = memory()
+    const then = (value: unknown) => (next: (value: unknown) => unknown) => Promise.resolve(value).then(next)
+    const thenable: QuotaStore = {
+      spend: (request) => Object.fromEntries([['then', then(quota.spend(request))]]) as never,
+    }
+    expect((await (await startApi({ quota: thenable })).send('/v1/pets')).status).toBe(200)
+  })
+})
+
+describe('observers', () => {
+  test('onResponse is told of every answer, and of no credential', async () => {
+    const told: ResponseReport[] = []
+    const { send, add, clock, key, token } = await startApi({ onResponse: (report) => told.push(report) })
+    await add('{"name":"Rex","categoryId":1}')
+    await send('/v1/pets/1?x=1', { address: '192.0.2.1' })
+    await send('/v1/none', { token: null })
+    clock.advance(5)
+    expect(told).toEqual([
+      { method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', keyId: key.id, durationMs: 0 },
+      {
+        method: 'GET',
+        target: '/v1/pets/1?x=1',
+        status: 200,
+        operation: 'getPet',
+        keyId: key.id,
+        clientAddress: '192.0.2.1',
+        durationMs: 0,
+      },
+      { method: 'GET', target: '/v1/none', status: 401, durationMs: 0 },
+    ])
+    expect(JSON.stringify(told)).not.toContain(token)
+  })
+
+  test('onError is told where it happened', async () => {
+    const told: ErrorReport[] = []
+    const { send } = await broken({ list: fail(new Error(SECRET)) }, { onError: (_, report) => told.push(report) })
+    await send('/v1/pets?limit=3')
+    expect(told).toEqual([{ method: 'GET', target: '/v1/pets?limit=3' }])
+  })
+
+  test('one that throws or rejects disturbs nobody', async () => {
+    const { send } = await broken(
+      { list: fail(new Error(SECRET)) },
+      { onError: fail(new Error('observer')), onResponse: reject(new Error('observer')) as () => void },
+    )
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect((await send('/v1/none')).status).toBe(404)
+  })
+})

@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest'
+import { createPetStore, petStatuses } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/index.ts'
+import { rateLimit, startApi } from '../support/api.ts'
+
+const SUNSET = Date.UTC(2030, 11, 5)
+
+describe('routes', () => {
+  test.each([
+    '/',
+    '/v1',
+    '/v1/',
+    '/pets',
+    '/v2/pets',
+    '/v1pets',
+    '/v1/pets//',
+    '//v1/pets',
+    '/v1//pets',
+    '/v1/pets/1/2',
+    '/v1/Pets',
+    '/v1/pets/1//',
+    '*',
+    '',
+    'x',
+    '/v1/pet%73',
+    '/v1/../v1/pets',
+  ])('%s: 404 route_not_found', async (target) => {
+    const { send } = await startApi()
+    expect(await send(target)).toMatchObject({ status: 404, code: 'route_not_found' })
+  })
+
+  test.each([
+    '/v1/pets',
+    '/v1/pets/',
+    '/v1/pets?',
+    '/v1/pets#x',
+    'http://any.example/v1/pets',
+    'HTTPS://u:p@[::1]:8/v1/pets?limit=1',
+  ])('%s is the list', async (target) => {
+    const { send } = await startApi()
+    expect(await send(target)).toMatchObject({ status: 200, text: '[]' })
+  })
+
+  test.each([
+    ['DELETE', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
+    ['PUT', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
+    ['TRACE', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
+    ['get', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
+    ['POST', '/v1/pets/1', 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/v1/pets/', 'GET, HEAD, POST, OPTIONS'],
+  ])('%s %s: 405 with Allow', async (method, target, allow) => {
+    const { send } = await startApi()
+    const got = await send(target, { method })
+    expect(got).toMatchObject({ status: 405, code: 'method_not_allowed' })
+    expect(got.headers.get('allow')).toBe(allow)
+  })
+
+  test('OPTIONS is 204 with Allow', async () => {
+    const { send } = await startApi()
+    const got = await send('/v1/pets', { method: 'OPTIONS' })
+    expect([got.status, got.text, got.headers.get('allow')]).toEqual([204, '', 'GET, HEAD, POST, OPTIONS'])
+  })
+
+  test('HEAD is GET without the body', async () => {
+    const { send, add } = await startApi()
+    await add('{"name":"Rex","categoryId":1}')
+    await add('{"name":"Max","categoryId":1}')
+    const [head, get] = [await send('/v1/pets?limit=1', { method: 'HEAD' }), await send('/v1/pets?limit=1')]
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect([...head.headers.keys()]).toEqual([...get.headers.keys()])
+    expect(head.headers.get('link')).toBe(get.headers.get('link'))
+    expect((await send('/v1/pets/9', { method: 'HEAD' })).status).toBe(404)
+  })
+
+  test('the base path is an option', async () => {
+    for (const basePath of ['', '/', '/shop/api/v1', '/v1/']) {
+      const { petStore, send } = await startApi({ basePath })
+      expect(petStore.basePath).toBe(basePath.replace(/\/$/, ''))
+      expect((await send(`${petStore.basePath}/pets`)).status).toBe(200)
+      expect((await send(`/other${petStore.basePath}/pets`)).status).toBe(404)
+    }
+  })
+})
+
+describe('getPet', () => {
+  test('reads one animal, whatever its status', async () => {
+    const { send, add } = await startApi()
+    for (const [i, status] of petStatuses.entries()) {
+      const added = await add(JSON.stringify({ name: 'Rex', categoryId: 1, status }))
+      expect(await send(`/v1/pets/${i + 1}`)).toMatchObject({ status: 200, text: added.text })
+    }
+  })
+
+  test.each([
+    '0',
+    '3',
+    '-1',
+    'abc',
+    '01',
+    '-0',
+    '+1',
+    '1.0',
+    '1e0',
+    '%31',
+    '9223372036854775808',
+    '-9223372036854775808',
+    '9'.repeat(400),
+    ' 1',
+    '1 ',
+  ])('petId %s: 404 pet_not_found', async (petId) => {
+    const { send, add } = await startApi()
+    await add('{"name":"Rex","categoryId":1}')
+    expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
+  })
+
+  test('announces its end on every answer of its own, and on no other', async () => {
+    const { send, add, petStore } = await startApi()
+    await add('{"name":"Rex","categoryId":1}')
+    const answers = [
+      await send('/v1/pets/1'),
+      await send('/v1/pets/1', { method: 'HEAD' }),
+      await send('/v1/pets/7'),
+      await send('/v1/pets/x'),
+      await send('/v1/pets/1', { token: null }),
+    ]
+    for (const { headers } of answers) {
+      expect(headers.get('deprecation')).toBe('@1764892800')
+      expect(headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT')
+      expect(headers.get('link')).toBe('</v1/pets>; rel="successor-version"')
+    }
+    expect((await send('/v1/pets')).headers.has('deprecation')).toBe(false)
+    expect((await send('/v1/pets/1', { method: 'PUT' })).headers.has('deprecation')).toBe(false)
+    expect(petStore.basePath).toBe('/v1')
+  })
+
+  test('is gone from 5 December 2030 on, by the clock of the store', async () => {
+    const { send, add, clock } = await startApi({ clock: manualClock(SUNSET - 1) })
+    await add('{"name":"Rex","categoryId":1}')
+    expect((await send('/v1/pets/1')).status).toBe(200)
+    clock.advance(1)
+    const gone = await send('/v1/pets/1')
+    expect(gone).toMatchObject({ status: 410, code: 'operation_removed' })
+    expect(gone.headers.get('link')).toBe('</v1/pets>; rel="successor-version"')
+    expect((await send('/v1/pets/x')).status).toBe(410)
+    expect((await send('/v1/pets')).status).toBe(200)
+  })
+
+  test('may only be announced to go', async () => {
+    const { send, add } = await startApi({ clock: manualClock(SUNSET), sunset: 'announce' })
+    await add('{"name":"Rex","categoryId":1}')
+    expect((await send('/v1/pets/1')).status).toBe(200)
+  })
+})
+
+describe('every response', () => {
+  test('carries the three headers, errors have their three members', async () => {
+    const { send, add } = await startApi({ cors: true })
+    const answers = [
+      await send('/v1/pets'),
+      await add('{"name":"Rex","categoryId":1}'),
+      await send('/v1/pets/1'),
+      await send('/v1/pets/9'),
+      await send('/nothing'),
+      await add('{'),
+      await add('{}', { headers: { 'content-type': 'text/plain' } }),
+      await send('/v1/pets', { method: 'PUT' }),
+      await send('/v1/pets', { method: 'OPTIONS' }),
+      await send('/v1/pets', { token: null }),
+      await send('/v1/pets', {
+        method: 'OPTIONS',
+        token: null,
+        headers: { origin: 'https://a.example', 'access-control-request-method': 'GET' },
+      }),
+    ]
+    for (const got of answers) {
+      const { limit, remaining, reset } = rateLimit(got)
+      expect([limit, remaining, reset].every(Number.isSafeInteger)).toBe(true)
+      if (got.status < 400) continue
+      expect(Object.keys(got.json as object)).toEqual(['code', 'message', 'status'])
+      expect(got.json).toMatchObject({ status: got.status })
+      expect(got.headers.get('content-type')).toBe('application/json')
+    }
+  })
+
+  test('fetch works detached, and ignores further arguments', async () => {
+    const { petStore, token } = await startApi()
+    const { fetch } = petStore as { fetch: (...args: unknown[]) => Promise<Response> }
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(new Request('http://x/v1/pets', { headers }), { env: 1 }, { waitUntil: () => {} })
+    expect([response.status, await response.text()]).toEqual([200, '[]'])
+    expect(response.headers.get('content-type')).toBe('application/json')
+    const head = await petStore.fetch(new Request('http://x/v1/pets', { method: 'HEAD', headers }))
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect((await petStore.fetch(new Request('http://x/v1/pets', { method: 'OPTIONS', headers }))).status).toBe(204)
+  })
+})
+
+describe('CORS', () => {
+  const preflight = (origin: string) => ({
+    method: 'OPTIONS',
+    token: null,
+    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+  })
+
+  test('a preflight is answered before authentication, and spends nothing', async () => {
+    const { send } = await startApi({ cors: true })
+    const got = await send('/v1/pets', preflight('https://shop.example'))
+    expect(got.status).toBe(204)
+    expect(Object.fromEntries(got.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+      'access-control-allow-headers': 'Authorization, Content-Type',
+      'access-control-max-age': '600',
+    })
+    expect(rateLimit(got).remaining).toBe(60)
+    expect(
+      (await send('/v1/pets/1', preflight('https://shop.example'))).headers.get('access-control-allow-methods'),
+    ).toBe('GET, HEAD, OPTIONS')
+  })
+
+  test('answers expose what a client needs, errors too', async () => {
+    const { send } = await startApi({ cors: true })
+    for (const got of [await send('/v1/pets'), await send('/v1/pets', { token: null })]) {
+      expect(got.headers.get('access-control-allow-origin')).toBe('*')
+      for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'Link']) {
+        expect(got.headers.get('access-control-expose-headers')).toContain(name)
+      }
+    }
+  })
+
+  test('only the origins that are named', async () => {
+    const { send } = await startApi({ cors: { origins: ['https://shop.example'], maxAge: 5 } })
+    const allowed = await send('/v1/pets', preflight('https://shop.example'))
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://shop.example')
+    expect(allowed.headers.get('access-control-max-age')).toBe('5')
+    const other = await send('/v1/pets', preflight('https://other.example'))
+    expect(other.headers.has('access-control-allow-origin')).toBe(false)
+    expect(other.headers.get('vary')).toBe('Origin')
+  })
+
+  test('without the option there is none of it', async () => {
+    const { send } = await startApi()
+    expect((await send('/v1/pets', preflight('https://shop.example'))).status).toBe(401)
+    expect(
+      (await send('/v1/pets', { headers: { origin: 'https://shop.example' } })).headers.has(
+        'access-control-allow-origin',
+      ),
+    ).toBe(false)
+  })
+})
+
+test('the default export of a module is a store itself', async () => {
+  const { default: store } = { default: createPetStore() }
+  expect((await store.fetch(new Request('http://x/v1/pets'))).status).toBe(401)
+})

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { createPetStore, memory, PetStoreError, type PetStoreOptions } from '../../src/index.ts'
+
+const nonsense: [keyof PetStoreOptions | string, unknown][] = [
+  ['storage', {}],
+  ['storage', null],
+  ['keyStore', { find: 'x' }],
+  ['quota', () => {}],
+  ['clock', Date.now],
+  ['basePath', 'v1'],
+  ['basePath', '/v1?x'],
+  ['basePath', '/v1//x'],
+  ['basePath', '/a%20b'],
+  ['basePath', 7],
+  ['publicUrl', '/v1'],
+  ['publicUrl', 'ftp://x'],
+  ['publicUrl', 'https://x?y'],
+  ['publicUrl', 'https://'],
+  ['plans', { free: { perMinute: 1 } }],
+  ['plans', { gold: { perMinute: 0, perDay: 1 } }],
+  ['plans', 'free'],
+  ['anonymous', { perMinute: 1.5, perDay: 1 }],
+  ['ban', true],
+  ['ban', { seconds: 0 }],
+  ['ban', { afterRefusals: '3' }],
+  ['defaultStatus', 'lost'],
+  ['bodyLimit', 0],
+  ['bodyLimit', '64k'],
+  ['timeout', -1],
+  ['timeout', Number.POSITIVE_INFINITY],
+  ['timeout', 2 ** 31],
+  ['cors', 'yes'],
+  ['cors', { origins: 'https://a.example' }],
+  ['cors', { origins: ['https://a.example/'] }],
+  ['cors', { maxAge: -1 }],
+  ['sunset', 'later'],
+  ['onQuotaFailure', 'panic'],
+  ['onError', {}],
+  ['onResponse', 'log'],
+  ['storge', memory().storage],
+  ['toString', 1],
+]
+
+describe('a wrong option is an error that names it', () => {
+  test.each(nonsense)('%s: %j', (name, value) => {
+    const create = () => createPetStore({ [name]: value } as PetStoreOptions)
+    expect(create).toThrow(PetStoreError)
+    expect(create).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringMatching(new RegExp(`^option ${name}: expected .*, got `)),
+      }),
+    )
+  })
+
+  test('undefined is as good as left out, and a back end may carry its companions', () => {
+    const left = Object.fromEntries(nonsense.slice(0, -2).map(([name]) => [name, undefined]))
+    expect(() => createPetStore(left)).not.toThrow()
+    expect(() =>
+      createPetStore({ ...memory(), migrate: async () => {}, close: () => {} } as PetStoreOptions),
+    ).not.toThrow()
+  })
+
+  test('the defaults can be spelled out', () => {
+    const options: Required<Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'publicUrl'>> = {
+      clock: Date,
+      basePath: '/v1',
+      plans: {},
+      anonymous: { perMinute: 60, perDay: 1000 },
+      ban: { seconds: 300 },
+      defaultStatus: 'available',
+      bodyLimit: 65_536,
+      timeout: 10_000,
+      cors: false,
+      sunset: 'enforce',
+      onQuotaFailure: 'refuse',
+      onError: () => {},
+      onResponse: () => {},
+    }
+    expect(() => createPetStore(options)).not.toThrow()
+  })
+})

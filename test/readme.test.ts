@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
+const snippets = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', code = '']) => ({
+  language,
+  code,
+}))
+const titleOf = (code: string) => code.trim().split('\n').at(-1) ?? ''
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  input = '',
+): { child: ChildProcess; output: () => string; ended: Promise<unknown> } {
+  const child = spawn(command, args, { cwd: root, stdio: ['pipe', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  child.stdin.end(input)
+  return { child, output: () => text, ended: once(child, 'close') }
+}
+
+/** Asks until something answers, or until the process has ended. */
+async function answerOf(url: string, child: ChildProcess): Promise<Response> {
+  for (;;) {
+    const response = await fetch(url).catch(() => undefined)
+    if (response !== undefined) return response
+    if (child.exitCode !== null) throw new Error('the snippet ended before it answered')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+describe('the README', () => {
+  test('shows a whole example of at most 12 lines by line 25', () => {
+    const before = readme.slice(0, readme.indexOf('```js'))
+    const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
+    expect(code.trim().split('\n').length).toBeLessThanOrEqual(12)
+    expect(before.split('\n').length + code.split('\n').length).toBeLessThanOrEqual(25)
+  })
+
+  const programs = snippets.filter(({ language }) => language === 'js')
+  test('has snippets to run', () => {
+    expect(programs.length).toBeGreaterThan(4)
+    expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(['js', 'sh']))
+  })
+
+  test.each(programs.filter(({ code }) => !code.includes('3000')).map(({ code }) => [titleOf(code), code]))(
+    '%s',
+    async (_, code) => {
+      const { child, output, ended } = run(process.execPath, ['--input-type=module'], code)
+      await ended
+      expect({ code: child.exitCode, output: child.exitCode === 0 ? '' : output() }).toEqual({ code: 0, output: '' })
+      for (const [, expected] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)) expect(output()).toContain(expected)
+    },
+  )
+
+  test.each(programs.filter(({ code }) => code.includes('3000')).map(({ code }) => [titleOf(code), code]))(
+    '%s',
+    async (_, code) => {
+      const port = await freePort()
+      const { child, output, ended } = run(
+        process.execPath,
+        ['--input-type=module'],
+        code.replaceAll('3000', String(port)),
+      )
+      try {
+        const response = await answerOf(`http://127.0.0.1:${port}/v1/pets`, child)
+        expect([response.status, await response.json()]).toMatchObject([401, { code: 'missing_api_key' }])
+        expect(output()).not.toContain('Error')
+      } finally {
+        child.kill()
+        await ended
+      }
+    },
+  )
+
+  test('the two commands are there, and npm start prints what a person needs', async () => {
+    const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
+    expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
+    expect(scripts.test).toBe('vitest run')
+    // Without its build step, which would take the package away from the tests beside this one.
+    const [, file = '', ...args] = (scripts.start ?? '').split(' ')
+    const { child, output, ended } = run(process.execPath, [file, ...args, '--port', '0'])
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout?.on('data', () => output().includes('Ctrl-C') && resolve(/on (http:\S+),/.exec(output())?.[1] ?? ''))
+      child.on('close', () => reject(new Error(output())))
+    })
+    expect((await fetch(`${url}/pets`)).status).toBe(401)
+    child.kill('SIGINT')
+    await ended
+    expect([child.exitCode, output()]).toEqual([0, expect.stringContaining('Closing.')])
+  })
+})

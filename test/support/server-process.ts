@@ -1,0 +1,80 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** A server of another make that a test has started. */
+export interface ServerProcess {
+  readonly pid: number
+  /** Sends a signal and waits for the end. */
+  stop(signal: NodeJS.Signals): Promise<void>
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts a server and waits for the line by which it says that it is ready. */
+export async function startProcess(
+  command: string,
+  args: readonly string[],
+  ready: RegExp,
+  options: SpawnOptions = {},
+): Promise<ServerProcess> {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  const ended = once(child, 'exit').finally(() => running.delete(child))
+  const lines: string[] = []
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue
+      createInterface({ input: stream }).on('line', (line) => {
+        if (lines.length < 100) lines.push(line)
+        if (ready.test(line)) resolve()
+      })
+    }
+    ended.then(() => reject(new Error(`${command} has ended:\n${lines.join('\n')}`)), reject)
+  })
+  return {
+    pid: child.pid as number,
+    async stop(signal) {
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Finds a program in the folders of PATH, and in others. */
+export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
+  const all = [...folders, ...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin']
+  return all.map((folder) => join(folder, name)).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The folders within a folder, the greatest name first; none where it is not there. */
+export function foldersIn(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  const names = readdirSync(folder).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+  return names.map((name) => join(folder, name))
+}

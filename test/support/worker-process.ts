@@ -1,0 +1,53 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'tsup'
+import type { Burst, WorkerOptions } from './worker.ts'
+
+/** A process that serves the API. */
+export interface WorkerProcess {
+  /** The address of the API. */
+  readonly url: string
+  /** Sends so many requests at once from within the process, and tells their statuses. */
+  burst(burst: Burst): Promise<number[]>
+  /** Ends it without a word, as `kill -9` does. */
+  kill(): Promise<void>
+}
+
+/** Makes the program of the workers, of the source as it is now, within the project so that it finds its packages. */
+export async function buildWorker(): Promise<{ program: string; remove(): Promise<void> }> {
+  const cache = join(import.meta.dirname, '../../node_modules/.cache')
+  await mkdir(cache, { recursive: true })
+  const outDir = await mkdtemp(join(cache, 'worker-'))
+  const entry = { worker: join(import.meta.dirname, 'worker.ts') }
+  const options = { format: 'esm', config: false, silent: true, skipNodeModulesBundle: true } as const
+  await build({ ...options, entry, outDir, outExtension: () => ({ js: '.mjs' }) })
+  return { program: join(outDir, 'worker.mjs'), remove: () => rm(outDir, { recursive: true }) }
+}
+
+/** Starts a worker, and waits until it serves. */
+export async function startWorker(program: string, options: WorkerOptions): Promise<WorkerProcess> {
+  const child = fork(program, { env: { ...process.env, WORKER: JSON.stringify(options) } })
+  const url = (await message(child)) as string
+  return {
+    url,
+    burst(burst) {
+      child.send(burst)
+      return message(child) as Promise<number[]>
+    },
+    async kill() {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+async function message(child: ChildProcess): Promise<unknown> {
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`a worker has ended with ${code}`)
+  })
+  const [value] = await Promise.race([once(child, 'message'), ended])
+  return value
+}

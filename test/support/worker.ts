@@ -1,0 +1,37 @@
+/** One process of a service, for tests that need several, or one to kill. It is told what to be in the variable WORKER. */
+import { Redis } from 'ioredis'
+import { Pool } from 'pg'
+import { serve } from '../../adapters/node.ts'
+import { postgres } from '../../adapters/postgres.ts'
+import { redis } from '../../adapters/redis.ts'
+import { createPetStore, type PlanLimits } from '../../src/index.ts'
+
+/** What a worker is told to be. */
+export interface WorkerOptions {
+  readonly postgresUrl: string
+  readonly redisUrl?: string
+  readonly limits: PlanLimits
+}
+
+/** What a worker is told to do: so many requests at once. */
+export interface Burst {
+  readonly token: string
+  readonly requests: number
+}
+
+const { postgresUrl, redisUrl, limits } = JSON.parse(process.env.WORKER ?? '') as WorkerOptions
+const pool = new Pool({ connectionString: postgresUrl, max: 10 })
+pool.on('error', () => {})
+const backEnd = postgres(pool)
+const quota = redisUrl === undefined ? {} : redis(new Redis(redisUrl))
+await backEnd.migrate()
+const petStore = createPetStore({ ...backEnd, ...quota, plans: { free: limits }, ban: false, timeout: 60_000 })
+const { url } = await serve(petStore, { port: 0 })
+
+process.on('message', async ({ token, requests }: Burst) => {
+  const request = () => new Request(`http://localhost/v1/pets`, { headers: { authorization: `Bearer ${token}` } })
+  const responses = await Promise.all(Array.from({ length: requests }, () => petStore.fetch(request())))
+  process.send?.(responses.map(({ status }) => status))
+})
+process.on('disconnect', () => process.exit())
+process.send?.(url + petStore.basePath)
