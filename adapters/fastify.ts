@@ -1,6 +1,6 @@
-import { errorReply, originForm, pathOf } from '../src/door.ts'
+import { errorReply, isBelow, originForm, pathOf } from '../src/door.ts'
 import type { ApiResponse, PetStore } from '../src/index.ts'
-import { isUnreadBody, limitRest, withHostVary } from './node/answer.ts'
+import { limitRest, withHostVary } from './node/answer.ts'
 import { addressReader } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
@@ -70,7 +70,13 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const isFolded = `${petStore.basePath}/`.startsWith(`${prefix}/`)
   const url = isFolded ? petStore.basePath.slice(prefix.length) : petStore.basePath
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
-    const request = new NodeRequest(raw, reply.raw, placeOf(raw, isFolded ? '' : prefix), readAddress, false)
+    const request = new NodeRequest(
+      raw,
+      reply.raw,
+      placeOf(raw, isFolded ? '' : prefix, petStore.basePath),
+      readAddress,
+      false,
+    )
     send(reply, raw, await petStore.handle(request).catch(() => errorReply('internal_error')))
     return reply
   }
@@ -82,10 +88,14 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
 }
 
 /** A prefix may hold parameters, so it is its number of segments that is taken off the path. */
-function placeOf(raw: NodeIncoming, prefix: string): Place {
-  const target = originForm(raw.originalUrl ?? raw.url ?? '/')
-  const depth = prefix.split('/').length
-  return { target, mountPath: pathOf(target).split('/', depth).join('/') }
+function placeOf({ url = '/', originalUrl = url }: NodeIncoming, prefix: string, basePath: string): Place {
+  const place = (text: string): Place => {
+    const target = originForm(text)
+    return { target, mountPath: pathOf(target).split('/', prefix.split('/').length).join('/') }
+  }
+  const asked = place(originalUrl)
+  // The host may have rewritten the path: then links name the one that it made.
+  return isBelow(pathOf(asked.target), asked.mountPath + basePath) ? asked : place(url)
 }
 
 /** As bytes, to which Fastify adds no charset. */
@@ -93,6 +103,6 @@ function send(reply: FastifyReplyLike, raw: NodeIncoming, { status, headers: our
   const headers = withHostVary(ours, (name) => reply.getHeader(name))
   reply.code(status)
   for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1] as string)
-  if (isUnreadBody(raw)) limitRest(raw, reply.raw)
+  limitRest(raw, reply.raw)
   reply.send(body === '' ? undefined : Buffer.from(body))
 }

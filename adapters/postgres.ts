@@ -1,14 +1,14 @@
-import type { QuotaStore } from '../src/index.ts'
-import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type PetStorage } from '../src/index.ts'
+import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../src/index.ts'
 import { type PostgresClient, querying } from './postgres/client.ts'
 import { postgresKeyStore } from './postgres/keys.ts'
 import { migrate } from './postgres/migrate.ts'
 import { namesIn } from './postgres/names.ts'
 import { postgresQuota } from './postgres/quota.ts'
-import { postgresStorage } from './postgres/storage.ts'
+import { type PostgresStorage, postgresStorage } from './postgres/storage.ts'
 import { sqlTime } from './postgres/time.ts'
 
 export type { PostgresClient, PostgresValue } from './postgres/client.ts'
+export type { PostgresStorage } from './postgres/storage.ts'
 
 /** The options of {@link postgres}. */
 export interface PostgresOptions {
@@ -26,8 +26,11 @@ export interface PostgresOptions {
 
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd {
-  readonly storage: PetStorage
+  /** The animals. Their ids become visible in ascending order, whatever transactions run beside one another. */
+  readonly storage: PostgresStorage
+  /** The keys, of which only the SHA-256 of the token is kept. */
   readonly keyStore: ManagedKeyStore
+  /** The counts, one row a subject. */
   readonly quota: QuotaStore
   /**
    * Creates the tables, or brings them up to date. It may be called at every start, by many processes at once.

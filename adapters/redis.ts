@@ -36,12 +36,12 @@ export interface RedisOptions {
  * import { createPetStore } from 'petstore-kit'
  * import { redis } from 'petstore-kit/redis'
  *
- * const client = new Redis('redis://127.0.0.1:6379', { maxRetriesPerRequest: 1 })
+ * const client = new Redis('redis://127.0.0.1:6379', { lazyConnect: true, maxRetriesPerRequest: 1 })
  * client.on('error', console.error)
  * const petStore = createPetStore({ ...redis(client) })
  * ```
  */
-export function redis(client: RedisClient, options: RedisOptions = {}): { quota: QuotaStore } {
+export function redis(client: RedisClient, options: RedisOptions = {}): { readonly quota: QuotaStore } {
   const { prefix = 'petstore:', clock } = options
   if (typeof prefix !== 'string') throw invalidOption('prefix', 'a string', prefix)
   const run = runner(evaluatorOf(client))

@@ -28,7 +28,7 @@ const SYNCHRONOUS: readonly unknown[] = ['off', 'normal', 'full', 'extra']
 /**
  * Keeps animals, keys and counts in one SQLite file, which several processes of one machine may share.
  *
- * Takes a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.37 or later), best one that nothing
+ * Takes a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later), best one that nothing
  * else uses, and creates its tables, whose names begin with `petstore_`, where they are not there. It changes the journal
  * to a WAL. The connection stays yours to close.
  *

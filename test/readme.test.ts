@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { resolve } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
@@ -43,6 +44,18 @@ async function answerOf(url: string, child: ChildProcess): Promise<Response> {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+
+/** A file of its own inside the package, from where it imports the package by its name. */
+async function scratch(code: string): Promise<string> {
+  const folder = await mkdtemp(join(root, '.cache-readme-'))
+  scratches.push(folder)
+  const file = join(folder, 'snippet.mjs')
+  await writeFile(file, code)
+  return file
+}
+
+const scratches: string[] = []
+afterAll(() => Promise.all(scratches.map((folder) => rm(folder, { recursive: true }))))
 
 describe('the README', () => {
   test('shows a whole example of at most 12 lines by line 25', () => {
@@ -87,6 +100,37 @@ describe('the README', () => {
       }
     },
   )
+
+  const [prelude = ''] = programs.map(({ code }) => code).filter((code) => code.endsWith('const petStore = createPetStore()\n'))
+  const hosts = [...readme.matchAll(/^\| ([^|]+) \| (`.+`) \|[^|]*\|$/gm)]
+    .filter(([, , cell = '']) => cell.includes('petStore'))
+    .map(([, host = '', cell = '']) => [host, prelude + cell.split('<br>').map((line) => line.slice(1, -1)).join('\n')] as const)
+
+  test.each(hosts.filter(([, code]) => code.includes('3000')))('the three lines of %s', async (host, code) => {
+    const runtime = host === 'Bun' || host === 'Deno' ? await runtimeOf(host) : process.execPath
+    if (runtime === undefined) return
+    const port = await freePort()
+    const file = await scratch(code.replaceAll('3000', String(port)))
+    const { child, ended } = run(runtime, host === 'Deno' ? ['run', '--allow-net', '--allow-env', file] : [file])
+    try {
+      const prefix = code.includes("'/shop'") ? '/shop' : ''
+      expect((await answerOf(`http://localhost:${port}${prefix}/v1/pets`, child)).status).toBe(401)
+    } finally {
+      child.kill()
+      await ended
+    }
+  })
+
+  test.each(hosts.filter(([, code]) => !code.includes('3000')))('the three lines of %s', async (_, code) => {
+    const module = (await import(await scratch(code))) as Record<string, unknown>
+    const { fetch = module.GET } = (module.default ?? {}) as { fetch?: unknown }
+    const response = await (fetch as (request: Request) => Promise<Response>)(new Request('http://localhost/v1/pets'))
+    expect(response.status).toBe(401)
+  })
+
+  test('shows every host', () => {
+    expect(hosts.length).toBe(11)
+  })
 
   test('the two commands are there, and npm start prints what a person needs', async () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {

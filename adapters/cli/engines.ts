@@ -21,11 +21,12 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   if (module === undefined) throw new Error('--database-url needs the driver of PostgreSQL: npm install pg')
   const { Pool } = module.default ?? module
   const pool = new Pool({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT })
-  reportErrors(place, pool)
+  pool.on('error', () => {})
   const close = () => pool.end()
   try {
     const { migrate, ...backEnd } = postgres(pool)
     await using(place, migrate)
+    reportErrors(place, pool)
     return { ...backEnd, place, close }
   } catch (error) {
     await close()
@@ -50,9 +51,9 @@ export async function openRedis(url: string): Promise<OpenedQuota> {
   const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
   const { client, close } = await findRedis(url)
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
-  reportErrors(place, client)
   try {
     await using(place, () => Promise.race([client.connect(), failed]))
+    reportErrors(place, client)
     return { ...redis(client), place, close }
   } catch (error) {
     await close()
@@ -79,7 +80,7 @@ async function findRedis(url: string): Promise<{ client: IoRedis | NodeRedis; cl
 function reportErrors(place: string, client: Events): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
-    if (message !== last && last !== undefined) console.error(`petstore: ${place}: ${message}`)
+    if (message !== last) console.error(`petstore: ${place}: ${message}`)
     last = message
   })
 }

@@ -24,8 +24,8 @@ export function writeAnswer(
   }
   if (isWatched(outgoing)) {
     setHeaders(outgoing, answer.status, headers)
+    limitRest(incoming, outgoing)
     outgoing.end(answer.body)
-    if (mustClose) limitRest(incoming, outgoing)
     return
   }
   outgoing.writeHead(answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
@@ -44,7 +44,7 @@ export function withHostVary(headers: readonly string[], hostHeader: (name: stri
 
 /** Whether a middleware of the host has put its own functions before the response's: some hold the body back until its end. */
 function isWatched(outgoing: NodeOutgoing): boolean {
-  return Object.hasOwn(outgoing, 'writeHead')
+  return Object.hasOwn(outgoing, 'writeHead') || Object.hasOwn(outgoing, 'end') || Object.hasOwn(outgoing, 'write')
 }
 
 /** The length of an answer to HEAD would be that of the body which is not there, so it says none. */
@@ -71,7 +71,7 @@ function writeStream(
 }
 
 /** Whether a body has not wholly come. */
-export function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
+function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
   if (complete) return false
   return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
 }
@@ -103,6 +103,7 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
 
 /** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
 export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
+  if (!isUnreadBody(incoming) || isSmallBody(incoming)) return
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
   }

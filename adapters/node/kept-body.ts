@@ -11,12 +11,15 @@ const TOO_DEEP = 'The body is not well-formed JSON: it is nested too deeply.'
  *
  * @throws {PetStoreError} `body_already_read`
  */
-export function keptBody({ rawHeaders, rawBody, body, _body }: NodeIncoming): Uint8Array {
-  const bytes = bytesOf(rawBody) ?? bytesOf(body)
-  if (bytes !== undefined) return bytes
+export function keptBody({ rawHeaders, httpVersionMajor, rawBody, body, _body }: NodeIncoming): Uint8Array {
+  const exact = bytesOf(rawBody) ?? (body instanceof Uint8Array ? body : undefined)
+  if (exact !== undefined) return exact
   const length = rawHeader(rawHeaders, 'content-length')
-  if (Number(length ?? 0) === 0 && rawHeader(rawHeaders, 'transfer-encoding') === undefined) return new Uint8Array()
+  // HTTP/2 may send a body of which no header speaks.
+  const isAnnounced = rawHeader(rawHeaders, 'transfer-encoding') !== undefined || httpVersionMajor > 1
+  if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
   if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
+  if (typeof body === 'string') return wholeText(Buffer.from(body), length)
   if (isEmptyObject(body) && _body !== true && !(Number(length) < SHORTEST.length))
     throw lost('the body was read, and only an empty object was kept')
   return Buffer.from(rewrite(body))
@@ -25,6 +28,13 @@ export function keptBody({ rawHeaders, rawBody, body, _body }: NodeIncoming): Ui
 function bytesOf(kept: unknown): Uint8Array | undefined {
   if (typeof kept === 'string') return Buffer.from(kept)
   return kept instanceof Uint8Array ? kept : undefined
+}
+
+/** Decoding replaces what is not UTF-8, and a parser of JSON may have made the text of a string: the length tells. */
+function wholeText(bytes: Uint8Array, length: unknown): Uint8Array {
+  if (length !== undefined && Number(length) !== bytes.byteLength)
+    throw lost('the body was read, and the text that was kept is not as long as it was')
+  return bytes
 }
 
 /** Parsers set `{}` where they have parsed nothing, so it stands for a body only where no animal can have been lost. */

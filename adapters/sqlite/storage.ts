@@ -25,11 +25,12 @@ const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
  * The statements of the storage, for the tests of their plans as well.
  *
  * A page comes as one text: to cross from SQLite into JavaScript costs more, for each row and column, than to read JSON.
+ * The index is named, because statistics of the host's (`ANALYZE`) may make all ids seem as good a way to a rare status.
  */
 export const storageStatements = {
   page: `SELECT json_group_array(${ROW}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
   pageOfStatus: `SELECT json_group_array(${ROW}) AS json
-    FROM (SELECT * FROM petstore_pets WHERE status = ? AND ${FOLLOWING})`,
+    FROM (SELECT * FROM petstore_pets INDEXED BY petstore_pets_by_status WHERE status = ? AND ${FOLLOWING})`,
   get: `SELECT ${ROW} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
   insert: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
     RETURNING CAST(id AS TEXT) AS id`,

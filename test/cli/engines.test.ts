@@ -53,6 +53,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(first.output()).not.toMatch(/pet_|demo/)
     const pets = await (await list(first, token)).json()
     expect(pets).toHaveLength(60)
+    expect(pets).toMatchObject([
+      { id: 1, name: 'Rex' },
+      { id: 2, name: 'Misty' },
+      ...Array(57).fill({}),
+      { name: 'Biscuit 6' },
+    ])
     await first.end('SIGTERM')
     const second = await serve(...place)
     expect(await (await list(second, token)).json()).toEqual(pets)

@@ -6,7 +6,7 @@ import { emptied } from '../support/postgres-back-end.ts'
 const database = new PGlite()
 afterAll(() => database.close())
 const open = emptied(database)
-const runs = 12
+const runs = 8
 
 storageContract({ describe, test }, { name: 'PGlite', runs, open: async () => (await open()).as('storage') })
 keyStoreContract(

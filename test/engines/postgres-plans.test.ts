@@ -88,18 +88,22 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     ['sold', 'available', 'pending'],
     ['available', 'sold', 'pending'],
     ['pending', 'available', 'sold'],
-  ])('costs the page, whatever the filter and wherever it begins: %s, %s, %s', async (...statuses) => {
-    await client.query('TRUNCATE petstore.pets')
-    await fill(...statuses)
-    for (const [state, statements] of Object.entries(states)) {
-      for (const statement of statements) await client.query(statement)
-      if (statements.length > 1) await fill(...statuses)
-      for (const mode of ['force_custom_plan', 'force_generic_plan']) {
-        await client.query(`SET plan_cache_mode = ${mode}`)
-        for (const page of pages) await expectFrugal(page, `${state}, ${mode}`)
+  ])(
+    'costs the page, whatever the filter and wherever it begins: %s, %s, %s',
+    async (...statuses) => {
+      await client.query('TRUNCATE petstore.pets')
+      await fill(...statuses)
+      for (const [state, statements] of Object.entries(states)) {
+        for (const statement of statements) await client.query(statement)
+        if (statements.length > 1) await fill(...statuses)
+        for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+          await client.query(`SET plan_cache_mode = ${mode}`)
+          for (const page of pages) await expectFrugal(page, `${state}, ${mode}`)
+        }
       }
-    }
-  })
+    },
+    120_000,
+  )
 })
 
 function nodesOf(plan: Plan): Plan[] {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { createPetStore } from '../../src/index.ts'
@@ -44,7 +45,7 @@ describe.skipIf(noServer || noDisk)('a full disk', () => {
       execFileSync('umount', [disk])
       await server.remove()
     }
-  })
+  }, 120_000)
 })
 
 async function fillAndFree({ url }: PostgresServer, disk: string): Promise<void> {
@@ -57,7 +58,7 @@ async function fillAndFree({ url }: PostgresServer, disk: string): Promise<void>
   const petStore = createPetStore({ ...backEnd, plans, onError: (error) => errors.push(error) })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   // Random, so that the engine cannot make it small.
-  const name = () => Array.from({ length: 1_500 }, () => Math.random().toString(36).slice(2)).join('')
+  const name = () => randomBytes(40_000).toString('base64')
   const add = () => {
     const init = { method: 'POST', headers, body: JSON.stringify({ name: name(), categoryId: 1 }) }
     return petStore.fetch(new Request('http://localhost/v1/pets', init))

@@ -9,6 +9,8 @@ import { buildWorker, startWorker, type WorkerProcess } from '../support/worker-
 
 const PROCESSES = 4
 const REPETITIONS = Number(process.env.REPETITIONS ?? 2)
+/** A machine that is busy otherwise takes its time over five processes, in milliseconds. */
+const PATIENCE = 300_000
 const KILLS = Number(process.env.KILLS ?? 4)
 
 const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
@@ -55,31 +57,39 @@ describe.skipIf(noPostgres)('many processes', () => {
     return counts
   }
 
-  test('of 10,000 requests at once, at a limit of 1,000, exactly 1,000 are served', () => countServed())
+  test('of 10,000 requests at once, at a limit of 1,000, exactly 1,000 are served', () => countServed(), PATIENCE)
 
-  test.skipIf(noRedis)('as many where Redis counts', async () => {
-    const redis: RedisServer = await startRedis()
-    await countServed(redis.url).finally(() => redis.remove())
-  })
+  test.skipIf(noRedis)(
+    'as many where Redis counts',
+    async () => {
+      const redis: RedisServer = await startRedis()
+      await countServed(redis.url).finally(() => redis.remove())
+    },
+    PATIENCE,
+  )
 
-  test('no animal is lost that a client was told of, however often the process is killed', async () => {
-    const told = new Map<bigint, string>()
-    let latest = 0n
-    await backEnd.migrate()
-    const options = { postgresUrl: server.url, limits: { perMinute: 1_000_000, perDay: 1_000_000 } }
-    const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-    for (let kill = 0; kill < KILLS; kill++) {
-      const process = await startWorker(worker.program, options)
-      const created = await createUntilKilled(process, token, `round ${kill}`)
-      expect(created.every(({ id }) => id > latest && !told.has(id))).toBe(true)
-      for (const { id, name } of created) told.set(id, name)
-      for (const { id } of created) if (id > latest) latest = id
-    }
-    const { rows } = await pool.query<{ id: string; name: string }>('SELECT id::text, name FROM petstore.pets')
-    const kept = new Map(rows.map(({ id, name }) => [BigInt(id), name]))
-    expect(kept.size).toBe(rows.length)
-    for (const [id, name] of told) expect(kept.get(id)).toBe(name)
-  })
+  test(
+    'no animal is lost that a client was told of, however often the process is killed',
+    async () => {
+      const told = new Map<bigint, string>()
+      let latest = 0n
+      await backEnd.migrate()
+      const options = { postgresUrl: server.url, limits: { perMinute: 1_000_000, perDay: 1_000_000 } }
+      const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+      for (let kill = 0; kill < KILLS; kill++) {
+        const process = await startWorker(worker.program, options)
+        const created = await createUntilKilled(process, token, `round ${kill}`)
+        expect(created.every(({ id }) => id > latest && !told.has(id))).toBe(true)
+        for (const { id, name } of created) told.set(id, name)
+        for (const { id } of created) if (id > latest) latest = id
+      }
+      const { rows } = await pool.query<{ id: string; name: string }>('SELECT id::text, name FROM petstore.pets')
+      const kept = new Map(rows.map(({ id, name }) => [BigInt(id), name]))
+      expect(kept.size).toBe(rows.length)
+      for (const [id, name] of told) expect(kept.get(id)).toBe(name)
+    },
+    PATIENCE,
+  )
 })
 
 interface Told {

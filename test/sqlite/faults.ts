@@ -128,7 +128,11 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       },
     )
 
-    on('a page needs an index and no sort', async ({ database }) => {
+    on('a page needs an index and no sort, whatever the statistics say', async ({ database, storage }) => {
+      await storage.createMany(
+        Array.from({ length: 2_000 }, (_, i) => ({ ...REX, status: i < 1_990 ? 'sold' : 'pending' })),
+      )
+      database.exec('ANALYZE')
       const plan = (sql: string) =>
         prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...[...sql.matchAll(/\?/g)].map(() => '1')) as {
           detail: string

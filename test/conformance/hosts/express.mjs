@@ -3,6 +3,7 @@ import compression from 'compression'
 import cors from 'cors'
 import helmet from 'helmet'
 import morgan from 'morgan'
+import multer from 'multer'
 import { createPetStore, memory } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 import { below, mounts, ownRoute, passedOn, whole } from './fixtures.mjs'
@@ -62,6 +63,7 @@ const parsers = (express) => ({
   urlencoded: express.urlencoded({ extended: true }),
   raw: express.raw({ type: '*/*' }),
   text: express.text({ type: '*/*' }),
+  multer: multer().any(),
   unmatched: express.json({ type: 'application/vnd.none' }),
   consumed: (request, _response, next) => request.resume().on('end', next),
   emptied: (request, _response, next) => {

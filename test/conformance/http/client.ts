@@ -24,7 +24,7 @@ export interface Received {
 /** Sends one request to a target, such as `/v1/pets?limit=2`, and reads the whole answer. */
 export type Send = (target: string, sent?: Sent) => Promise<Received>
 
-const PATIENCE = 5_000
+const PATIENCE = 10_000
 
 /** A client that opens a socket for each request. */
 export function socketClient(port: number, host = '127.0.0.1'): Send {

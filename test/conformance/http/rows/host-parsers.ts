@@ -50,10 +50,21 @@ export const hostParsers: Rows = {
   'express.json that keeps rawBody as text': (host) => expectExact(host, 'keptText'),
   'express.raw: the exact bytes are taken': (host) => expectExact(host, 'raw'),
   'express.text: the text is taken': (host) => expectExact(host, 'text'),
+  'express.text: what is not UTF-8 never becomes a name': async ({ send }) => {
+    const invalid = Buffer.concat([Buffer.from('{"name":"'), Buffer.of(0xff), Buffer.from('","categoryId":1}')])
+    expectError(await post(send, '/text/v1/pets', invalid), 500, 'body_already_read')
+    expectError(await post(send, '/raw/v1/pets', invalid), 400, 'malformed_json')
+  },
   'express.urlencoded: JSON is not minded, a form is 415': async (host) => {
     await expectExact(host, 'urlencoded')
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     expectError(await post(host.send, '/urlencoded/v1/pets', 'name=Rex', form), 415, 'unsupported_media_type')
+  },
+  'multer: JSON is not minded, a form with files is 415': async (host) => {
+    await expectExact(host, 'multer')
+    const form = { 'content-type': 'multipart/form-data; boundary=x' }
+    const body = '--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nRex\r\n--x--\r\n'
+    expectError(await post(host.send, '/multer/v1/pets', body, form), 415, 'unsupported_media_type')
   },
   'a parser that did not match leaves the body to us': (host) => expectExact(host, 'unmatched'),
   'a body that was consumed and not kept': (host) => expectLost(host, 'consumed'),
