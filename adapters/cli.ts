@@ -2,7 +2,15 @@
 import { createRequire } from 'node:module'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fail } from './cli/fail.ts'
-import { parseInstant, parseLimits, parsePlanLimits, parsePort, parseWholeNumber } from './cli/flags.ts'
+import {
+  parseHost,
+  parseInstant,
+  parseLimits,
+  parsePlanLimits,
+  parsePort,
+  parseSeed,
+  parseWholeNumber,
+} from './cli/flags.ts'
 import { runIssue, runList, runRevoke } from './cli/keys.ts'
 import { runSeed } from './cli/seed.ts'
 import { runServe } from './cli/serve.ts'
@@ -19,12 +27,12 @@ placed(program.command('serve'))
   .description('start the API on this machine: in memory, or in a file or a database that outlives it')
   .addOption(new Option('--redis-url <url>', 'count requests in Redis').env('PETSTORE_REDIS_URL'))
   .option('-p, --port <number>', 'port to listen on; 0 for any that is free', asArgument(parsePort), 3000)
-  .option('--host <address>', 'address to listen on', '127.0.0.1')
+  .option('--host <address>', 'address to listen on', asArgument(parseHost), '127.0.0.1')
   .option('--base-path <path>', 'path under which clients see the API', '/v1')
   .option(
     '--seed <number>',
     'how many demo animals an empty store gets (default: 8, with --database-url 0)',
-    asArgument(parseWholeNumber),
+    asArgument(parseSeed),
   )
   .option(
     '--plan-limits <plan=minute/day...>',

@@ -17,6 +17,19 @@ export function parseWholeNumber(text: string): number {
   return number
 }
 
+/** Reads how many demo animals to add: a slip of the finger must not fill the memory. */
+export function parseSeed(text: string): number {
+  const count = parseWholeNumber(text)
+  if (count > 1_000_000) throw new Error('Expected a whole number of at most 1000000.')
+  return count
+}
+
+/** Reads an address to listen on. Node takes an empty one, as an unset variable gives it, for every address there is. */
+export function parseHost(text: string): string {
+  if (text.trim() === '') throw new Error('Expected an address or a name.')
+  return text
+}
+
 /** Reads `free=10/100`, or several of these separated by commas, and adds them to what was read before. */
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   const entries = text.split(',').map((part) => {

@@ -82,6 +82,7 @@ function welcome(address: string, place: string, { animals, keys }: Furnished, f
 
 function aboutKeys(address: string, keys: readonly IssuedKey[], { data }: ServeFlags): string[] {
   const [first] = keys
+  const pets = `${address}/pets`
   const place = data === undefined ? '--database-url <url>' : `--data ${data}`
   if (first === undefined) return [`API keys: petstore keys list ${place}, petstore keys issue ${place} --plan pro`]
   const width = Math.max(...keys.map(({ key }) => key.plan.length))
@@ -91,9 +92,14 @@ function aboutKeys(address: string, keys: readonly IssuedKey[], { data }: ServeF
     ...(data === undefined ? [] : ['This is the only time that they are shown.']),
     '',
     'Try it:',
-    `  curl -i -H 'Authorization: Bearer ${first.token}' '${address}/pets?limit=2'`,
-    `  curl -i -H 'Authorization: Bearer ${first.token}' -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${address}/pets`,
+    `  curl -i -H 'Authorization: Bearer ${first.token}' ${quoted(`${pets}?limit=2`)}`,
+    `  curl -i -H 'Authorization: Bearer ${first.token}' -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${quoted(pets)}`,
   ]
+}
+
+/** As one word of a shell: a base path may hold characters that mean something there. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function logRequest({ method, target, status, keyId, durationMs }: ResponseReport): void {

@@ -29,7 +29,7 @@ export function writeAnswer(
     return
   }
   outgoing.writeHead(answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
-  if (mustClose) linger(incoming, outgoing, answer.body)
+  if (mustClose) linger(incoming, outgoing, request, answer.body)
   else outgoing.end(answer.body)
 }
 
@@ -89,10 +89,16 @@ function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
  * Sends the whole answer, then reads on for a while before it closes: a connection that is closed with bytes unread is
  * reset, and the client may lose the answer.
  */
-function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, body: string): void {
-  if (body === '') outgoing.flushHeaders()
-  else outgoing.write(body)
-  drain(incoming, () => outgoing.end())
+function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest, body: string): void {
+  const onWritten = (error?: Error | null) => {
+    request.isAnswered = !error
+  }
+  if (body !== '') outgoing.write(body, onWritten)
+  else {
+    outgoing.flushHeaders?.()
+    onWritten()
+  }
+  drain(incoming, () => outgoing.end(''))
 }
 
 /** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */

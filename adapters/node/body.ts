@@ -42,12 +42,15 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       if (settled) reject(tooLarge(limit))
     }
     const onEnd = () => {
+      if (settled) return
       settled = true
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
     }
     if (incoming.destroyed) return onBreak()
+    // HTTP/2 calls a body that breaks off ended as well, just before it says so.
+    incoming.on('aborted', onBreak)
     incoming.on('data', onData)
-    incoming.on('end', onEnd)
+    incoming.on('end', incoming.httpVersionMajor < 2 ? onEnd : () => setImmediate(onEnd))
     incoming.on('error', onBreak)
     incoming.on('close', onBreak)
     setFlowing(incoming)

@@ -20,7 +20,7 @@ export type AddressReader = (peer: string | undefined, forwardedFor: string | un
  * @throws {PetStoreError} `invalid_option`
  */
 export function addressReader(trustProxy: TrustProxy = false): AddressReader {
-  if (trustProxy === false || trustProxy === 0) return (peer) => peer && canonicalAddress(peer)
+  if (trustProxy === false || trustProxy === 0) return (peer) => firstKnown([peer])
   if (typeof trustProxy === 'number') return byHops(checkHops(trustProxy))
   return byList(trustedList(trustProxy))
 }
@@ -97,8 +97,10 @@ function addEntry(trusted: BlockList, entry: unknown): void {
   if (address === undefined || rest.length > 0) throw invalidTrustProxy(entry)
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
   const longest = family === 'ipv6' ? 128 : 32
-  const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
-  if (!(bits <= longest)) throw invalidTrustProxy(entry)
+  // A range of IPv4 that is written mapped into IPv6 counts the 96 bits before it.
+  const before = family === 'ipv4' && isIP(text) === 6 ? 96 : 0
+  const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) - before : Number.NaN
+  if (!(bits >= 0 && bits <= longest)) throw invalidTrustProxy(entry)
   trusted.addSubnet(address, bits, family)
 }
 

@@ -1,5 +1,5 @@
 import { errorReply, isBelow, originForm, pathOf } from '../../src/door.ts'
-import type { PetStore } from '../../src/index.ts'
+import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writeAnswer } from './answer.ts'
 import { type AddressReader, addressReader, type TrustProxy } from './client-address.ts'
 import { NodeRequest, type Place } from './request.ts'
@@ -43,25 +43,33 @@ export type NodeAnswerer = (
   awaitsContinue: boolean,
 ) => Promise<void>
 
-/** What every door on Node's own requests shares. */
+/** What every door on Node's own requests shares. The core never throws, but a store that a host has wrapped may. */
 export function nodeAnswerer(petStore: PetStore, { trustProxy }: NodeHandlerOptions): NodeAnswerer {
   const readAddress: AddressReader = addressReader(trustProxy)
   return async (incoming, outgoing, place, awaitsContinue) => {
     const request = new NodeRequest(incoming, outgoing, place, readAddress, awaitsContinue)
+    let answer: ApiResponse
     try {
-      writeAnswer(incoming, outgoing, request, await petStore.handle(request))
+      answer = await petStore.handle(request)
+    } catch {
+      answer = errorReply('internal_error')
+    }
+    try {
+      writeAnswer(incoming, outgoing, request, answer)
     } catch {
       giveUp(incoming, outgoing, request)
     }
   }
 }
 
-/** The core never throws, but a store that a host has wrapped may: the client is answered, or at least let go. */
+/** What cannot be written is no answer: the client gets another, or is at least let go. */
 function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): void {
   try {
-    writeAnswer(incoming, outgoing, request, errorReply('internal_error'))
-  } finally {
-    if (!outgoing.writableEnded && !outgoing.headersSent) outgoing.destroy()
+    if (outgoing.headersSent) outgoing.destroy()
+    else writeAnswer(incoming, outgoing, request, errorReply('internal_error'))
+  } catch {
+    // A host that has wrapped the response may throw here as well. Nobody is left to tell.
+    outgoing.destroy()
   }
 }
 

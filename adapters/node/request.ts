@@ -17,6 +17,8 @@ export class NodeRequest implements ApiRequest {
   readonly mountPath: string
   /** True while the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). */
   awaitsContinue: boolean
+  /** True once the whole answer is on its way, even where the connection is then kept for a while to drain the body. */
+  isAnswered = false
   readonly #incoming: NodeIncoming
   readonly #outgoing: NodeOutgoing
   readonly #readAddress: AddressReader
@@ -38,7 +40,7 @@ export class NodeRequest implements ApiRequest {
     this.#incoming = incoming
     this.#outgoing = outgoing
     this.#readAddress = readAddress
-    this.#peer = incoming.socket?.remoteAddress
+    this.#peer = peerAddress(incoming)
   }
 
   get clientAddress(): string | undefined {
@@ -46,7 +48,7 @@ export class NodeRequest implements ApiRequest {
   }
 
   get signal(): AbortSignal {
-    this.#abort ??= abortOnLeave(this.#outgoing)
+    this.#abort ??= abortOnLeave(this, this.#incoming, this.#outgoing)
     return this.#abort.signal
   }
 
@@ -66,14 +68,32 @@ export class NodeRequest implements ApiRequest {
   }
 }
 
-/** A response that closes before all of it was sent has lost its client. */
-function abortOnLeave(outgoing: NodeOutgoing): AbortController {
-  const controller = new AbortController()
-  const isSent = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished ?? false
-  const onClose = () => {
-    if (!isSent()) controller.abort()
+/** In HTTP/2 the socket of a session that has ended throws when it is looked at. */
+function peerAddress({ socket }: NodeIncoming): string | undefined {
+  try {
+    return socket?.remoteAddress
+  } catch {
+    return undefined
   }
+}
+
+/**
+ * A response that closes before all of it was sent has lost its client. Node calls one finished as well whose last bytes
+ * failed to be written; only the socket tells.
+ */
+function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: NodeOutgoing): AbortController {
+  const controller = new AbortController()
+  const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished ?? false
+  const onClose = () => {
+    if (!request.isAnswered && (!isFinished() || hasFailed(incoming))) controller.abort()
+  }
+  if (incoming.httpVersionMajor >= 2) incoming.on('aborted', () => controller.abort())
   if (outgoing.destroyed) onClose()
   else outgoing.on('close', onClose)
   return controller
+}
+
+/** In HTTP/2 a socket carries many requests, and one that has closed throws when it is looked at. */
+function hasFailed({ httpVersionMajor, socket }: NodeIncoming): boolean {
+  return httpVersionMajor < 2 && socket?.errored != null
 }

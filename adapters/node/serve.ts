@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { originForm } from '../../src/door.ts'
 import type { PetStore } from '../../src/index.ts'
+import { answerConnect } from './connect.ts'
 import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
 
 /** The options of {@link serve}. */
@@ -13,6 +13,8 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly host?: string | undefined
   /** How long `close` lets running requests finish, in milliseconds. @default 10000 */
   readonly closeTimeout?: number | undefined
+  /** How long nothing may move on a connection before it is closed, in milliseconds. @default 120000 */
+  readonly idleTimeout?: number | undefined
 }
 
 /** A server that listens. */
@@ -39,28 +41,30 @@ export interface ServingPetStore {
  * ```
  */
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
-  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, ...handlerOptions } = options
+  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, ...handlerOptions } = options
   const server = createServer()
-  const close = closer(server, closeTimeout)
-  answerAll(server, nodeAnswerer(petStore, handlerOptions))
+  const running = runningResponses(server)
+  const close = closer(server, running, closeTimeout)
+  // Beyond a count of headers Node drops the rest in silence, a second Authorization too. Their bytes are limited anyway.
+  server.maxHeadersCount = 0
+  // A client that never reads its answer would otherwise be waited for without end.
+  server.setTimeout(idleTimeout)
+  answerAll(server, running, nodeAnswerer(petStore, handlerOptions))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** Answers whatever Node tells apart: requests, those that wait for "100 Continue", and CONNECT. */
-function answerAll(server: Server, answer: NodeAnswerer): void {
+/** Node tells requests apart by what they expect: nothing, "100 Continue", or what no server knows and we overlook. */
+const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
+
+/** Answers requests of every kind, and CONNECT. */
+function answerAll(server: Server, running: ReadonlySet<ServerResponse>, answer: NodeAnswerer): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean) =>
     answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, awaitsContinue)
-  server.on('request', (incoming, outgoing) => void reply(incoming, outgoing, false))
-  server.on('checkContinue', (incoming, outgoing) => void reply(incoming, outgoing, true))
-  server.on('connect', (incoming: IncomingMessage, socket: Duplex) => {
-    const outgoing = new ServerResponse(incoming)
-    outgoing.shouldKeepAlive = false
-    outgoing.assignSocket(socket as never)
-    socket.on('error', () => socket.destroy())
-    outgoing.on('finish', () => socket.end())
-    void reply(incoming, outgoing, false)
-  })
+  for (const event of REQUEST_EVENTS) {
+    server.on(event, (incoming, outgoing) => void reply(incoming, outgoing, event === 'checkContinue'))
+  }
+  answerConnect(server, running, (incoming, outgoing) => void reply(incoming, outgoing, false))
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {
@@ -68,22 +72,36 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', reject)
     server.listen(port, host, () => {
       server.removeListener('error', reject)
+      // A connection that cannot be accepted, as when files run out, must not end the process.
+      server.on('error', () => {})
       resolve()
     })
   })
 }
 
-/** An answer that is written while the server closes ends its connection, so that nobody waits for one that idles. */
-function closer(server: Server, closeTimeout: number): () => Promise<void> {
+/** Every response that is not yet sent. */
+function runningResponses(server: Server): ReadonlySet<ServerResponse> {
   const running = new Set<ServerResponse>()
-  let closed: Promise<void> | undefined
   const watch = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (closed !== undefined) outgoing.shouldKeepAlive = false
     running.add(outgoing)
     outgoing.on('close', () => running.delete(outgoing))
   }
-  server.on('request', watch)
-  server.on('checkContinue', watch)
+  for (const event of REQUEST_EVENTS) server.on(event, watch)
+  return running
+}
+
+/** An answer that is written while the server closes ends its connection, so that nobody waits for one that idles. */
+function closer(server: Server, running: ReadonlySet<ServerResponse>, closeTimeout: number): () => Promise<void> {
+  const sockets = new Set<Socket>()
+  let closed: Promise<void> | undefined
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  const endConnection = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (closed !== undefined) outgoing.shouldKeepAlive = false
+  }
+  for (const event of REQUEST_EVENTS) server.on(event, endConnection)
   const close = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
@@ -93,6 +111,8 @@ function closer(server: Server, closeTimeout: number): () => Promise<void> {
       })
       for (const outgoing of running) outgoing.shouldKeepAlive = false
       server.closeIdleConnections()
+      // Node does not count as idle what has never asked, such as a connection that a browser opens in advance.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     })
   return () => {
     closed ??= close()

@@ -1,6 +1,13 @@
 /** An event listener: what its events bring is for the listener to know. */
 type Listener = (...args: never[]) => void
 
+/** What is needed of Node's `Socket`. */
+interface NodeSocket {
+  readonly remoteAddress?: string | undefined
+  readonly errored?: Error | null
+  destroy?(): unknown
+}
+
 /** What is needed of Node's `IncomingMessage`, of HTTP/1 or of the HTTP/2 compatibility API, and of Express's `Request`. */
 export interface NodeIncoming {
   readonly method?: string | undefined
@@ -15,7 +22,7 @@ export interface NodeIncoming {
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean
   readonly readableEncoding?: string | null
-  readonly socket: { readonly remoteAddress?: string | undefined; destroy?(): unknown } | null
+  readonly socket: NodeSocket | null
   /** What a body parser of the host has made of the body, and the exact bytes where the host has kept them. */
   readonly body?: unknown
   readonly rawBody?: unknown
@@ -40,9 +47,10 @@ export interface NodeOutgoing {
   getHeader(name: string): unknown
   setHeader(name: string, value: string): unknown
   writeHead(status: number, headers?: object): unknown
-  flushHeaders(): void
-  write(chunk: string): boolean
-  end(chunk?: string): unknown
+  /** In HTTP/1 alone. */
+  flushHeaders?(): void
+  write(chunk: string, callback?: (error?: Error | null) => void): boolean
+  end(chunk: string): unknown
   destroy(error?: Error): unknown
   writeContinue(): void
   on(event: string, listener: Listener): unknown

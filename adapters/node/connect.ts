@@ -1,0 +1,33 @@
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/**
+ * Answers CONNECT, for which Node hands over the bare socket at once, even while earlier requests on it still run.
+ *
+ * @param running - every response of this server that is not yet sent
+ */
+export function answerConnect(
+  server: Server,
+  running: ReadonlySet<ServerResponse>,
+  answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
+): void {
+  server.on('connect', (incoming: IncomingMessage) => {
+    const { socket } = incoming
+    socket.on('error', () => socket.destroy())
+    const respond = () => {
+      if (socket.writable) answer(incoming, lastResponse(incoming, socket))
+    }
+    const earlier = [...running].filter(({ req }) => req.socket === socket).at(-1)
+    if (earlier === undefined) respond()
+    else earlier.on('close', respond)
+  })
+}
+
+/** No timer of the server watches such a socket any more, so it is not left to the client to close it. */
+function lastResponse(incoming: IncomingMessage, socket: Socket): ServerResponse {
+  const outgoing = new ServerResponse(incoming)
+  outgoing.shouldKeepAlive = false
+  outgoing.assignSocket(socket)
+  outgoing.on('finish', () => socket.destroySoon())
+  return outgoing
+}

@@ -1,0 +1,140 @@
+import { connect } from 'node:net'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { serve } from '../../adapters/node.ts'
+import { memory, type Pet } from '../../src/index.ts'
+import { within } from '../support/deadline.ts'
+import { expectSilence, keyedStore, petBody, signalled, startServer } from '../support/node-server.ts'
+import { rawConnection } from '../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+const LONG = 3_600_000
+
+/** A store whose list answers when the test says so. */
+function gated() {
+  const { storage } = memory()
+  const gate = signalled<readonly Pet[]>()
+  const asked = signalled()
+  const list = () => {
+    asked.resolve()
+    return gate.promise
+  }
+  return { store: { storage: { ...storage, list } }, asked: asked.promise, open: () => gate.resolve([]) }
+}
+
+async function isRefused(url: string): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+  const refused = new Promise<boolean>((resolve) => {
+    socket.on('error', () => resolve(true)).on('connect', () => resolve(false))
+  })
+  return within(refused, 'the refusal').finally(() => socket.destroy())
+}
+
+describe('close', () => {
+  test('lets a running request finish, and takes no new connection meanwhile', async () => {
+    const { store, asked, open } = gated()
+    const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await within(asked, 'the storage')
+    const closed = close()
+    expect(await isRefused(url)).toBe(true)
+    open()
+    const answer = await connection.answer()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.connection).toBe('close')
+    await connection.closed()
+    await within(closed, 'close')
+  })
+
+  test('closes connections that idle at once: kept ones, and those that have never asked', async () => {
+    const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+    const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
+    await kept.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await kept.answer()
+    await within(close(), 'close', 2_000)
+    await kept.closed()
+    await silent.closed()
+  })
+
+  test('during an upload: it is read to its end and answered', async () => {
+    const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    const [head, body] = petBody().split('\r\n\r\n') as [string, string]
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Expect: 100-continue\r\n${head}\r\n\r\n`)
+    expect((await connection.answer()).status).toBe(100)
+    const closed = close()
+    await connection.send(body)
+    expect((await connection.answer()).status).toBe(201)
+    await within(closed, 'close')
+  })
+
+  test.each([
+    ['an upload that never ends', 'POST /v1/pets', 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{'],
+    ['headers that never end', 'GET /v1/pets', 'X-A: b'],
+    ['a refused upload that never comes', 'GET /v1/pets', 'Content-Length: 99\r\n\r\n'],
+  ])('%s is waited for no longer than closeTimeout', async (_name, line, rest) => {
+    const { url, authorized, close } = await startServer({ closeTimeout: 20 })
+    const connection = await rawConnection(url)
+    await connection.send(`${line} HTTP/1.1\r\n${authorized}${rest}`)
+    await within(close(), 'close', 2_000)
+    await connection.closed()
+  })
+
+  test('a socket that asked for CONNECT and stays holds nobody up', async () => {
+    const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    await connection.send(`CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
+    await connection.answer()
+    await within(close(), 'close', 2_000)
+  })
+
+  test('twice is as good as once', async () => {
+    const { close } = await startServer()
+    await Promise.all([close(), close()])
+    await close()
+  })
+})
+
+describe('serve', () => {
+  test('on a taken port rejects with EADDRINUSE', async () => {
+    const { url, petStore } = await startServer()
+    await expect(serve(petStore, { port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  test.each([70_000, -1, 1.5, Number.NaN])('on port %d rejects', async (port) => {
+    const { petStore } = await keyedStore()
+    await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'ERR_SOCKET_BAD_PORT' })
+  })
+
+  test('with a wrong trustProxy rejects, and names it', async () => {
+    const { petStore } = await keyedStore()
+    await expect(serve(petStore, { port: 0, trustProxy: ['nonsense'] })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('trustProxy'),
+    })
+  })
+
+  test('lets go of a client that never reads its answer', async () => {
+    const { storage } = memory()
+    const pet = { id: 1n, name: 'x'.repeat(30_000_000), categoryId: 1n, status: 'available' } as const
+    const asked = signalled()
+    const list = () => {
+      asked.resolve()
+      return [pet]
+    }
+    const { url, authorized, close } = await startServer({
+      store: { storage: { ...storage, list } },
+      idleTimeout: 50,
+      closeTimeout: LONG,
+    })
+    const connection = await rawConnection(url)
+    connection.socket.pause()
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await within(asked.promise, 'the storage')
+    await within(close(), 'close')
+    connection.socket.resume()
+    await connection.closed()
+    expect(connection.socket.bytesRead).toBeLessThan(30_000_000)
+  })
+})

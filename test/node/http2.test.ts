@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect, constants, createServer, type OutgoingHttpHeaders } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { toNodeHandler } from '../../adapters/node.ts'
+import { type ApiRequest, memory, type PetStore } from '../../src/index.ts'
+import { within } from '../support/deadline.ts'
+import { expectSilence, keyedStore, signalled, type TestServerOptions } from '../support/node-server.ts'
+
+beforeEach(expectSilence)
+
+/** A server of HTTP/2 with a session to it, and how to ask. */
+async function start(options: TestServerOptions = {}) {
+  const { petStore, token } = await keyedStore(options)
+  const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(() => {
+    session.destroy()
+    server.close()
+  })
+  const authorization = `Bearer ${token}`
+  const ask = (headers: OutgoingHttpHeaders, body?: string) =>
+    within(exchange(session, { authorization, ':path': '/v1/pets', ...headers }, body), 'answer')
+  return { session, ask, authorization }
+}
+
+async function exchange(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: string) {
+  const stream = session.request(headers, { endStream: body === undefined })
+  if (body !== undefined) stream.end(body)
+  stream.on('error', () => {})
+  const [answer] = (await once(stream, 'response')) as [Record<string, string | number>]
+  let text = ''
+  for await (const chunk of stream) text += chunk
+  return { status: answer[':status'], headers: answer, body: text }
+}
+
+const json = { ':method': 'POST', 'content-type': 'application/json' }
+
+describe('HTTP/2', () => {
+  test('GET, POST and HEAD, with the three headers, many at once', async () => {
+    const { ask } = await start()
+    expect(await ask(json, '{"name":"Rex","categoryId":1}')).toMatchObject({ status: 201 })
+    const all = await Promise.all(Array.from({ length: 50 }, () => ask({})))
+    for (const answer of all) {
+      expect(answer).toMatchObject({ status: 200, body: '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]' })
+      expect(answer.headers['x-ratelimit-remaining']).toMatch(/^\d+$/)
+    }
+    expect(await ask({ ':method': 'HEAD' })).toMatchObject({ status: 200, body: '' })
+    expect(await ask({ authorization: 'Bearer nobody' })).toMatchObject({ status: 401 })
+    expect(await ask({ ':path': '/v1/pets/%zz' })).toMatchObject({ status: 404 })
+    expect(await ask({ ':method': 'TRACE' })).toMatchObject({ status: 405 })
+  })
+
+  test('a body over the limit, and one that nobody reads: the answer arrives, and the session goes on', async () => {
+    const { ask } = await start()
+    expect(await ask(json, 'x'.repeat(100_000))).toMatchObject({ status: 413 })
+    expect(await ask({ ...json, authorization: 'Bearer nobody' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 401 })
+    expect(await ask({ ...json, 'content-type': 'text/plain' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 415 })
+    expect(await ask({})).toMatchObject({ status: 200, body: '[]' })
+  })
+
+  test('an answer larger than its window arrives whole, though the body was not read', async () => {
+    const { storage } = memory()
+    const pet = { id: 1n, name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
+    const { session, authorization } = await start({ store: { storage: { ...storage, list: () => [pet] } } })
+    const stream = session.request({ ':path': '/v1/pets', authorization }, { endStream: false })
+    stream.write('unread')
+    stream.on('error', () => {})
+    let length = 0
+    const whole = (async () => {
+      for await (const chunk of stream) length += (chunk as Buffer).length
+    })()
+    await within(whole, 'the answer')
+    expect(length).toBeGreaterThan(1_000_000)
+  })
+
+  test.each(['stream', 'session'] as const)(
+    'a client that ends its %s mid-upload: the reading settles, the signal aborts',
+    async (what) => {
+      const seen = signalled<ApiRequest>()
+      const settled = signalled<unknown>()
+      const wrap = (petStore: PetStore): PetStore => ({
+        ...petStore,
+        handle: (request) => {
+          seen.resolve(request)
+          void request.signal
+          const body = request.body.bind(request)
+          request.body = (limit) => {
+            const reading = body(limit)
+            reading.then(settled.resolve, settled.resolve)
+            return reading
+          }
+          return petStore.handle(request)
+        },
+      })
+      const { session, authorization } = await start({ wrap })
+      const stream = session.request({ ...json, ':path': '/v1/pets', authorization }, { endStream: false })
+      stream.on('error', () => {})
+      session.on('error', () => {})
+      stream.write('{')
+      const request = await within(seen.promise, 'the request')
+      expect(request.signal?.aborted).toBe(false)
+      if (what === 'stream') stream.close(constants.NGHTTP2_CANCEL)
+      else session.destroy()
+      const outcome = await within(settled.promise, 'the body')
+      // Node's own client ends the body before it cancels the stream.
+      if (what === 'session') expect(outcome).toMatchObject({ code: 'incomplete_body' })
+      const aborted = new Promise<void>((resolve) => {
+        if (request.signal?.aborted) resolve()
+        request.signal?.addEventListener('abort', () => resolve())
+      })
+      await within(aborted, 'the signal')
+    },
+  )
+})

@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { toNodeHandler } from '../../adapters/node.ts'
+import { expectSilence, keyedStore, petBody, startServer, type TestServer } from '../support/node-server.ts'
+import { type RawConnection, rawConnection, rawRequest } from '../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+const STRANGER = 'Host: a\r\nAuthorization: Bearer nobody\r\n'
+const PET = '{"name":"Milo","categoryId":1}'
+const KIB = Buffer.alloc(1024, 'a')
+
+/** Uploads so many KiB, in chunks of its own or plainly, until all is sent or the connection is gone. */
+async function upload(connection: RawConnection, kib: number, chunked: boolean): Promise<void> {
+  const block = Buffer.concat(Array.from({ length: 64 }, () => KIB))
+  const piece = chunked ? Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]) : block
+  for (let sent = 0; sent < kib && !connection.socket.destroyed; sent += 64) await connection.send(piece)
+  if (chunked) await connection.send('0\r\n\r\n')
+}
+
+function uploadHead(kib: number, chunked: boolean, head: string): string {
+  const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${kib * 1024}`
+  return `POST /v1/pets HTTP/1.1\r\n${head}${JSON_TYPE}${framing}\r\n\r\n`
+}
+
+describe('a refused upload: the answer arrives, and the connection is drained within a bound or closed', () => {
+  const refusals: [string, (server: TestServer) => string, number][] = [
+    ['without a key', () => STRANGER, 401],
+    ['over the limit', (server) => server.authorized, 413],
+    ['of a media type that is not taken', (server) => `${server.authorized}content-type: text/plain\r\n`, 415],
+  ]
+  const sizes: [string, number, boolean][] = [
+    ['320 KB', 320, false],
+    ['320 KB in chunks', 320, true],
+    ['300 MB', 300 * 1024, false],
+    ['300 MB in chunks', 300 * 1024, true],
+  ]
+  test.each(
+    refusals.flatMap(([why, head, status]) =>
+      sizes.map(([size, kib, chunked]) => ({ why, head, status, size, kib, chunked })),
+    ),
+  )('$why, $size: $status', async ({ head, status, kib, chunked }) => {
+    const server = await startServer()
+    const connection = await rawConnection(server.url)
+    await connection.send(uploadHead(kib, chunked, head(server)))
+    const uploaded = upload(connection, kib, chunked)
+    const answer = await connection.answer()
+    expect(answer.status).toBe(status)
+    await uploaded
+    if (answer.headers.connection === 'close') return connection.closed()
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${server.authorized}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+  })
+
+  test('a client that never sends the body it announced is let go', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    await connection.send(uploadHead(4_000_000, false, authorized))
+    expect((await connection.answer()).status).toBe(413)
+    await connection.closed()
+  })
+
+  test('a body that GET does not want costs no connection', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    for (let i = 0; i < 3; i++) {
+      await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 2048\r\n\r\n`)
+      await connection.send(KIB)
+      expect((await connection.answer()).status).toBe(200)
+      await connection.send(KIB)
+    }
+  })
+})
+
+describe('a body over the limit is refused before the whole of it is read', () => {
+  test('by its stated length alone', async () => {
+    const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
+    const answer = await rawRequest(
+      url,
+      `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}Content-Length: 11\r\n\r\n`,
+    )
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'payload_too_large', status: 413 })
+  })
+
+  test('in chunks, at the first byte too many', async () => {
+    const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
+    const chunks = 'Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n1\r\n!\r\n'
+    const answer = await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${chunks}`)
+    expect(answer.status).toBe(413)
+  })
+
+  test.each([
+    ['Content-Length: 30\r\n\r\n', ''],
+    ['Transfer-Encoding: chunked\r\n\r\n1e\r\n', '\r\n0\r\n\r\n'],
+  ])('and one of exactly the limit is read: %j', async (framing, end) => {
+    const { url, authorized } = await startServer({ store: { bodyLimit: 30 } })
+    const bytes = `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${framing}${PET}${end}`
+    expect((await rawRequest(url, bytes)).status).toBe(201)
+  })
+})
+
+describe('Expect: 100-continue', () => {
+  const EXPECT = 'Expect: 100-continue\r\n'
+
+  test('a wanted body is asked for, and the connection stays', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    const [head, body] = petBody().split('\r\n\r\n') as [string, string]
+    for (let i = 0; i < 2; i++) {
+      await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${EXPECT}${head}\r\n\r\n`)
+      expect((await connection.answer()).status).toBe(100)
+      await connection.send(body)
+      expect((await connection.answer()).status).toBe(201)
+    }
+  })
+
+  test.each([
+    ['without a key', 401, STRANGER, 29, 'application/json'],
+    ['too large', 413, undefined, 70_000, 'application/json'],
+    ['of another media type', 415, undefined, 29, 'text/plain'],
+  ])(
+    '%s: %i at once, and the connection closes, for the body may come or not',
+    async (_why, status, head, length, type) => {
+      const { url, authorized } = await startServer()
+      const connection = await rawConnection(url)
+      const fields = `${head ?? authorized}${EXPECT}Content-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`
+      await connection.send(`POST /v1/pets HTTP/1.1\r\n${fields}`)
+      const answer = await connection.answer()
+      expect(answer.status).toBe(status)
+      expect(answer.headers.connection).toBe('close')
+      await connection.closed()
+    },
+  )
+
+  test('an expectation that nobody knows is overlooked', async () => {
+    const { url, authorized } = await startServer()
+    const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers['x-ratelimit-limit']).toBeDefined()
+  })
+
+  test("on a host's own server, Node asks for the body by itself", async () => {
+    const { petStore, authorized } = await keyedStore()
+    const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server, 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${EXPECT}${petBody()}`)
+    expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([100, 201])
+  })
+})

@@ -1,0 +1,69 @@
+import { onTestFinished } from 'vitest'
+import { type ServeOptions, type ServingPetStore, serve } from '../../adapters/node.ts'
+import type { PetStoreOptions } from '../../src/index.ts'
+import { createPetStore, memory, type PetStore } from '../../src/index.ts'
+import { manualClock } from '../../src/testing/index.ts'
+
+/** A store behind a server of the test's own, closed when the test is over. */
+export interface TestServer extends ServingPetStore {
+  readonly petStore: PetStore
+  readonly token: string
+  /** The Host and Authorization lines of a good request, each with its line end. */
+  readonly authorized: string
+}
+
+/** What a test may want different. The keys and the clock are the test server's. */
+export interface TestServerOptions extends ServeOptions {
+  readonly store?: PetStoreOptions
+  readonly perMinute?: number
+  /** Stands between the server and the store, as a host's own wrapper would. */
+  readonly wrap?: (petStore: PetStore) => PetStore
+}
+
+/** Makes a store with one key, whose limits are wide unless the test says otherwise. */
+export async function keyedStore({ store = {}, perMinute = 1_000_000, wrap = same }: TestServerOptions = {}) {
+  const clock = manualClock()
+  const backEnd = memory({ clock })
+  const limits = { perMinute, perDay: 10_000_000 }
+  const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits })
+  const petStore = wrap(createPetStore({ ...backEnd, clock, anonymous: limits, ban: false, ...store }))
+  return { petStore, token, authorized: `Host: a\r\nAuthorization: Bearer ${token}\r\n` }
+}
+
+/** Starts a server on a free port. */
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { store: _store, perMinute: _perMinute, wrap: _wrap, ...serveOptions } = options
+  const keyed = await keyedStore(options)
+  const server = await serve(keyed.petStore, { port: 0, closeTimeout: 1, ...serveOptions })
+  onTestFinished(server.close)
+  return { ...server, ...keyed }
+}
+
+/** An animal in JSON, with its headers, as the end of a request to add it. */
+export function petBody(json = '{"name":"Rex","categoryId":1}'): string {
+  return `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
+}
+
+/** A promise, and what settles it. */
+export function signalled<T = void>() {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+function same(petStore: PetStore): PetStore {
+  return petStore
+}
+
+/** Fails the test for whatever nobody caught in this process while it ran. */
+export function expectSilence(): void {
+  const heard: unknown[] = []
+  const listen = (error: unknown) => void heard.push(error)
+  process.on('unhandledRejection', listen).on('uncaughtException', listen)
+  onTestFinished(() => {
+    process.off('unhandledRejection', listen).off('uncaughtException', listen)
+    if (heard.length > 0) throw new Error(`nobody caught: ${heard.map(String).join('; ')}`)
+  })
+}
