@@ -21,12 +21,15 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   if (header === undefined) return MISSING
   const token = BEARER.exec(header)?.[1]
   if (token === undefined) return INVALID
-  return andThen(keyStore.find(token, request), (key) => (key !== undefined && isLive(key, clock) ? { key } : INVALID))
+  return andThen(keyStore.find(token, request), (key) => (key != null && isLive(key, clock) ? { key } : INVALID))
 }
 
-/** A store may answer from a cache, so the times on the key are held against the clock here as well. */
+/**
+ * A store may answer from a cache, so the times on the key are held against the clock here as well. A database's row may
+ * say `null` for what it has not.
+ */
 function isLive(key: ApiKey, clock: Clock): boolean {
-  return key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > clock.now())
+  return key.revokedAt == null && (key.expiresAt == null || key.expiresAt > clock.now())
 }
 
 /** Answers a stranger: 401, with the challenge of RFC 9110, section 11.6.1. */

@@ -51,7 +51,7 @@ export class PetStoreError extends Error {
   /** The HTTP status that goes with the code. */
   readonly status: number
 
-  constructor(code: PetStoreErrorCode, message?: string, options?: ErrorOptions) {
+  constructor(code: PetStoreErrorCode, message?: string, options?: { readonly cause?: unknown }) {
     const entry = code === 'invalid_option' ? undefined : errorTable[code]
     super(message ?? entry?.message ?? code, options)
     this.code = code

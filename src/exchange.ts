@@ -73,25 +73,31 @@ class FetchRequest implements ApiRequest {
     const stream = this.#request.body
     if (this.#request.bodyUsed || stream?.locked)
       throw new PetStoreError('body_already_read', 'the body of the Request was used before the pet store got it')
-    return stream === null ? new Uint8Array() : readStream(stream, limit)
+    return stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
   }
 }
 
-async function readStream(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+async function readStream(stream: ReadableStream<Uint8Array>, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   const reader = stream.getReader()
+  const cancel = () => void reader.cancel().catch(() => {})
+  signal.addEventListener('abort', cancel)
   const chunks: Uint8Array[] = []
   let size = 0
-  for (;;) {
-    const { done, value } = await reader.read().catch((cause: unknown) => {
-      throw new PetStoreError('incomplete_body', undefined, { cause })
-    })
-    if (done) return join(chunks, size)
-    size += value.byteLength
-    if (size > limit) {
-      reader.cancel().catch(() => {})
-      throw tooLarge(limit)
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (signal.aborted) throw signal.reason
+      if (done) return join(chunks, size)
+      if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the body is no bytes')
+      size += value.byteLength
+      if (size > limit) throw tooLarge(limit)
+      chunks.push(value)
     }
-    chunks.push(value)
+  } catch (cause) {
+    cancel()
+    throw cause instanceof PetStoreError ? cause : new PetStoreError('incomplete_body', undefined, { cause })
+  } finally {
+    signal.removeEventListener('abort', cancel)
   }
 }
 

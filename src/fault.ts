@@ -10,6 +10,9 @@ const UNREACHABLE = /^E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIM
 
 const RETRY_AFTER_SECONDS = '5'
 
+/** Codes that belong to answers of the core itself: thrown by a back end, they are a fault like any other. */
+const OWN_STATUSES = [401, 404, 405, 410, 429]
+
 /** Answers a request whose handling threw. Of a fault the client learns no more than that it happened. */
 export function faultReply(error: unknown, observers: Observers, request: ApiRequest): ApiResponse {
   const code = codeOf(error)
@@ -20,16 +23,18 @@ export function faultReply(error: unknown, observers: Observers, request: ApiReq
 }
 
 function codeOf(error: unknown): ErrorCode {
-  if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
-  return isUnreachable(error) ? 'service_unavailable' : 'internal_error'
+  const entry = isPetStoreError(error) && Object.hasOwn(errorTable, error.code) && (error.code as ErrorCode)
+  if (entry) return OWN_STATUSES.includes(errorTable[entry].status) ? 'internal_error' : entry
+  return isUnreachable(error, new Set()) ? 'service_unavailable' : 'internal_error'
 }
 
-function isUnreachable(error: unknown, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > 5) return false
+/** Looks through causes and their likes, each once: they may name one another. */
+function isUnreachable(error: unknown, seen: Set<unknown>): boolean {
+  if (typeof error !== 'object' || error === null || seen.has(error)) return false
+  seen.add(error)
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown }
   if (typeof code === 'string' && UNREACHABLE.test(code)) return true
-  const inner = Array.isArray(errors) ? errors : []
-  return [cause, ...inner].some((error) => isUnreachable(error, depth + 1))
+  return [cause, ...(Array.isArray(errors) ? errors : [])].some((inner) => isUnreachable(inner, seen))
 }
 
 /** Waits for a port, but no longer than `timeout` milliseconds. What answers at once costs no timer. */
@@ -43,7 +48,9 @@ function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T>
       const cause = new Error(`the ${port} did not answer within ${timeout} ms`)
       reject(new PetStoreError('service_unavailable', undefined, { cause }))
     }, timeout)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
   })
 }
 

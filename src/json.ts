@@ -102,36 +102,40 @@ function trimZeros(digits: string): string {
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 const REMEMBERED = 10_000
 const BRACE = 0x7b
-let texts = new WeakMap<Pet, string>()
-let remembered = 0
 
 /** Writes an animal. */
 export function writePet({ id, name, categoryId, status }: Pet): string {
-  const tail = status === undefined ? '}' : `,"status":${quote(status)}}`
+  const tail = status == null ? '}' : `,"status":${quote(status)}}`
   return `{"id":${integer(id)},"name":${quote(name)},"categoryId":${integer(categoryId)}${tail}`
 }
 
-/** Writes animals as a JSON array: `join` makes one flat string, where a rope of many pieces would be slow to send. */
-export function writePets(pets: readonly Pet[]): string {
-  return `[${pets.map(rememberedText).join()}]`
-}
+/** Writes animals as a JSON array. */
+export type PageWriter = (pets: readonly Pet[]) => string
 
-/** The text of a frozen animal cannot change, so it is remembered: a page from memory costs a look-up an animal. */
-function rememberedText(pet: Pet): string {
-  const known = texts.get(pet)
-  if (known !== undefined) return known
-  const text = writePet(pet)
-  if (Object.isFrozen(pet)) remember(pet, text)
-  return text
-}
+/**
+ * Makes a writer of pages, which remembers the text of frozen animals, as it cannot change: a page from memory costs a
+ * look-up an animal. `join` makes one flat string, where a rope of many pieces would be slow to send.
+ */
+export function pageWriter(): PageWriter {
+  let texts = new WeakMap<Pet, string>()
+  let remembered = 0
 
-function remember(pet: Pet, text: string): void {
-  if (++remembered > REMEMBERED) {
-    texts = new WeakMap()
-    remembered = 1
+  const remember = (pet: Pet, text: string) => {
+    if (++remembered > REMEMBERED) {
+      texts = new WeakMap()
+      remembered = 1
+    }
+    // Reading a character makes the engine lay the pieces of the text together, once.
+    if (text.charCodeAt(0) === BRACE) texts.set(pet, text)
   }
-  // Reading a character makes the engine lay the pieces of the text together, once.
-  if (text.charCodeAt(0) === BRACE) texts.set(pet, text)
+  const textOf = (pet: Pet) => {
+    const known = texts.get(pet)
+    if (known !== undefined) return known
+    const text = writePet(pet)
+    if (Object.isFrozen(pet)) remember(pet, text)
+    return text
+  }
+  return (pets) => `[${pets.map(textOf).join()}]`
 }
 
 /** Small integers are written faster as numbers. */

@@ -2,7 +2,7 @@ import type { MaybePromise } from './ports.ts'
 
 /** Goes on with a value: at once where it is there, so that a request served from memory waits for no tick. */
 export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => U): MaybePromise<U> {
-  return isPending(value) ? value.then(next) : next(value)
+  return isPending(value) ? Promise.resolve(value).then(next) : next(value)
 }
 
 /** Whether a value is still to come, be it a promise of the language or of a library. */

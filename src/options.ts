@@ -11,7 +11,7 @@ import type { ErrorReport, ResponseReport } from './report.ts'
 export interface PetStoreOptions {
   /** Where animals are kept. @default in memory */
   readonly storage?: PetStorage | undefined
-  /** Tells whose an API key is. @default in memory */
+  /** Tells whose an API key is: without one, nobody has a key. @default none */
   readonly keyStore?: KeyStore | undefined
   /** Counts requests. @default in memory */
   readonly quota?: QuotaStore | undefined
@@ -48,10 +48,17 @@ export interface PetStoreOptions {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
+/** Whether a value is what is expected. */
 type Check = (value: unknown) => boolean
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
+/** An object with no other members than these, where some are named. */
+const isObject = (value: unknown, ...names: readonly string[]): value is Record<string, unknown> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  (names.length === 0 || Object.keys(value).every((name) => names.includes(name)))
+/** Whether a value is a whole number of at least 1. */
+export const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
 const isOptionalCount: Check = (value) => value === undefined || isCount(value)
 const isFunction: Check = (value) => typeof value === 'function'
 const isOneOf = (...values: readonly unknown[]): [string, Check] => [
@@ -68,7 +75,7 @@ const hasMethods = (...names: readonly string[]): [string, Check] => [
 
 /** Whether a value can be the limits of a plan or a key. */
 export function isPlanLimits(value: unknown): value is PlanLimits {
-  return isObject(value) && isCount(value.perMinute) && isCount(value.perDay)
+  return isObject(value, 'perMinute', 'perDay') && isCount(value.perMinute) && isCount(value.perDay)
 }
 
 /** What is expected of limits, for messages. */
@@ -104,6 +111,7 @@ const COMPANIONS = ['migrate', 'close']
  * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
  */
 export function checkOptions(options: PetStoreOptions): void {
+  if (!isObject(options)) throw invalidOption('options', 'an object', options)
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || COMPANIONS.includes(name)) continue
     if (!Object.hasOwn(rules, name))
@@ -119,19 +127,24 @@ export function invalidOption(name: string, expected: string, value: unknown): P
 }
 
 function isBasePath(value: unknown): boolean {
-  return typeof value === 'string' && /^(?:\/[\w\-.~!$&'()*+,;=:@]+)*\/?$/.test(value)
+  return typeof value === 'string' && /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/.test(value)
 }
 
 function isPublicUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^https?:\/\/[^?#]+$/.test(value) && URL.canParse(value)
+  return typeof value === 'string' && /^https?:\/\/[^?#@]+$/i.test(value) && URL.canParse(value)
 }
 
 function isBan(value: unknown): boolean {
-  return value === false || (isObject(value) && isOptionalCount(value.afterRefusals) && isOptionalCount(value.seconds))
+  return (
+    value === false ||
+    (isObject(value, 'afterRefusals', 'seconds') &&
+      isOptionalCount(value.afterRefusals) &&
+      isOptionalCount(value.seconds))
+  )
 }
 
 function isCors(value: unknown): boolean {
-  if (!isObject(value)) return typeof value === 'boolean'
+  if (!isObject(value, 'origins', 'maxAge')) return typeof value === 'boolean'
   const { origins = '*', maxAge = 0 } = value
   return (origins === '*' || (Array.isArray(origins) && origins.every(isOrigin))) && (maxAge === 0 || isCount(maxAge))
 }

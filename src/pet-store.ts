@@ -3,11 +3,12 @@ import { addCorsHeaders, isPreflight, preflight } from './cors.ts'
 import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
 import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
 import { faultReply, withTimeout } from './fault.ts'
+import { pageWriter } from './json.ts'
 import { linkBase } from './link.ts'
 import { andThen } from './maybe-promise.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
-import type { ApiKey } from './model.ts'
+import type { ApiKey, PlanLimits } from './model.ts'
 import { checkOptions, type PetStoreOptions } from './options.ts'
 import { createPet, getPet, listPets } from './pets.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
@@ -35,6 +36,7 @@ interface Exchange {
   readonly route: Route
   readonly arrivedAt: number
   key?: ApiKey
+  limits: PlanLimits
   allowance?: Allowance
 }
 
@@ -57,32 +59,45 @@ interface Exchange {
  */
 export function createPetStore(options: PetStoreOptions = {}): PetStore {
   const { clock, ports, rules, address, cors, onQuotaFailure, observers, ...settings } = settle(options)
+  const writePets = pageWriter()
 
   async function handle(request: ApiRequest): Promise<ApiResponse> {
-    const exchange = open(request)
+    let exchange: Exchange | undefined
     try {
+      exchange = open(request)
       return seal(await answer(exchange), exchange)
     } catch (error) {
-      return seal(faultReply(error, observers, request), exchange)
+      return fail(error, request, exchange)
+    }
+  }
+
+  /** What a door or a clock throws as well is answered without what they would have told. */
+  function fail(error: unknown, request: ApiRequest, exchange: Exchange | undefined): ApiResponse {
+    try {
+      const reply = faultReply(error, observers, request)
+      return exchange ? seal(reply, exchange) : reply
+    } catch {
+      return errorReply('internal_error')
     }
   }
 
   function open(request: ApiRequest): Exchange {
     const target = readTarget(request, settings.basePath)
-    return { request, target, route: matchRoute(request.method, target.route), arrivedAt: clock.now() }
+    const route = matchRoute(request.method, target.route)
+    return { request, target, route, arrivedAt: clock.now(), limits: rules.anonymous }
   }
 
   async function answer(exchange: Exchange): Promise<ApiResponse> {
     if (cors && isPreflight(exchange.request)) return preflight(cors, exchange.route)
     const caller = await authenticate(exchange.request, ports.keyStore, clock)
     if (caller.key) exchange.key = caller.key
-    exchange.allowance = await meter(caller, exchange.request)
+    exchange.limits = limitsOf(caller, rules)
+    exchange.allowance = await meter(caller, exchange)
     if (exchange.allowance.refusal) return tooManyRequests(exchange.allowance.refusal)
     return caller.key ? perform(exchange) : unauthorized(caller.refusal)
   }
 
-  function meter(caller: Caller, request: ApiRequest): MaybePromise<Allowance> {
-    const limits = limitsOf(caller, rules)
+  function meter(caller: Caller, { request, limits }: Exchange): MaybePromise<Allowance> {
     const spending = quotaRequest(caller, limits, request, rules, clock.now())
     if (!spending) return allowanceOf(untouched(clock.now()), limits)
     const count = onQuotaFailure === 'refuse' ? ports.quota.spend(spending) : spendOrLetPass(spending, request)
@@ -101,7 +116,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function perform({ request, target, route, arrivedAt }: Exchange): MaybePromise<ApiResponse> {
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target.query, address(target) + target.route)
+        return listPets(ports.storage, request, target.query, address(target) + target.route, writePets)
       case 'createPet':
         return createPet(ports.storage, request, settings.bodyLimit, settings.defaultStatus)
       case 'getPet':
@@ -116,7 +131,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function seal(reply: ApiResponse, exchange: Exchange): ApiResponse {
     const { request, route, target, arrivedAt } = exchange
     const headers = [...reply.headers]
-    addRateLimitHeaders(headers, exchange.allowance ?? allowanceOf(untouched(arrivedAt), rules.anonymous))
+    addRateLimitHeaders(headers, exchange.allowance ?? allowanceOf(untouched(arrivedAt), exchange.limits))
     if (route.kind === 'getPet') addDeprecationHeaders(headers, `${address(target)}/pets`)
     if (cors) addCorsHeaders(headers, cors, request)
     if (observers.onResponse) reportResponse(observers, exchange, reply.status, clock.now() - arrivedAt)

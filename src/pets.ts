@@ -1,5 +1,5 @@
 import type { ApiRequest, ApiResponse } from './exchange.ts'
-import { isInt64, readJson, writePet, writePets } from './json.ts'
+import { isInt64, type PageWriter, readJson, writePet } from './json.ts'
 import { andThen } from './maybe-promise.ts'
 import { requireJson } from './media-type.ts'
 import type { NewPet, Pet, PetStatus } from './model.ts'
@@ -16,6 +16,7 @@ export function listPets(
   request: ApiRequest,
   query: string,
   address: string,
+  writePets: PageWriter,
 ): MaybePromise<ApiResponse> {
   const { limit, after, status } = parsePageQuery(query)
   // One animal more than asked for tells whether there is a next page.
@@ -50,7 +51,7 @@ export function getPet(storage: PetStorage, request: ApiRequest, petId: string):
   const id = parsePetId(petId)
   if (id === undefined) return errorReply('pet_not_found')
   return andThen(storage.get(id, request), (pet) =>
-    pet === undefined ? errorReply('pet_not_found') : json(200, writePet(pet)),
+    pet == null ? errorReply('pet_not_found') : json(200, writePet(pet)),
   )
 }
 

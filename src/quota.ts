@@ -54,11 +54,11 @@ export function quotaRequest(
   const { key } = caller
   if (key === undefined) {
     const { clientAddress } = request
-    return clientAddress === undefined
+    return !clientAddress
       ? undefined
       : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }
   }
-  const subject = key.account === undefined ? `key:${key.id}` : `account:${key.account}`
+  const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
   const { ban } = rules
   const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
   return { subject, anonymous: false, limits, ban: rule, now }

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join, resolve } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { postgresPrograms, startPostgres } from './support/postgres-server.ts'
+import { redisProgram, startRedis } from './support/redis-server.ts'
 import { runtimeBinary } from './support/runtimes.ts'
 import { missing } from './support/skips.ts'
 
@@ -26,10 +28,26 @@ async function freePort(): Promise<number> {
   return port
 }
 
+/** Where the snippets find PostgreSQL and Redis; empty where this machine has none. */
+let engines: Record<string, string> = {}
+const noEngines =
+  missing('PostgreSQL', (await postgresPrograms()) !== undefined) ||
+  missing('redis-server', redisProgram() !== undefined)
+const stops: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  if (noEngines) return
+  const [database, counts] = await Promise.all([startPostgres(), startRedis()])
+  stops.push(database.remove, counts.remove)
+  engines = { DATABASE_URL: database.url, REDIS_URL: counts.url }
+})
+afterAll(() => Promise.all(stops.map((stop) => stop())))
+
 function run(
   command: string,
   args: readonly string[],
   input = '',
+  cwd = root,
 ): { child: ChildProcess; output: () => string; ended: Promise<unknown> } {
   const child = spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...engines } })
   let text = ''
@@ -74,15 +92,40 @@ describe('the README', () => {
     expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(['js', 'sh']))
   })
 
-  test.each(programs.filter(({ code }) => !code.includes('3000')).map(({ code }) => [titleOf(code), code]))(
-    '%s',
-    async (_, code) => {
-      const { child, output, ended } = run(process.execPath, ['--input-type=module'], code)
-      await ended
-      expect({ code: child.exitCode, output: child.exitCode === 0 ? '' : output() }).toEqual({ code: 0, output: '' })
-      for (const [, expected] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)) expect(output()).toContain(expected)
-    },
+  const needsEngines = (code: string) => code.includes('_URL')
+  const ending = programs.map(({ code }) => code).filter((code) => !code.includes('3000'))
+
+  async function runsToItsEnd(code: string): Promise<void> {
+    // A pool of connections keeps a program going.
+    const file = await scratch(needsEngines(code) ? `${code}process.exit()` : code)
+    const { child, output, ended } = run(process.execPath, [file], '', dirname(file))
+    await ended
+    expect({ code: child.exitCode, output: child.exitCode === 0 ? '' : output() }).toEqual({ code: 0, output: '' })
+    for (const [, expected] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)) expect(output()).toContain(expected)
+  }
+
+  test.each(ending.filter((code) => !needsEngines(code)).map((code) => [titleOf(code), code]))('%s', (_, code) =>
+    runsToItsEnd(code),
   )
+  test.skipIf(noEngines).each(ending.filter(needsEngines).map((code) => [titleOf(code), code]))('%s', (_, code) =>
+    runsToItsEnd(code),
+  )
+
+  const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
+
+  test.skipIf(noEngines)('the lines of the command, in their order', async () => {
+    const folder = dirname(await scratch(''))
+    const cli = `'${process.execPath}' '${resolve(root, 'dist/cli.js')}'`
+    for (const line of commands.filter((command) => command.startsWith('petstore '))) {
+      const command = line.replace('petstore', cli).replace('1000000', '1000').replace(' serve ', ' serve --port 0 ')
+      const { child, output, ended } = run('bash', ['-c', `exec ${command}`], '', folder)
+      if (line.includes(' serve ')) {
+        child.stdout?.on('data', (chunk) => String(chunk).includes('Ctrl-C') && child.kill('SIGINT'))
+      }
+      await ended
+      expect({ line, code: child.exitCode, output: output() }).toEqual({ line, code: 0, output: expect.any(String) })
+    }
+  })
 
   test.each(programs.filter(({ code }) => code.includes('3000')).map(({ code }) => [titleOf(code), code]))(
     '%s',
@@ -155,7 +198,6 @@ describe('the README', () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }
-    const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
     expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
     expect(scripts.test).toBe('vitest run')
     // Without its build step, which would take the package away from the tests beside this one.

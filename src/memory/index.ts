@@ -1,3 +1,4 @@
+import { invalidOption, isCount } from '../options.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -16,6 +17,7 @@ export interface MemoryOptions {
 /**
  * The default back end: all in memory, gone when the process ends.
  *
+ * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts
  * import { createPetStore, memory } from 'petstore-kit'
@@ -31,7 +33,10 @@ export function memory(options: MemoryOptions = {}): {
   keyStore: ManagedKeyStore
   quota: QuotaStore
 } {
-  const { clock = Date, maxCustomers, maxAddresses } = options
+  const { clock = Date, maxCustomers = 100_000, maxAddresses = 10_000 } = options
+  for (const [name, value] of Object.entries({ maxCustomers, maxAddresses })) {
+    if (!isCount(value)) throw invalidOption(name, 'a whole number of at least 1', value)
+  }
   return {
     storage: memoryStorage(),
     keyStore: memoryKeyStore(clock),
