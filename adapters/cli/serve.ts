@@ -28,8 +28,8 @@ export async function runServe(flags: ServeFlags): Promise<void> {
     // A server that cannot listen must not have issued keys that nobody was shown.
     server = await serve(petStore, { port: flags.port, host: flags.host })
     const furnished = await furnish(backEnd, flags)
-    console.log(welcome(server.url + petStore.basePath, backEnd.place, furnished, flags))
     closeOnSignal(close)
+    console.log(welcome(server.url + petStore.basePath, backEnd.place, furnished, flags))
   } catch (error) {
     await close()
     throw error

@@ -4,9 +4,9 @@ import { keptBody } from '../../adapters/node/kept-body.ts'
 import type { NodeIncoming } from '../../adapters/node/types.ts'
 
 function keep(given: Partial<NodeIncoming>, text: string): string | undefined {
-  const headers = { 'content-length': String(Buffer.byteLength(text)) }
+  const rawHeaders = ['Content-Length', String(Buffer.byteLength(text))]
   try {
-    return Buffer.from(keptBody({ headers, ...given } as NodeIncoming)).toString()
+    return Buffer.from(keptBody({ rawHeaders, ...given } as NodeIncoming)).toString()
   } catch (error) {
     expect(error).toMatchObject({ code: 'body_already_read' })
     return undefined
@@ -51,7 +51,7 @@ test('what is no body is refused', () => {
 
 test('a body deeper than can be written is malformed', () => {
   const text = '['.repeat(200_000) + ']'.repeat(200_000)
-  const headers = { 'content-length': String(text.length) }
-  const incoming = { headers, body: JSON.parse(text) } as unknown as NodeIncoming
+  const rawHeaders = ['Content-Length', String(text.length)]
+  const incoming = { rawHeaders, body: JSON.parse(text) } as unknown as NodeIncoming
   expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ code: 'malformed_json' }))
 })
