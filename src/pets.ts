@@ -29,15 +29,17 @@ export function listPets(
 }
 
 /** `POST /pets`: adds one animal. */
-export async function createPet(
+export function createPet(
   storage: PetStorage,
   request: ApiRequest,
   bodyLimit: number,
   defaultStatus: PetStatus | null,
-): Promise<ApiResponse> {
+): MaybePromise<ApiResponse> {
   requireJson(request)
-  const pet = withStatus(parseNewPet(readJson(await request.body(bodyLimit))), defaultStatus)
-  return json(201, writePet(await storage.create(pet, request)))
+  return request.body(bodyLimit).then((bytes) => {
+    const pet = withStatus(parseNewPet(readJson(bytes)), defaultStatus)
+    return andThen(storage.create(pet, request), (created) => json(201, writePet(created)))
+  })
 }
 
 function withStatus(pet: NewPet, defaultStatus: PetStatus | null): NewPet {

@@ -57,8 +57,7 @@ export class NodeRequest implements ApiRequest {
     return rawHeader(this.#incoming.rawHeaders, name)
   }
 
-  /** Async, so that what is refused before it is read rejects as well. */
-  async body(limit: number): Promise<Uint8Array> {
+  body(limit: number): Promise<Uint8Array> {
     return readBody(this.#incoming, limit, () => this.#sendContinue())
   }
 
