@@ -85,8 +85,9 @@ async function readStream(stream: ReadableStream<Uint8Array>, limit: number, sig
   let size = 0
   try {
     for (;;) {
+      signal.throwIfAborted()
       const { done, value } = await reader.read()
-      if (signal.aborted) throw signal.reason
+      signal.throwIfAborted()
       if (done) return join(chunks, size)
       if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the body is no bytes')
       size += value.byteLength

@@ -264,6 +264,53 @@ describe('the body limit', () => {
     expect(cancelled).toBe(true)
   })
 
+  test('a length that is told is believed before anything is read', async () => {
+    let pulled = 0
+    const body = new ReadableStream(
+      {
+        pull: () => {
+          pulled += 1
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    expect((await post(body, 10, { 'content-length': '11' })).status).toBe(413)
+    expect(pulled).toBe(0)
+  })
+
+  test('a stream of anything but bytes is 400', async () => {
+    const { petStore, token } = await startApi()
+    const body = new ReadableStream({ start: (controller) => controller.enqueue('text') })
+    const headers = new Map([
+      ['authorization', `Bearer ${token}`],
+      ['content-type', 'application/json'],
+    ])
+    const request = {
+      method: 'POST',
+      url: 'http://x/v1/pets',
+      headers,
+      body,
+      bodyUsed: false,
+      signal: new AbortController().signal,
+    }
+    expect((await petStore.fetch(request as unknown as Request)).status).toBe(400)
+  })
+
+  test('a client that leaves in the middle is waited for no longer', async () => {
+    const { petStore, token } = await startApi()
+    const leaving = new AbortController()
+    const init = {
+      method: 'POST',
+      body: new ReadableStream({}),
+      duplex: 'half',
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    }
+    const answer = petStore.fetch(new Request('http://x/v1/pets', init as RequestInit))
+    leaving.abort()
+    expect((await answer).status).toBe(400)
+  })
+
   test('a body that breaks off is 400', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
     const response = await post(broken)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
+  createPetStore,
   type ErrorReport,
   memory,
   PetStoreError,
@@ -65,6 +66,41 @@ describe('a back end that fails', () => {
   test('a client error that a back end throws reaches the client', async () => {
     const { send } = await broken({ list: fail(new PetStoreError('invalid_parameter', 'no category 7')) })
     expect(await send('/v1/pets')).toMatchObject({ status: 400, code: 'invalid_parameter', message: 'no category 7' })
+  })
+
+  test.each(['pet_not_found', 'rate_limit_exceeded', 'missing_api_key'] as const)(
+    'an answer that is the core alone to give, %s, is a fault where a back end throws it',
+    async (code) => {
+      const { send } = await broken({ list: fail(new PetStoreError(code, SECRET)) })
+      const got = await send('/v1/pets')
+      expect(got).toMatchObject({ status: 500, code: 'internal_error' })
+      expect(got.text).not.toContain('hunter2')
+    },
+  )
+
+  test('causes that name one another are looked at once', async () => {
+    const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
+    Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
+    Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
+    expect((await (await broken({ list: fail(one) })).send('/v1/pets')).status).toBe(500)
+  })
+
+  test('the limit stated is that of the key, also while the quota store is out of order', async () => {
+    const { send } = await broken(
+      { spend: fail(errno('ECONNREFUSED')) },
+      { plans: { free: { perMinute: 7, perDay: 70 } }, anonymous: { perMinute: 3, perDay: 30 } },
+    )
+    expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 7, remaining: 7 })
+  })
+
+  test('a door or a clock that throws is answered as well', async () => {
+    const { petStore } = await startApi({ cors: true })
+    const request = { method: 'GET', target: '/v1/pets', header: fail(new Error(SECRET)), body: never }
+    expect((await petStore.handle(request)).status).toBe(500)
+    const stopped = createPetStore({ clock: { now: fail(new Error(SECRET)) } })
+    expect((await stopped.fetch(new Request('http://x/v1/pets'))).status).toBe(500)
+    const trap = Object.defineProperty(new Error('x'), 'code', { get: fail(new Error(SECRET)) })
+    expect((await (await broken({ list: fail(trap) })).send('/v1/pets')).status).toBe(500)
   })
 
   test('a key on a plan that is not known is a fault of the host', async () => {

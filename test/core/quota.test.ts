@@ -168,6 +168,22 @@ describe('what is counted', () => {
   })
 })
 
+test('Reset and Retry-After are rounded up where the clock has fractions', async () => {
+  const { send, clock } = await start(1, 100, { ban: false })
+  await send('/v1/pets')
+  clock.advance(MINUTE + 0.25)
+  await send('/v1/pets')
+  clock.advance(-2 * MINUTE)
+  const refused = await send('/v1/pets')
+  expect(refused.headers.get('retry-after')).toBe('60')
+  expect(rateLimit(refused).reset).toBe(Math.ceil((clock.now() + MINUTE) / 1000))
+})
+
+test('the limits of strangers are those of the plan free, also where the option changes it', async () => {
+  const { send } = await start(7, 9)
+  expect(rateLimit(await send('/v1/pets', { token: null }))).toMatchObject({ limit: 7, remaining: 7 })
+})
+
 describe('strangers', () => {
   const bad = { token: 'pet_wrong' }
 
@@ -197,6 +213,12 @@ describe('strangers', () => {
       expect(got.status).toBe(401)
       expect(rateLimit(got)).toEqual({ limit: 60, remaining: 60, reset: MIDNIGHT / 1000 + 60 })
     }
+  })
+
+  test.each([null, ''])('an address that is %j is not known', async (address) => {
+    const { send } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 9 } })
+    for (let i = 0; i < 5; i++)
+      expect((await send('/v1/pets', { ...bad, address: address as string })).status).toBe(401)
   })
 
   test('a flood of them pushes out no customer', async () => {
@@ -276,6 +298,13 @@ describe('bans', () => {
     expect([banned.code, banned.headers.get('retry-after')]).toEqual(['api_key_banned', '60'])
     const never = await start(3, 100, { ban: false })
     expect(await exhaust(never.send, 50)).not.toContain('api_key_banned')
+  })
+
+  test('a ban shorter than a minute is followed by a new count of refusals', async () => {
+    const { send, clock } = await start(1, 100, { ban: { afterRefusals: 2, seconds: 5 } })
+    expect(await exhaust(send, 3)).toEqual([undefined, 'rate_limit_exceeded', 'api_key_banned'])
+    clock.advance(5000)
+    expect(await exhaust(send, 2)).toEqual(['rate_limit_exceeded', 'api_key_banned'])
   })
 
   test('a ban ends with the clock set back as well, after its own length', async () => {
