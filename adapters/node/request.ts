@@ -57,7 +57,8 @@ export class NodeRequest implements ApiRequest {
     return rawHeader(this.#incoming.rawHeaders, name)
   }
 
-  body(limit: number): Promise<Uint8Array> {
+  /** Async, so that what is refused before it is read rejects as well. */
+  async body(limit: number): Promise<Uint8Array> {
     return readBody(this.#incoming, limit, () => this.#sendContinue())
   }
 
