@@ -15,7 +15,14 @@ const shared: Options = {
     module: true,
     mangle: false,
     ecma: 2020,
-    compress: { passes: 4, pure_getters: true, keep_fargs: false, unsafe_arrows: true, unsafe_methods: true },
+    compress: {
+      passes: 4,
+      pure_getters: true,
+      keep_fargs: false,
+      unsafe_arrows: true,
+      reduce_funcs: false,
+      unsafe_methods: true,
+    },
     format: { beautify: true },
   },
 }

@@ -4,6 +4,8 @@ import { PetStoreError } from './errors.ts'
 import type { Pet } from './model.ts'
 
 const DEEPEST = 256
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -37,7 +39,7 @@ function decode(bytes: Uint8Array): string {
 
 function parseText(text: string): unknown {
   try {
-    return parse(text, undefined, { parseNumber: readNumber })
+    return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
     throw malformed(error instanceof SyntaxError ? error.message : 'it cannot be read')
   }
@@ -57,16 +59,24 @@ function outline(text: string): { depth: number; members: number } {
   let depth = 0
   let deepest = 0
   let members = 0
-  let quoted = false
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (code === 0x22) quoted = !quoted
-    else if (quoted) i += code === 0x5c ? 1 : 0
+    if (code === QUOTE) i = stringEnd(text, i)
     else if (code === 0x3a) members++
     else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
     else if (code === 0x7d || code === 0x5d) depth--
   }
   return { depth: deepest, members }
+}
+
+/** Where the string that begins at `start` ends: at its next quotation mark with an even number of backslashes before it. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let first = end
+    while (text.charCodeAt(first - 1) === BACKSLASH) first--
+    if ((end - first) % 2 === 0) return end
+  }
+  return text.length
 }
 
 function countMembers(value: unknown): number {
@@ -77,6 +87,7 @@ function countMembers(value: unknown): number {
   return count
 }
 
+const PARSE_OPTIONS = { parseNumber: readNumber }
 const PLAIN = /^-?\d{1,18}$/
 
 /** A JSON number as `bigint` where it is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
@@ -100,8 +111,8 @@ function trimZeros(digits: string): string {
 }
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
-const REMEMBERED = 10_000
-const BRACE = 0x7b
+const REMEMBERED_PAGES = 1_000
+const LONGEST_REMEMBERED = 32_768
 
 /** Writes an animal. */
 export function writePet({ id, name, categoryId, status }: Pet): string {
@@ -113,29 +124,33 @@ export function writePet({ id, name, categoryId, status }: Pet): string {
 export type PageWriter = (pets: readonly Pet[]) => string
 
 /**
- * Makes a writer of pages, which remembers the text of frozen animals, as it cannot change: a page from memory costs a
- * look-up an animal. `join` makes one flat string, where a rope of many pieces would be slow to send.
+ * Makes a writer of pages, which remembers the text of a page of frozen animals, as they cannot change: from memory, a page
+ * that is asked for again costs a look at each animal.
  */
 export function pageWriter(): PageWriter {
-  let texts = new WeakMap<Pet, string>()
+  let pages = new WeakMap<Pet, { pets: readonly Pet[]; text: string }>()
   let remembered = 0
 
-  const remember = (pet: Pet, text: string) => {
-    if (++remembered > REMEMBERED) {
-      texts = new WeakMap()
-      remembered = 1
+  return (pets) => {
+    const last = pets.at(-1)
+    if (last === undefined) return '[]'
+    const known = pages.get(last)
+    if (known?.pets.length === pets.length && pets.every((pet, i) => pet === known.pets[i])) return known.text
+    const text = writePage(pets)
+    if (text.length <= LONGEST_REMEMBERED && pets.every(Object.isFrozen)) {
+      if (known === undefined && ++remembered > REMEMBERED_PAGES) {
+        pages = new WeakMap()
+        remembered = 1
+      }
+      pages.set(last, { pets: [...pets], text })
     }
-    // Reading a character makes the engine lay the pieces of the text together, once.
-    if (text.charCodeAt(0) === BRACE) texts.set(pet, text)
-  }
-  const textOf = (pet: Pet) => {
-    const known = texts.get(pet)
-    if (known !== undefined) return known
-    const text = writePet(pet)
-    if (Object.isFrozen(pet)) remember(pet, text)
     return text
   }
-  return (pets) => `[${pets.map(textOf).join()}]`
+}
+
+/** One flat string: a rope of many pieces would be slow to measure and to send. */
+function writePage(pets: readonly Pet[]): string {
+  return ['[', pets.map(writePet).join(), ']'].join('')
 }
 
 /** Small integers are written faster as numbers. */

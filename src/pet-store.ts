@@ -35,9 +35,9 @@ interface Exchange {
   readonly target: Target
   readonly route: Route
   readonly arrivedAt: number
-  key?: ApiKey
+  key: ApiKey | undefined
   limits: PlanLimits
-  allowance?: Allowance
+  allowance: Allowance | undefined
 }
 
 /**
@@ -65,7 +65,8 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     let exchange: Exchange | undefined
     try {
       exchange = open(request)
-      return seal(await answer(exchange), exchange)
+      const reply = answer(exchange)
+      return seal(reply instanceof Promise ? await reply : reply, exchange)
     } catch (error) {
       return fail(error, request, exchange)
     }
@@ -84,17 +85,22 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function open(request: ApiRequest): Exchange {
     const target = readTarget(request, settings.basePath)
     const route = matchRoute(request.method, target.route)
-    return { request, target, route, arrivedAt: clock.now(), limits: rules.anonymous }
+    const arrivedAt = clock.now()
+    return { request, target, route, arrivedAt, key: undefined, limits: rules.anonymous, allowance: undefined }
   }
 
-  async function answer(exchange: Exchange): Promise<ApiResponse> {
-    if (cors && isPreflight(exchange.request)) return preflight(cors, exchange.route)
-    const caller = await authenticate(exchange.request, ports.keyStore, clock)
-    if (caller.key) exchange.key = caller.key
-    exchange.limits = limitsOf(caller, rules)
-    exchange.allowance = await meter(caller, exchange)
-    if (exchange.allowance.refusal) return tooManyRequests(exchange.allowance.refusal)
-    return caller.key ? perform(exchange) : unauthorized(caller.refusal)
+  function answer(exchange: Exchange): MaybePromise<ApiResponse> {
+    const { request, route } = exchange
+    if (cors && isPreflight(request)) return preflight(cors, route)
+    return andThen(authenticate(request, ports.keyStore, clock), (caller) => {
+      exchange.key = caller.key
+      exchange.limits = limitsOf(caller, rules)
+      return andThen(meter(caller, exchange), (allowance) => {
+        exchange.allowance = allowance
+        if (allowance.refusal) return tooManyRequests(allowance.refusal)
+        return caller.key ? perform(exchange) : unauthorized(caller.refusal)
+      })
+    })
   }
 
   function meter(caller: Caller, { request, limits }: Exchange): MaybePromise<Allowance> {

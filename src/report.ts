@@ -37,7 +37,7 @@ export function reportFault(error: unknown, { onError }: Observers, { method, ta
 interface Answered {
   readonly request: ApiRequest
   readonly route: Route
-  readonly key?: ApiKey
+  readonly key: ApiKey | undefined
 }
 
 /** Tells the host of an answer. */

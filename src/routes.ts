@@ -30,13 +30,11 @@ const NO_PARAMS = {}
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  const others: string[] = []
   for (const [offered, pattern, [resolve]] of router.routes) {
-    const match = pattern.exec(path)
-    if (match === null) continue
-    if (offered === wanted) return (resolve as unknown as Resolve)({ params: match.groups ?? NO_PARAMS })
-    others.push(offered)
+    const match = offered === wanted && pattern.exec(path)
+    if (match) return (resolve as unknown as Resolve)({ params: match.groups ?? NO_PARAMS })
   }
+  const others = router.routes.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
   if (others.length === 0) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }

@@ -44,7 +44,8 @@ export function withHostVary(headers: readonly string[], hostHeader: (name: stri
 
 /** Whether a middleware of the host has put its own functions before the response's: some hold the body back until its end. */
 function isWatched(outgoing: NodeOutgoing): boolean {
-  return Object.hasOwn(outgoing, 'writeHead') || Object.hasOwn(outgoing, 'end') || Object.hasOwn(outgoing, 'write')
+  const { writeHead, end, write } = Object.getPrototypeOf(outgoing) as NodeOutgoing
+  return outgoing.writeHead !== writeHead || outgoing.end !== end || outgoing.write !== write
 }
 
 /** The length of an answer to HEAD would be that of the body which is not there, so it says none. */

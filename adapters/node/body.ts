@@ -4,17 +4,22 @@ import { rawHeader } from './headers.ts'
 import { keptBody } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
 
+/** A request whose client may wait for "100 Continue". */
+interface Waiting {
+  sendContinue(): void
+}
+
 /**
  * Reads the whole body of a Node request, or takes what the host has kept of it where the host has read it.
  *
  * @throws {PetStoreError} `payload_too_large`, before the whole of it is read; `incomplete_body` where the client leaves;
  * `body_already_read` where the host has read it and nothing exact is left
  */
-export function readBody(incoming: NodeIncoming, limit: number, beforeReading: () => void): Promise<Uint8Array> {
+export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
   if (Number(rawHeader(incoming.rawHeaders, 'content-length') ?? 0) > limit) throw tooLarge(limit)
   // The state of the stream decides: parsers leave a `body` behind also where they have read nothing.
   if (incoming.readableDidRead || incoming.readableEnded) return Promise.resolve(withinLimit(keptBody(incoming), limit))
-  beforeReading()
+  request.sendContinue()
   return collect(incoming, limit)
 }
 
@@ -47,13 +52,16 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
     }
     if (incoming.destroyed) return onBreak()
-    // HTTP/2 calls a body that breaks off ended as well, just before it says so.
-    incoming.on('aborted', onBreak)
     incoming.on('data', onData)
-    incoming.on('end', incoming.httpVersionMajor < 2 ? onEnd : () => setImmediate(onEnd))
     incoming.on('error', onBreak)
     incoming.on('close', onBreak)
-    setFlowing(incoming)
+    if (incoming.httpVersionMajor < 2) incoming.on('end', onEnd)
+    else {
+      // HTTP/2 calls a body that breaks off ended as well, just before it says so.
+      incoming.on('aborted', onBreak)
+      incoming.on('end', () => setImmediate(onEnd))
+    }
+    if (incoming.readableFlowing !== true) setFlowing(incoming)
   })
 }
 

@@ -79,7 +79,10 @@ function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
  */
 export function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
   const rest = originForm(incoming.url ?? '/')
-  const target = originForm(incoming.originalUrl ?? rest)
+  if (incoming.originalUrl === undefined) {
+    return isBelow(pathOf(rest), basePath) ? { target: rest, mountPath: '' } : undefined
+  }
+  const target = originForm(incoming.originalUrl)
   if (isBelow(pathOf(rest), basePath)) {
     return target.endsWith(rest)
       ? { target, mountPath: target.slice(0, -rest.length) }

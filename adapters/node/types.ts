@@ -22,6 +22,8 @@ export interface NodeIncoming {
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean
   readonly readableEncoding?: string | null
+  /** Whether what comes is handed on at once. */
+  readonly readableFlowing?: boolean | null
   readonly socket: NodeSocket | null
   /** What a body parser of the host has made of the body, and the exact bytes where the host has kept them. */
   readonly body?: unknown

@@ -1,33 +1,36 @@
-import { boundedMap } from '../bounded-map.ts'
 import type { ApiKey } from '../model.ts'
 import { newKey } from '../new-key.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
 import { hashToken, isToken } from '../token.ts'
 
-/** How many tokens' hashes are remembered: hashing takes longer than all the rest of a request. */
-const REMEMBERED = 10_000
-
 /** API keys in memory, by the SHA-256 of their token. */
 export function memoryKeyStore(clock: Clock): ManagedKeyStore {
   const byHash = new Map<string, ApiKey>()
   const hashes = new Map<string, string>()
-  const hashOfToken = boundedMap<string>(REMEMBERED)
+  // Hashing takes longer than all the rest of a request. Only tokens of keys stand here: there are no more than those.
+  const hashOfToken = new Map<string, string>()
+  const underWay = new Map<string, Promise<ApiKey | undefined>>()
 
   const live = (hash: string) => {
     const key = byHash.get(hash)
     return key?.revokedAt === undefined ? key : undefined
   }
   const hashAndFind = async (token: string) => {
-    const hash = await hashToken(token)
-    // Only tokens of keys, so that no flood of others pushes these out.
+    const hash = await hashToken(token).finally(() => underWay.delete(token))
     if (byHash.has(hash)) hashOfToken.set(token, hash)
     return live(hash)
+  }
+  /** Requests that bring one token at once share its hashing, and so go on in the order in which they came. */
+  const share = (token: string) => {
+    const finding = underWay.get(token) ?? hashAndFind(token)
+    underWay.set(token, finding)
+    return finding
   }
   return {
     find(token) {
       const hash = hashOfToken.get(token)
       if (hash !== undefined) return live(hash)
-      return isToken(token) ? hashAndFind(token) : undefined
+      return isToken(token) ? share(token) : undefined
     },
     async issue(options) {
       const { token, hash, key } = await newKey(options, clock.now())
