@@ -30,5 +30,5 @@ export type BunHandler = (request: Request, server: BunServer) => Promise<Respon
  */
 export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}): BunHandler {
   const answer = fetchAnswerer(petStore, options)
-  return (request, server) => answer(request, server.requestIP(request)?.address)
+  return (request, server) => answer(request, () => server.requestIP(request)?.address)
 }

@@ -30,7 +30,7 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
   const answer = fetchAnswerer(withTimelySignal(petStore), options)
-  return (request, info) => answer(request, info.remoteAddr.hostname)
+  return (request, info) => answer(request, () => info.remoteAddr.hostname)
 }
 
 /** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */
@@ -51,7 +51,6 @@ function withTimelySignal(petStore: PetStore): PetStore {
 class TimelyRequest implements ApiRequest {
   readonly method: string
   readonly target: string
-  readonly clientAddress: string | undefined
   readonly #request: ApiRequest
   readonly #answered: AbortSignal
   #left: AbortController | undefined
@@ -59,9 +58,12 @@ class TimelyRequest implements ApiRequest {
   constructor(request: ApiRequest, answered: AbortSignal) {
     this.method = request.method
     this.target = request.target
-    this.clientAddress = request.clientAddress
     this.#request = request
     this.#answered = answered
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#request.clientAddress
   }
 
   get signal(): AbortSignal {

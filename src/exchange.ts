@@ -9,7 +9,7 @@ export interface ApiRequest extends CallContext {
   readonly target: string
   /** The leading part of the target's path that a router of the host has already matched, such as `/shop`. */
   readonly mountPath?: string | undefined
-  /** The client's address, where the door knows it. */
+  /** The client's address, where the door knows it. It is asked for before anything is waited for, or not at all. */
   readonly clientAddress?: string | undefined
   /** The value of a header, by its lower-case name; several of one name are joined by a comma and a space. */
   header(name: string): string | undefined
@@ -47,31 +47,38 @@ export function toResponse({ status, headers, body }: ApiResponse): Response {
   return new Response(body === '' ? null : body, { status, headers: fields })
 }
 
-class FetchRequest implements ApiRequest {
+/** A `Request` as plain values. */
+export class FetchRequest implements ApiRequest {
   readonly method: string
   readonly target: string
-  readonly clientAddress: string | undefined
-  readonly #request: Request
+  protected readonly request: Request
+  #address: string | (() => string | undefined) | undefined
 
-  constructor(request: Request, clientAddress: string | undefined) {
+  /** @param address - or how to find it out, where that takes time which most requests can save */
+  constructor(request: Request, address?: string | (() => string | undefined)) {
     this.method = request.method
     this.target = request.url
-    this.clientAddress = clientAddress
-    this.#request = request
+    this.request = request
+    this.#address = address
+  }
+
+  get clientAddress(): string | undefined {
+    if (typeof this.#address === 'function') this.#address = this.#address()
+    return this.#address
   }
 
   get signal(): AbortSignal {
-    return this.#request.signal
+    return this.request.signal
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined
+    return this.request.headers.get(name) ?? undefined
   }
 
   async body(limit: number): Promise<Uint8Array> {
     if (Number(this.header('content-length') ?? 0) > limit) throw tooLarge(limit)
-    const stream = this.#request.body
-    if (this.#request.bodyUsed || stream?.locked)
+    const stream = this.request.body
+    if (this.request.bodyUsed || stream?.locked)
       throw new PetStoreError('body_already_read', 'the body of the Request was used before the pet store got it')
     return stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
   }

@@ -12,7 +12,15 @@ import type { ApiKey, PlanLimits } from './model.ts'
 import { checkOptions, type PetStoreOptions } from './options.ts'
 import { createPet, getPet, listPets } from './pets.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
-import { type Allowance, addRateLimitHeaders, allowanceOf, limitsOf, quotaRequest, tooManyRequests } from './quota.ts'
+import {
+  type Allowance,
+  addRateLimitHeaders,
+  allowanceOf,
+  limitsOf,
+  quotaRequest,
+  subjectReader,
+  tooManyRequests,
+} from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
@@ -61,14 +69,23 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   const { clock, ports, rules, address, cors, onQuotaFailure, observers, ...settings } = settle(options)
   const writePets = pageWriter()
 
-  async function handle(request: ApiRequest): Promise<ApiResponse> {
+  /** Answers at once where every port has answered at once. It never throws or rejects. */
+  function respond(request: ApiRequest): MaybePromise<ApiResponse> {
     let exchange: Exchange | undefined
     try {
       exchange = open(request)
       const reply = answer(exchange)
-      return seal(reply instanceof Promise ? await reply : reply, exchange)
+      return reply instanceof Promise ? later(reply, exchange) : seal(reply, exchange)
     } catch (error) {
       return fail(error, request, exchange)
+    }
+  }
+
+  async function later(reply: Promise<ApiResponse>, exchange: Exchange): Promise<ApiResponse> {
+    try {
+      return seal(await reply, exchange)
+    } catch (error) {
+      return fail(error, exchange.request, exchange)
     }
   }
 
@@ -92,7 +109,10 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function answer(exchange: Exchange): MaybePromise<ApiResponse> {
     const { request, route } = exchange
     if (cors && isPreflight(request)) return preflight(cors, route)
-    return andThen(authenticate(request, ports.keyStore, clock), (caller) => {
+    const caller = authenticate(request, ports.keyStore, clock)
+    // A connection that closes while a port is waited for has no address any more.
+    if (caller instanceof Promise || observers.onResponse) void request.clientAddress
+    return andThen(caller, (caller) => {
       exchange.key = caller.key
       exchange.limits = limitsOf(caller, rules)
       return andThen(meter(caller, exchange), (allowance) => {
@@ -145,8 +165,11 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   return {
-    fetch: async (request) => toResponse(await handle(toApiRequest(request))),
-    handle,
+    fetch: async (request) => {
+      const response = respond(toApiRequest(request))
+      return toResponse(response instanceof Promise ? await response : response)
+    },
+    handle: (request) => Promise.resolve(respond(request)),
     basePath: settings.basePath,
   }
 }
@@ -175,6 +198,7 @@ function settle(options: PetStoreOptions) {
     ports: withTimeout(backEnd, timeout),
     rules: {
       plans: allPlans,
+      subjectOf: subjectReader(),
       anonymous: options.anonymous ?? allPlans.free,
       ban: ban && { seconds: 300, ...given(ban) },
     },

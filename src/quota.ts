@@ -1,6 +1,6 @@
 import type { Caller } from './authenticate.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
-import type { PlanLimits } from './model.ts'
+import type { ApiKey, PlanLimits } from './model.ts'
 import type { QuotaCount, QuotaRequest } from './ports.ts'
 import { errorReply } from './reply.ts'
 
@@ -17,6 +17,7 @@ export interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
   readonly anonymous: PlanLimits
   readonly ban: { readonly afterRefusals?: number; readonly seconds: number } | false
+  readonly subjectOf: (key: ApiKey) => string
 }
 
 /** Why a request is not served now, and after how many seconds it would be. */
@@ -58,10 +59,24 @@ export function quotaRequest(
       ? undefined
       : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }
   }
-  const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
   const { ban } = rules
   const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
-  return { subject, anonymous: false, limits, ban: rule, now }
+  return { subject: rules.subjectOf(key), anonymous: false, limits, ban: rule, now }
+}
+
+/**
+ * Makes the reader of what a key's requests are counted under. It remembers the text for a frozen key, as that cannot
+ * change: looking up a text that was just made takes longer than all else about a count in memory.
+ */
+export function subjectReader(): QuotaRules['subjectOf'] {
+  const subjects = new WeakMap<ApiKey, string>()
+  return (key) => {
+    const known = subjects.get(key)
+    if (known !== undefined) return known
+    const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
+    if (Object.isFrozen(key)) subjects.set(key, subject)
+    return subject
+  }
 }
 
 /** Reads a count as what a client is told: of the two windows, the one that binds first. */

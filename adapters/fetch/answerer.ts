@@ -1,6 +1,7 @@
 import { errorReply } from '../../src/door.ts'
-import { type PetStore, toApiRequest, toResponse } from '../../src/index.ts'
+import { type PetStore, toResponse } from '../../src/index.ts'
 import { addressReader, type TrustProxy } from '../node/client-address.ts'
+import { ServedRequest } from './served-request.ts'
 
 /** The options of the doors on runtimes that speak the Fetch standard. */
 export interface FetchHandlerOptions {
@@ -8,8 +9,8 @@ export interface FetchHandlerOptions {
   readonly trustProxy?: TrustProxy | undefined
 }
 
-/** Answers a Request of a client whose connection came from `peer`. It never rejects. */
-export type FetchAnswerer = (request: Request, peer: string | undefined) => Promise<Response>
+/** Answers a Request of a client whose connection came from what `peer` tells. It never rejects. */
+export type FetchAnswerer = (request: Request, peer: () => string | undefined) => Promise<Response>
 
 /** What the doors on Bun and Deno share. */
 export function fetchAnswerer(petStore: PetStore, { trustProxy = false }: FetchHandlerOptions): FetchAnswerer {
@@ -18,7 +19,8 @@ export function fetchAnswerer(petStore: PetStore, { trustProxy = false }: FetchH
     trustProxy === false ? undefined : (request.headers.get('x-forwarded-for') ?? undefined)
   return async (request, peer) => {
     try {
-      return toResponse(await petStore.handle(toApiRequest(request, readAddress(peer, forwardedFor(request)))))
+      const address = () => readAddress(peer(), forwardedFor(request))
+      return toResponse(await petStore.handle(new ServedRequest(request, address)))
     } catch {
       return toResponse(errorReply('internal_error'))
     }
