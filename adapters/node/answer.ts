@@ -1,10 +1,16 @@
+import { Readable } from 'node:stream'
 import type { ApiResponse } from '../../src/index.ts'
 import { rawHeader } from './headers.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** How much of an unwanted upload is read and thrown away, in bytes, so that the client gets to read the answer. */
-const DRAINED_BYTES = 1_048_576
+/** Up to which declared length the rest of an unwanted upload is awaited, in bytes, for the connection to stay. */
+const SMALL_BODY = 1_048_576
+/**
+ * How much of any other is read and thrown away, in bytes: a client that writes on without reading gets its answer only
+ * when all that it has in hand is taken.
+ */
+const DRAINED_BYTES = 16_777_216
 /** How long that may take, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
 
@@ -17,19 +23,15 @@ export function writeAnswer(
 ): void {
   if (outgoing.headersSent || outgoing.destroyed) return
   const headers = withHostVary(withLength(request.method, answer), (name) => outgoing.getHeader(name))
-  const mustClose = isUnreadBody(incoming) && (request.awaitsContinue || !isSmallBody(incoming))
   if (outgoing.stream !== undefined) {
     writeStream(incoming, outgoing, headers, answer)
     return
   }
-  if (isWatched(outgoing)) {
-    setHeaders(outgoing, answer.status, headers)
-    limitRest(incoming, outgoing)
-    outgoing.end(answer.body)
-    return
-  }
-  outgoing.writeHead(answer.status, mustClose ? [...headers, 'Connection', 'close'] : headers)
-  if (mustClose) linger(incoming, outgoing, request, answer.body)
+  const isLast = closesAmidBody(incoming, outgoing, request)
+  const all = isLast ? [...headers, 'Connection', 'close'] : headers
+  if (isWatched(outgoing)) setHeaders(outgoing, answer.status, all)
+  else outgoing.writeHead(answer.status, all)
+  if (isLast) linger(incoming, outgoing, request, answer.body)
   else outgoing.end(answer.body)
 }
 
@@ -59,7 +61,6 @@ function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly st
   for (let i = 0; i < headers.length; i += 2) outgoing.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. */
 function writeStream(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
@@ -67,8 +68,22 @@ function writeStream(
   answer: ApiResponse,
 ): void {
   setHeaders(outgoing, answer.status, headers)
-  if (!incoming.complete) outgoing.on('finish', () => outgoing.stream?.close())
+  refuseStreamRest(incoming, outgoing)
   outgoing.end(answer.body)
+}
+
+/** HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. */
+export function refuseStreamRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
+  if (!incoming.complete) outgoing.on('finish', () => outgoing.stream?.close())
+}
+
+/**
+ * Whether the connection closes after the answer while more of the body may come: the client has asked for that, or the
+ * rest is not worth waiting for.
+ */
+export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
+  if (!isUnreadBody(incoming)) return false
+  return request.awaitsContinue || outgoing.shouldKeepAlive === false || !isSmallBody(incoming)
 }
 
 /** Whether a body has not wholly come. */
@@ -83,7 +98,7 @@ function declaredLength(rawHeaders: readonly string[]): number {
 
 /** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
 function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
-  return rawHeader(rawHeaders, 'transfer-encoding') === undefined && declaredLength(rawHeaders) <= DRAINED_BYTES
+  return rawHeader(rawHeaders, 'transfer-encoding') === undefined && declaredLength(rawHeaders) <= SMALL_BODY
 }
 
 /**
@@ -102,13 +117,14 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
   drain(incoming, () => outgoing.end(''))
 }
 
-/** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
-export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
-  if (!isUnreadBody(incoming) || isSmallBody(incoming)) return
-  const giveUp = () => {
-    if (!incoming.complete) incoming.socket?.destroy?.()
-  }
-  outgoing.on('finish', () => drain(incoming, giveUp))
+/** The same as a stream, for a host that writes the answer itself. */
+export function lingering(incoming: NodeIncoming, body: string): Readable {
+  return Readable.from(bodyThenRest(incoming, body))
+}
+
+async function* bodyThenRest(incoming: NodeIncoming, body: string): AsyncGenerator<string> {
+  yield body
+  await new Promise<void>((resolve) => drain(incoming, resolve))
 }
 
 /** Reads on until the body ends, or enough of it has come, or time is up. */

@@ -44,6 +44,8 @@ export interface NodeOutgoing {
   readonly writableEnded: boolean
   readonly writableFinished?: boolean
   readonly destroyed?: boolean
+  /** Whether the client wants the connection kept. */
+  readonly shouldKeepAlive?: boolean
   /** The stream beneath, in HTTP/2 alone. */
   readonly stream?: { close(): unknown; readonly writableFinished?: boolean } | undefined
   getHeader(name: string): unknown

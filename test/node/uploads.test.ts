@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../adapters/node.ts'
@@ -53,6 +53,35 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     if (answer.headers.connection === 'close') return connection.closed()
     await connection.send(`GET /v1/pets HTTP/1.1\r\n${server.authorized}\r\n`)
     expect((await connection.answer()).status).toBe(200)
+  })
+
+  const hosts: [string, (response: ServerResponse) => void][] = [
+    ['a plain host', () => {}],
+    ['a host that watches the response', (response) => Object.assign(response, { end: response.end })],
+  ]
+  const uploads: [string, number, string][] = [
+    ['a small one of a client that wants the connection closed', 320, 'Connection: close\r\n'],
+    ['one of 4 MB', 4096, ''],
+  ]
+  test.each(
+    hosts.flatMap(([host, prepare]) => uploads.map(([which, kib, fields]) => ({ host, prepare, which, kib, fields }))),
+  )('on $host, $which is read to its end before the connection closes', async ({ prepare, kib, fields }) => {
+    const { petStore } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const server = createServer((request, response) => {
+      prepare(response)
+      handler(request, response)
+    })
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(uploadHead(kib, false, `${STRANGER}${fields}`))
+    const answer = await connection.answer()
+    expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
+    expect(connection.socket.readableEnded).toBe(false)
+    await upload(connection, kib, false)
+    await connection.closed()
+    expect(connection.socket.errored).toBeNull()
   })
 
   test('a client that never sends the body it announced is let go', async () => {

@@ -55,7 +55,7 @@ export const limitTable: readonly Limit[] = [
     reason: 'the work for a client that has left is ended from outside, and its code does not go on',
   },
   {
-    hosts: ['workerd', 'Bun', 'Hono'],
+    hosts: ['workerd', 'Bun', 'Hono', 'itty-router', 'Koa, with a Response'],
     rows: ['a client that uploads far too much gets its answer'],
     reason: 'it closes the connection once it has answered, and a client that still writes may lose the answer',
     isChance: true,
