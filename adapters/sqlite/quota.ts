@@ -1,13 +1,6 @@
-import {
-  countRequest,
-  newQuotaState,
-  type QuotaCount,
-  type QuotaRequest,
-  type QuotaState,
-  type QuotaStore,
-} from '../../src/index.ts'
+import { countRequest, newQuotaState, type QuotaRequest, type QuotaState, type QuotaStore } from '../../src/index.ts'
 import { prepare, type SqliteDatabase } from './database.ts'
-import type { Writer } from './writer.ts'
+import type { Transaction, Writer } from './writer.ts'
 
 /** A subject is forgotten this long after all of its windows have ended, in milliseconds: clocks may step back. */
 const KEPT_FOR = 2 * 86_400_000
@@ -19,8 +12,17 @@ interface Row {
   readonly ends_at: number
 }
 
+/** A subject as a transaction found it, and as it stands now. */
+interface Entry {
+  readonly row: Row | undefined
+  readonly state: QuotaState
+  /** The time of the first request. */
+  readonly now: number
+}
+
 /**
- * Counts in a table, by the law itself: each request reads, counts and writes while nobody else can write.
+ * Counts in a table, by the law itself: requests read, count and write while nobody else can write. Those of one turn of
+ * the event loop share a transaction, and each subject among them is read and written once.
  *
  * SQLite has no time of its own, so that of the request counts: all processes on one file are on one machine.
  */
@@ -34,22 +36,36 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer): QuotaS
     (SELECT subject FROM petstore_quota WHERE ends_at < ? ORDER BY ends_at LIMIT ${REMOVED_AT_ONCE})`,
   )
 
-  function count(request: QuotaRequest): QuotaCount {
-    const [row] = read.all(request.subject) as Row[]
-    const state = row ? (JSON.parse(row.state) as QuotaState) : newQuotaState()
-    const result = countRequest(state, request)
-    save(request, row, state)
-    return result
+  let entries = new Map<string, Entry>()
+  let current: Transaction | undefined
+
+  /** What a transaction has read or counted, it need not read again: nobody else writes meanwhile. */
+  function entryOf({ subject, now }: QuotaRequest, transaction: Transaction): Entry {
+    if (transaction !== current) {
+      current = transaction
+      entries = new Map()
+      transaction.beforeCommit(saveAll)
+    }
+    const known = entries.get(subject)
+    if (known) return known
+    const [row] = read.all(subject) as Row[]
+    const entry = { row, state: row ? (JSON.parse(row.state) as QuotaState) : newQuotaState(), now }
+    entries.set(subject, entry)
+    return entry
+  }
+
+  function saveAll(): void {
+    for (const [subject, entry] of entries) save(subject, entry)
+    for (const { row, now } of entries.values()) if (row === undefined) remove.run(now - KEPT_FOR)
   }
 
   /** The index is touched only when a window ends, and nothing at all where nothing has changed, as during a ban. */
-  function save({ subject, now }: QuotaRequest, row: Row | undefined, state: QuotaState): void {
+  function save(subject: string, { row, state }: Entry): void {
     const text = JSON.stringify(state)
     const endsAt = Math.max(state.minuteEndsAt, state.dayEndsAt, state.bannedUntil)
     if (row?.ends_at !== endsAt) replace.run(subject, text, endsAt)
     else if (row.state !== text) update.run(text, subject)
-    if (row === undefined) remove.run(now - KEPT_FOR)
   }
 
-  return { spend: (request) => write(() => count(request)) }
+  return { spend: (request) => write((transaction) => countRequest(entryOf(request, transaction).state, request)) }
 }

@@ -24,14 +24,23 @@ function rollBack(database: SqliteDatabase): void {
   }
 }
 
+/** One transaction, while its works are done. */
+export interface Transaction {
+  /** Does this once after all works, as the last before the commit. */
+  beforeCommit(work: () => void): void
+}
+
+/** Work inside a transaction, which it may share with others. */
+type Work<T> = (transaction: Transaction) => T
+
 /** Writes: what is asked for in one turn of the event loop becomes one transaction. */
 export interface Writer {
   /** Does work inside a transaction, and resolves when it is durable. The work may be done twice, the first time in vain. */
-  write<T>(work: () => T): Promise<T>
+  write<T>(work: Work<T>): Promise<T>
 }
 
 interface Job {
-  readonly work: () => unknown
+  readonly work: Work<unknown>
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -65,7 +74,7 @@ export function createWriter(database: SqliteDatabase): Writer {
 
 function commit(database: SqliteDatabase, group: readonly Job[]): void {
   try {
-    const results = guarded(() => inTransaction(database, () => group.map(({ work }) => work())))
+    const results = guarded(() => inTransaction(database, () => doAll(group)))
     group.forEach(({ resolve }, i) => void resolve(results[i] as never))
   } catch (error) {
     // What is wrong with one job must not fail the others; what keeps all from the file would only take its time again.
@@ -73,4 +82,12 @@ function commit(database: SqliteDatabase, group: readonly Job[]): void {
     if (isForAll) for (const { reject } of group) reject(error)
     else for (const job of group) commit(database, [job])
   }
+}
+
+function doAll(group: readonly Job[]): unknown[] {
+  const last: (() => void)[] = []
+  const transaction: Transaction = { beforeCommit: (work) => void last.push(work) }
+  const results = group.map(({ work }) => work(transaction))
+  for (const work of last) work()
+  return results
 }
