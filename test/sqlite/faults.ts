@@ -77,6 +77,21 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.equal((await storage.list({ limit: 9 })).length, 2)
     })
 
+    on('a count is exact, whatever shares its transaction or fails beside it', async ({ storage, quota }) => {
+      const wrong = { ...REX, name: null } as unknown as NewPet
+      const spend = async (subject: string) => (await quota.spend(spending(subject, 0))).usedInMinute
+      const turn = () =>
+        Promise.allSettled([spend('key:a'), storage.create(wrong), spend('key:b'), spend('key:a'), storage.create(REX)])
+      for (const [a, b] of [
+        [1, 1],
+        [3, 2],
+      ] as const) {
+        const results = (await turn()).map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))
+        assert.deepEqual(results.slice(0, 4), [a, 'failed', b, a + 1])
+      }
+      assert.deepEqual([await spend('key:a'), await spend('key:b')], [5, 3])
+    })
+
     on('a transaction that the host has left open is not ended by us', async ({ database, storage }) => {
       database.exec('BEGIN; CREATE TABLE ours (x)')
       await assert.rejects(async () => storage.create(REX))
