@@ -17,7 +17,6 @@ const shared: Options = {
     ecma: 2020,
     compress: {
       passes: 4,
-      pure_getters: true,
       keep_fargs: false,
       unsafe_arrows: true,
       reduce_funcs: false,

@@ -1,5 +1,6 @@
 import type { PetStore } from '../src/index.ts'
-import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
+import { type FetchHandlerOptions, fetchAnswerer, type ToRequest } from './fetch/answerer.ts'
+import { ServedRequest } from './fetch/served-request.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
 
@@ -13,6 +14,9 @@ export interface BunServer {
 
 /** A `fetch` of `Bun.serve`, or a handler of one of its `routes`. It never throws or rejects. */
 export type BunHandler = (request: Request, server: BunServer) => Promise<Response>
+
+/** Bun knows the address of the Requests that it made itself, and of no other. */
+const toRequest: ToRequest = (request, address, peer) => new ServedRequest(request, address, () => peer() !== undefined)
 
 /**
  * Makes a handler for `Bun.serve` that knows each client's address.
@@ -29,6 +33,6 @@ export type BunHandler = (request: Request, server: BunServer) => Promise<Respon
  * ```
  */
 export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}): BunHandler {
-  const answer = fetchAnswerer(petStore, options)
+  const answer = fetchAnswerer(petStore, options, toRequest)
   return (request, server) => answer(request, () => server.requestIP(request)?.address)
 }

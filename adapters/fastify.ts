@@ -1,6 +1,6 @@
 import { errorReply, isBelow, originForm, pathOf } from '../src/door.ts'
 import type { ApiResponse, PetStore } from '../src/index.ts'
-import { closesAmidBody, lingering, refuseStreamRest, withHostVary } from './node/answer.ts'
+import { afterBody, withHostVary } from './node/answer.ts'
 import { addressReader } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
@@ -28,7 +28,7 @@ export interface FastifyReplyLike {
   code(status: number): unknown
   header(name: string, value: string): unknown
   getHeader(name: string): unknown
-  send(body?: unknown): unknown
+  send(body?: Uint8Array): unknown
 }
 
 /** What is needed of a Fastify instance: a scope of its own, in which routes are added. */
@@ -77,7 +77,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       readAddress,
       false,
     )
-    send(reply, raw, request, await petStore.handle(request).catch(() => errorReply('internal_error')))
+    send(reply, raw, await petStore.handle(request).catch(() => errorReply('internal_error')))
     return reply
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
@@ -99,15 +99,9 @@ function placeOf({ url = '/', originalUrl = url }: NodeIncoming, prefix: string,
 }
 
 /** As bytes, to which Fastify adds no charset. */
-function send(reply: FastifyReplyLike, raw: NodeIncoming, request: NodeRequest, answer: ApiResponse): void {
-  const { status, headers: ours, body } = answer
+function send(reply: FastifyReplyLike, raw: NodeIncoming, { status, headers: ours, body }: ApiResponse): void {
   const headers = withHostVary(ours, (name) => reply.getHeader(name))
   reply.code(status)
   for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1] as string)
-  if (reply.raw.stream !== undefined) refuseStreamRest(raw, reply.raw)
-  const isLast = reply.raw.stream === undefined && body !== '' && closesAmidBody(raw, reply.raw, request)
-  if (!isLast) return void reply.send(body === '' ? undefined : Buffer.from(body))
-  reply.header('Connection', 'close')
-  reply.header('Content-Length', String(Buffer.byteLength(body)))
-  reply.send(lingering(raw, body))
+  afterBody(raw, reply.raw, () => reply.send(body === '' ? undefined : Buffer.from(body)))
 }

@@ -63,3 +63,6 @@ export class PetStoreError extends Error {
 export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }
+
+/** What a port has thrown that means nothing from there: our own words to a client are a fault in any other mouth. */
+export class PortFault extends Error {}

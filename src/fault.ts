@@ -1,7 +1,8 @@
-import { type ErrorCode, errorTable, isPetStoreError, PetStoreError } from './errors.ts'
+import { describe } from './describe.ts'
+import { type ErrorCode, errorTable, isPetStoreError, PetStoreError, PortFault } from './errors.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
-import { isPending } from './maybe-promise.ts'
-import type { BackEnd, MaybePromise } from './ports.ts'
+import { andThen, isPending } from './maybe-promise.ts'
+import type { BackEnd, CallContext, MaybePromise, QuotaCount } from './ports.ts'
 import { errorReply } from './reply.ts'
 import { type Observers, reportFault } from './report.ts'
 
@@ -9,9 +10,6 @@ import { type Observers, reportFault } from './report.ts'
 const UNREACHABLE = /^E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)$/
 
 const RETRY_AFTER_SECONDS = '5'
-
-/** Codes that belong to answers of the core itself: thrown by a back end, they are a fault like any other. */
-const OWN_STATUSES = [401, 404, 405, 410, 429]
 
 /** Answers a request whose handling threw. Of a fault the client learns no more than that it happened. */
 export function faultReply(error: unknown, observers: Observers, request: ApiRequest): ApiResponse {
@@ -23,8 +21,7 @@ export function faultReply(error: unknown, observers: Observers, request: ApiReq
 }
 
 function codeOf(error: unknown): ErrorCode {
-  const entry = isPetStoreError(error) && Object.hasOwn(errorTable, error.code) && (error.code as ErrorCode)
-  if (entry) return OWN_STATUSES.includes(errorTable[entry].status) ? 'internal_error' : entry
+  if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
   return isUnreachable(error, new Set()) ? 'service_unavailable' : 'internal_error'
 }
 
@@ -37,9 +34,18 @@ function isUnreachable(error: unknown, seen: Set<unknown>): boolean {
   return [cause, ...(Array.isArray(errors) ? errors : [])].some((inner) => isUnreachable(inner, seen))
 }
 
-/** Waits for a port, but no longer than `timeout` milliseconds. What answers at once costs no timer. */
-function within<T>(value: MaybePromise<T>, timeout: number, port: string): MaybePromise<T> {
-  return isPending(value) ? race(value, timeout, port) : value
+type Call<Asked, T> = (asked: Asked, context?: CallContext) => MaybePromise<T>
+
+/** Calls a port, and waits for it, but no longer than `timeout` milliseconds. What answers at once costs no timer. */
+function bounded<Asked, T>(port: string, timeout: number, call: Call<Asked, T>): Call<Asked, T> {
+  return (asked, context) => {
+    try {
+      const value = call(asked, context)
+      return isPending(value) ? race(value, timeout, port) : value
+    } catch (error) {
+      throw ofPort(error)
+    }
+  }
 }
 
 function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T> {
@@ -49,20 +55,37 @@ function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T>
       reject(new PetStoreError('service_unavailable', undefined, { cause }))
     }, timeout)
     Promise.resolve(promise)
-      .then(resolve, reject)
+      .then(resolve, (error) => reject(ofPort(error)))
       .finally(() => clearTimeout(timer))
   })
+}
+
+/** Of our own errors a port may throw one. The others are words of the core to a client, and a fault in any other mouth. */
+function ofPort(error: unknown): unknown {
+  if (!isPetStoreError(error) || error.code === 'service_unavailable') return error
+  return new PortFault(undefined, { cause: error })
+}
+
+/** A store that says nothing of use is out of order, like one that throws. */
+function checkCount(count: QuotaCount): QuotaCount {
+  const { granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil } = count
+  if (
+    typeof granted === 'boolean' &&
+    Number.isFinite(now + usedInMinute + minuteEndsAt + usedInDay + dayEndsAt + bannedUntil)
+  )
+    return count
+  throw new TypeError(`the quota store: expected a QuotaCount, got ${describe(count)}`)
 }
 
 /** The ports of a back end, each call bounded in time. */
 export function withTimeout({ storage, keyStore, quota }: BackEnd, timeout: number): BackEnd {
   return {
     storage: {
-      list: (query, context) => within(storage.list(query, context), timeout, 'storage'),
-      create: (pet, context) => within(storage.create(pet, context), timeout, 'storage'),
-      get: (id, context) => within(storage.get(id, context), timeout, 'storage'),
+      list: bounded('storage', timeout, (query, context) => storage.list(query, context)),
+      create: bounded('storage', timeout, (pet, context) => storage.create(pet, context)),
+      get: bounded('storage', timeout, (id, context) => storage.get(id, context)),
     },
-    keyStore: { find: (token, context) => within(keyStore.find(token, context), timeout, 'key store') },
-    quota: { spend: (request) => within(quota.spend(request), timeout, 'quota store') },
+    keyStore: { find: bounded('key store', timeout, (token, context) => keyStore.find(token, context)) },
+    quota: { spend: bounded('quota store', timeout, (request) => andThen(quota.spend(request), checkCount)) },
   }
 }

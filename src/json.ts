@@ -1,7 +1,8 @@
 import { parse } from 'lossless-json'
-import { JsonNumber } from './describe.ts'
+import { describe, JsonNumber } from './describe.ts'
 import { PetStoreError } from './errors.ts'
-import type { Pet } from './model.ts'
+import { isFixed } from './is-fixed.ts'
+import { type Pet, petStatuses } from './model.ts'
 
 const DEEPEST = 256
 const QUOTE = 0x22
@@ -114,17 +115,33 @@ const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 const REMEMBERED_PAGES = 1_000
 const LONGEST_REMEMBERED = 32_768
 
-/** Writes an animal. */
-export function writePet({ id, name, categoryId, status }: Pet): string {
+/** Writes an animal. @throws {TypeError} where a storage has given something else */
+export function writePet(pet: Pet): string {
+  if (!isPet(pet)) throw new TypeError(`storage: expected an animal with id, name and categoryId, got ${describe(pet)}`)
+  const { id, name, categoryId, status } = pet
   const tail = status == null ? '}' : `,"status":${quote(status)}}`
   return `{"id":${integer(id)},"name":${quote(name)},"categoryId":${integer(categoryId)}${tail}`
+}
+
+/** Whether a storage has really given an animal. Whole numbers will do where it is written in plain JavaScript. */
+function isPet(pet: Partial<Pet> | null | undefined): boolean {
+  return (
+    isWhole(pet?.id) &&
+    typeof pet?.name === 'string' &&
+    isWhole(pet.categoryId) &&
+    (pet.status == null || petStatuses.includes(pet.status))
+  )
+}
+
+function isWhole(value: unknown): boolean {
+  return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
 
 /** Writes animals as a JSON array. */
 export type PageWriter = (pets: readonly Pet[]) => string
 
 /**
- * Makes a writer of pages, which remembers the text of a page of frozen animals, as they cannot change: from memory, a page
+ * Makes a writer of pages, which remembers the text of a page of animals that cannot change: from memory, a page
  * that is asked for again costs a look at each animal.
  */
 export function pageWriter(): PageWriter {
@@ -137,7 +154,7 @@ export function pageWriter(): PageWriter {
     const known = pages.get(last)
     if (known?.pets.length === pets.length && pets.every((pet, i) => pet === known.pets[i])) return known.text
     const text = writePage(pets)
-    if (text.length <= LONGEST_REMEMBERED && pets.every(Object.isFrozen)) {
+    if (text.length <= LONGEST_REMEMBERED && pets.every(isFixed)) {
       if (known === undefined && ++remembered > REMEMBERED_PAGES) {
         pages = new WeakMap()
         remembered = 1
@@ -150,7 +167,7 @@ export function pageWriter(): PageWriter {
 
 /** One flat string: a rope of many pieces would be slow to measure and to send. */
 function writePage(pets: readonly Pet[]): string {
-  return ['[', pets.map(writePet).join(), ']'].join('')
+  return ['[', Array.from(pets, writePet).join(), ']'].join('')
 }
 
 /** Small integers are written faster as numbers. */

@@ -17,6 +17,7 @@ export interface NewKey {
  * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
  */
 export async function newKey(options: IssueOptions, now: number): Promise<NewKey> {
+  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'an object', options)
   checkIssueOptions(options)
   const { plan, account, limits, label, expiresAt } = options
   const token = newToken()
@@ -25,7 +26,7 @@ export async function newKey(options: IssueOptions, now: number): Promise<NewKey
     plan,
     createdAt: now,
     ...(account !== undefined && { account }),
-    ...(limits !== undefined && { limits: { perMinute: limits.perMinute, perDay: limits.perDay } }),
+    ...(limits !== undefined && { limits: Object.freeze({ perMinute: limits.perMinute, perDay: limits.perDay }) }),
     ...(label !== undefined && { label }),
     ...(expiresAt !== undefined && { expiresAt }),
   }

@@ -51,11 +51,11 @@ export interface PetStoreOptions {
 /** Whether a value is what is expected. */
 type Check = (value: unknown) => boolean
 
-/** An object with no other members than these, where some are named. */
+/** An object, and no list or map, with no other members than these, where some are named. */
 const isObject = (value: unknown, ...names: readonly string[]): value is Record<string, unknown> =>
   typeof value === 'object' &&
   value !== null &&
-  !Array.isArray(value) &&
+  !(Symbol.iterator in value) &&
   (names.length === 0 || Object.keys(value).every((name) => names.includes(name)))
 /** Whether a value is a whole number of at least 1. */
 export const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
@@ -82,11 +82,20 @@ export function isPlanLimits(value: unknown): value is PlanLimits {
 export const EXPECTED_LIMITS = '{ perMinute, perDay }, whole numbers of at least 1'
 
 /** For each option, what is expected of it, and whether a value is that. */
-const rules: Readonly<Record<keyof PetStoreOptions, readonly [expected: string, check: Check]>> = {
+export type OptionRules<Name extends string = string> = Readonly<
+  Record<Name, readonly [expected: string, check: Check]>
+>
+
+/** What is expected of a clock. */
+export const clockRule = hasMethods('now')
+/** What is expected of a number of things. */
+export const countRule: [string, Check] = ['a whole number of at least 1', isCount]
+
+const rules: OptionRules<keyof PetStoreOptions> = {
   storage: hasMethods('list', 'create', 'get'),
   keyStore: hasMethods('find'),
   quota: hasMethods('spend'),
-  clock: hasMethods('now'),
+  clock: clockRule,
   basePath: ['a path such as "/v1", without query and escapes', isBasePath],
   publicUrl: ['an http or https URL without query and fragment', isPublicUrl],
   plans: [`an object of ${EXPECTED_LIMITS}`, (value) => isObject(value) && Object.values(value).every(isPlanLimits)],
@@ -106,18 +115,26 @@ const rules: Readonly<Record<keyof PetStoreOptions, readonly [expected: string, 
 const COMPANIONS = ['migrate', 'close']
 
 /**
- * Refuses options that have no meaning.
+ * Refuses options of a pet store that have no meaning.
  *
  * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
  */
 export function checkOptions(options: PetStoreOptions): void {
+  checkAgainst(rules, options, COMPANIONS)
+}
+
+/**
+ * Refuses options that the rules do not know, or that are not as the rules have them.
+ *
+ * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
+ */
+export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = []): void {
   if (!isObject(options)) throw invalidOption('options', 'an object', options)
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || COMPANIONS.includes(name)) continue
-    if (!Object.hasOwn(rules, name))
-      throw invalidOption(name, `one of the options ${Object.keys(rules).join(', ')}`, value)
-    const [expected, check] = rules[name as keyof PetStoreOptions]
-    if (!check(value)) throw invalidOption(name, expected, value)
+    if (value === undefined || ignored.includes(name)) continue
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+    if (!rule) throw invalidOption(name, `one of the options ${Object.keys(rules).join(', ')}`, value)
+    if (!rule[1](value)) throw invalidOption(name, rule[0], value)
   }
 }
 

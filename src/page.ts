@@ -24,7 +24,7 @@ const FIRST_PAGE: PetQuery = { limit: DEFAULT_LIMIT }
  */
 export function parsePageQuery(query: string): PetQuery {
   if (query === '') return FIRST_PAGE
-  const parameters = new URLSearchParams(query)
+  const parameters = searchParams(query)
   const problems: string[] = []
   const read = <Name extends keyof typeof readers>(name: Name) => readOne(parameters.getAll(name), name, problems)
   const page = { limit: read('limit') ?? DEFAULT_LIMIT, status: read('status'), after: read('cursor') }
@@ -51,6 +51,11 @@ function readOne<Name extends keyof typeof readers>(
   return value as ReadBy<Name> | undefined
 }
 
+/** A query may begin with a question mark of its own, which would be taken for the one before it. */
+function searchParams(query: string): URLSearchParams {
+  return new URLSearchParams(`?${query}`)
+}
+
 /** Decimal digits without a sign or a leading zero. */
 function readLimit(text: string): number | undefined {
   return /^(?:[1-9]\d?|100)$/.test(text) ? Number(text) : undefined
@@ -60,7 +65,7 @@ function readLimit(text: string): number | undefined {
 export function nextQuery(query: string, last: bigint): string {
   const cursor = `cursor=${encodeCursor(last)}`
   if (query === '') return cursor
-  const parameters = new URLSearchParams(query)
+  const parameters = searchParams(query)
   const kept = (['limit', 'status'] as const).filter((name) => parameters.has(name))
   return [...kept.map((name) => `${name}=${parameters.get(name)}`), cursor].join('&')
 }

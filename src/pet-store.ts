@@ -5,7 +5,7 @@ import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './e
 import { faultReply, withTimeout } from './fault.ts'
 import { pageWriter } from './json.ts'
 import { linkBase } from './link.ts'
-import { andThen } from './maybe-promise.ts'
+import { andThen, isPending } from './maybe-promise.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
@@ -75,7 +75,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     try {
       exchange = open(request)
       const reply = answer(exchange)
-      return reply instanceof Promise ? later(reply, exchange) : seal(reply, exchange)
+      return isPending(reply) ? later(reply, exchange) : seal(reply, exchange)
     } catch (error) {
       return fail(error, request, exchange)
     }
@@ -111,7 +111,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     if (cors && isPreflight(request)) return preflight(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     // A connection that closes while a port is waited for has no address any more.
-    if (caller instanceof Promise || observers.onResponse) void request.clientAddress
+    if (isPending(caller) || observers.onResponse) void request.clientAddress
     return andThen(caller, (caller) => {
       exchange.key = caller.key
       exchange.limits = limitsOf(caller, rules)
@@ -167,7 +167,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   return {
     fetch: async (request) => {
       const response = respond(toApiRequest(request))
-      return toResponse(response instanceof Promise ? await response : response)
+      return toResponse(isPending(response) ? await response : response)
     },
     handle: (request) => Promise.resolve(respond(request)),
     basePath: settings.basePath,

@@ -36,7 +36,7 @@ export function createPet(
   defaultStatus: PetStatus | null,
 ): MaybePromise<ApiResponse> {
   requireJson(request)
-  return request.body(bodyLimit).then((bytes) => {
+  return andThen(request.body(bodyLimit), (bytes) => {
     const pet = withStatus(parseNewPet(readJson(bytes)), defaultStatus)
     return andThen(storage.create(pet, request), (created) => json(201, writePet(created)))
   })

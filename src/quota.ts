@@ -1,5 +1,7 @@
 import type { Caller } from './authenticate.ts'
+import { describe } from './describe.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
+import { isFixed } from './is-fixed.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import type { QuotaCount, QuotaRequest } from './ports.ts'
 import { errorReply } from './reply.ts'
@@ -41,6 +43,8 @@ export function limitsOf({ key }: Caller, { plans, anonymous }: QuotaRules): Pla
   const limits = key.limits ?? (Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined)
   if (limits === undefined)
     throw new Error(`key ${key.id}: it has no limits, and option plans has no plan "${key.plan}"`)
+  if (!Number.isSafeInteger(limits.perMinute) || !Number.isSafeInteger(limits.perDay))
+    throw new Error(`key ${key.id}: expected limits { perMinute, perDay }, whole numbers, got ${describe(limits)}`)
   return limits
 }
 
@@ -65,7 +69,7 @@ export function quotaRequest(
 }
 
 /**
- * Makes the reader of what a key's requests are counted under. It remembers the text for a frozen key, as that cannot
+ * Makes the reader of what a key's requests are counted under. It remembers the text for a key that cannot
  * change: looking up a text that was just made takes longer than all else about a count in memory.
  */
 export function subjectReader(): QuotaRules['subjectOf'] {
@@ -74,7 +78,7 @@ export function subjectReader(): QuotaRules['subjectOf'] {
     const known = subjects.get(key)
     if (known !== undefined) return known
     const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
-    if (Object.isFrozen(key)) subjects.set(key, subject)
+    if (isFixed(key)) subjects.set(key, subject)
     return subject
   }
 }

@@ -1,4 +1,6 @@
+import { PortFault } from './errors.ts'
 import type { ApiRequest } from './exchange.ts'
+import { isPending } from './maybe-promise.ts'
 import type { ApiKey } from './model.ts'
 import type { OperationName, Route } from './routes.ts'
 
@@ -30,7 +32,8 @@ export interface Observers {
 
 /** Tells the host of a fault. */
 export function reportFault(error: unknown, { onError }: Observers, { method, target }: ApiRequest): void {
-  if (onError) quietly(() => onError(error, { method, target }))
+  const told = error instanceof PortFault ? error.cause : error
+  if (onError) quietly(() => onError(told, { method, target }))
 }
 
 /** What an answer is reported of. */
@@ -57,7 +60,7 @@ export function reportResponse(
 function quietly(call: () => unknown): void {
   try {
     const result = call()
-    if (result instanceof Promise) result.catch(() => {})
+    if (isPending(result)) result.then(undefined, () => {})
   } catch {
     // An observer that fails must not fail the request that it observes.
   }

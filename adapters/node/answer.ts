@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream'
 import type { ApiResponse } from '../../src/index.ts'
 import { rawHeader } from './headers.ts'
+import { setLastRequest } from './last-request.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
@@ -27,10 +27,13 @@ export function writeAnswer(
     writeStream(incoming, outgoing, headers, answer)
     return
   }
+  if (isWatched(outgoing)) {
+    setHeaders(outgoing, answer.status, headers)
+    afterBody(incoming, outgoing, () => outgoing.end(answer.body))
+    return
+  }
   const isLast = closesAmidBody(incoming, outgoing, request)
-  const all = isLast ? [...headers, 'Connection', 'close'] : headers
-  if (isWatched(outgoing)) setHeaders(outgoing, answer.status, all)
-  else outgoing.writeHead(answer.status, all)
+  outgoing.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast) linger(incoming, outgoing, request, answer.body)
   else outgoing.end(answer.body)
 }
@@ -61,6 +64,7 @@ function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly st
   for (let i = 0; i < headers.length; i += 2) outgoing.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
+/** HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. */
 function writeStream(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
@@ -68,20 +72,15 @@ function writeStream(
   answer: ApiResponse,
 ): void {
   setHeaders(outgoing, answer.status, headers)
-  refuseStreamRest(incoming, outgoing)
-  outgoing.end(answer.body)
-}
-
-/** HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. */
-export function refuseStreamRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   if (!incoming.complete) outgoing.on('finish', () => outgoing.stream?.close())
+  outgoing.end(answer.body)
 }
 
 /**
  * Whether the connection closes after the answer while more of the body may come: the client has asked for that, or the
  * rest is not worth waiting for.
  */
-export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
+function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
   if (!isUnreadBody(incoming)) return false
   return request.awaitsContinue || outgoing.shouldKeepAlive === false || !isSmallBody(incoming)
 }
@@ -109,6 +108,7 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
   }
+  setLastRequest(incoming)
   if (body !== '') outgoing.write(body, onWritten)
   else {
     outgoing.flushHeaders?.()
@@ -117,22 +117,42 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
   drain(incoming, () => outgoing.end(''))
 }
 
-/** The same as a stream, for a host that writes the answer itself. */
-export function lingering(incoming: NodeIncoming, body: string): Readable {
-  return Readable.from(bodyThenRest(incoming, body))
+/**
+ * Ends an answer on whose way code of the host stands, which must see it whole and once. Where the connection stays, Node
+ * reads the rest of the body after it; where the client wants it closed, the rest is read before.
+ */
+export function afterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: () => unknown): void {
+  if (isUnreadBody(incoming) && outgoing.shouldKeepAlive === false) {
+    drain(incoming, () => {
+      try {
+        end()
+      } catch {
+        outgoing.destroy()
+      }
+    })
+    return
+  }
+  limitRest(incoming, outgoing)
+  end()
 }
 
-async function* bodyThenRest(incoming: NodeIncoming, body: string): AsyncGenerator<string> {
-  yield body
-  await new Promise<void>((resolve) => drain(incoming, resolve))
+/** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
+function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
+  if (!isUnreadBody(incoming) || isSmallBody(incoming)) return
+  const giveUp = () => {
+    if (!incoming.complete) incoming.socket?.destroy?.()
+  }
+  outgoing.on('finish', () => drain(incoming, giveUp))
 }
 
 /** Reads on until the body ends, or enough of it has come, or time is up. */
 function drain(incoming: NodeIncoming, finish: () => void): void {
   let left = DRAINED_BYTES
+  let isDone = false
   const stop = () => {
     clearTimeout(timer)
-    finish()
+    if (!isDone) finish()
+    isDone = true
   }
   const timer = setTimeout(stop, DRAIN_TIMEOUT)
   timer.unref()

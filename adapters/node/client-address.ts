@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { invalidOption } from '../../src/door.ts'
+import { checkAgainst, invalidOption } from '../../src/door.ts'
 import type { PetStoreError } from '../../src/index.ts'
 
 /**
@@ -24,6 +24,15 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
   if (typeof trustProxy === 'number') return byHops(checkHops(trustProxy))
   return byList(trustedList(trustProxy))
 }
+
+/** What a door takes beside a store: its reader, of options that hold nothing else. @throws {PetStoreError} `invalid_option` */
+export function readerOf(options: { readonly trustProxy?: TrustProxy | undefined }): AddressReader {
+  checkAgainst({ trustProxy: trustProxyRule }, options)
+  return addressReader(options.trustProxy)
+}
+
+/** It is checked, entry by entry, where it is read. */
+export const trustProxyRule: [string, () => boolean] = ['', () => true]
 
 function byHops(hops: number): AddressReader {
   return (peer, forwardedFor) => {

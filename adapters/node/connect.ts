@@ -4,11 +4,11 @@ import type { Socket } from 'node:net'
 /**
  * Answers CONNECT, for which Node hands over the bare socket at once, even while earlier requests on it still run.
  *
- * @param running - every response of this server that is not yet sent
+ * @param running - the responses of each connection that are not yet sent
  */
 export function answerConnect(
   server: Server,
-  running: ReadonlySet<ServerResponse>,
+  running: ReadonlyMap<Socket, ReadonlySet<ServerResponse>>,
   answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
 ): void {
   server.on('connect', (incoming: IncomingMessage) => {
@@ -17,7 +17,7 @@ export function answerConnect(
     const respond = () => {
       if (socket.writable) answer(incoming, lastResponse(incoming, socket))
     }
-    const earlier = [...running].filter(({ req }) => req.socket === socket).at(-1)
+    const earlier = [...(running.get(socket) ?? [])].at(-1)
     if (earlier === undefined) respond()
     else earlier.on('close', respond)
   })

@@ -1,7 +1,8 @@
 import { errorReply, isBelow, originForm, pathOf } from '../../src/door.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writeAnswer } from './answer.ts'
-import { type AddressReader, addressReader, type TrustProxy } from './client-address.ts'
+import { readerOf, type TrustProxy } from './client-address.ts'
+import { isAfterLastRequest } from './last-request.ts'
 import { NodeRequest, type Place } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
 
@@ -44,9 +45,10 @@ export type NodeAnswerer = (
 ) => Promise<void>
 
 /** What every door on Node's own requests shares. The core never throws, but a store that a host has wrapped may. */
-export function nodeAnswerer(petStore: PetStore, { trustProxy }: NodeHandlerOptions): NodeAnswerer {
-  const readAddress: AddressReader = addressReader(trustProxy)
+export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): NodeAnswerer {
+  const readAddress = readerOf(options)
   return async (incoming, outgoing, place, awaitsContinue) => {
+    if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, place, readAddress, awaitsContinue)
     let answer: ApiResponse
     try {

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { originForm } from '../../src/door.ts'
+import { checkAgainst, type OptionRules, originForm } from '../../src/door.ts'
 import type { PetStore } from '../../src/index.ts'
+import { trustProxyRule } from './client-address.ts'
 import { answerConnect } from './connect.ts'
 import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
+import { isAfterLastRequest, setLastRequest } from './last-request.ts'
 
 /** The options of {@link serve}. */
 export interface ServeOptions extends NodeHandlerOptions {
@@ -15,6 +17,23 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly closeTimeout?: number | undefined
   /** How long nothing may move on a connection before it is closed, in milliseconds. @default 120000 */
   readonly idleTimeout?: number | undefined
+}
+
+const MILLISECONDS = [
+  'whole milliseconds from 0 to 2147483647',
+  (value: unknown) => isWhole(value, 2 ** 31 - 1),
+] as const
+
+const RULES: OptionRules<keyof ServeOptions> = {
+  port: ['a whole number from 0 to 65535', (value) => isWhole(value, 65_535)],
+  host: ['an address or a name', (value) => typeof value === 'string' && value !== ''],
+  closeTimeout: MILLISECONDS,
+  idleTimeout: MILLISECONDS,
+  trustProxy: trustProxyRule,
+}
+
+function isWhole(value: unknown, most: number): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most
 }
 
 /** A server that listens. */
@@ -29,7 +48,7 @@ export interface ServingPetStore {
  * Serves a pet store on a server of its own.
  *
  * @throws {Error} that of Node, such as `EADDRINUSE`, where it cannot listen; {@link PetStoreError} `invalid_option` where
- * `trustProxy` is wrong
+ * an option is wrong
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'
@@ -41,6 +60,7 @@ export interface ServingPetStore {
  * ```
  */
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
+  checkAgainst(RULES, options)
   const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, ...handlerOptions } = options
   const server = createServer()
   const running = runningResponses(server)
@@ -58,7 +78,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
 const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
 /** Answers requests of every kind, and CONNECT. */
-function answerAll(server: Server, running: ReadonlySet<ServerResponse>, answer: NodeAnswerer): void {
+function answerAll(server: Server, running: Running, answer: NodeAnswerer): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean) =>
     answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, awaitsContinue)
   for (const event of REQUEST_EVENTS) {
@@ -79,27 +99,41 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
-/** Every response that is not yet sent. */
-function runningResponses(server: Server): ReadonlySet<ServerResponse> {
-  const running = new Set<ServerResponse>()
-  const watch = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
-    running.add(outgoing)
-    outgoing.on('close', () => running.delete(outgoing))
+/** The responses of each connection that are not yet sent. */
+export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
+
+/** Of a connection that breaks, Node closes only the response whose turn it was. */
+function runningResponses(server: Server): Running {
+  const running = new Map<Socket, Set<ServerResponse>>()
+  const opened = (socket: Socket) => {
+    const responses = new Set<ServerResponse>()
+    running.set(socket, responses)
+    socket.on('close', () => running.delete(socket))
+    return responses
+  }
+  const watch = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
+    const responses = running.get(socket) ?? opened(socket)
+    responses.add(outgoing)
+    outgoing.on('close', () => responses.delete(outgoing))
   }
   for (const event of REQUEST_EVENTS) server.on(event, watch)
   return running
 }
 
-/** An answer that is written while the server closes ends its connection, so that nobody waits for one that idles. */
-function closer(server: Server, running: ReadonlySet<ServerResponse>, closeTimeout: number): () => Promise<void> {
+/** While the server closes, the last answer of each connection ends it, so that nobody waits for one that idles. */
+function closer(server: Server, running: Running, closeTimeout: number): () => Promise<void> {
   const sockets = new Set<Socket>()
   let closed: Promise<void> | undefined
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
   })
-  const endConnection = (_incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (closed !== undefined) outgoing.shouldKeepAlive = false
+  const endWith = (outgoing: ServerResponse) => {
+    outgoing.shouldKeepAlive = false
+    setLastRequest(outgoing.req)
+  }
+  const endConnection = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (closed !== undefined && !isAfterLastRequest(incoming)) endWith(outgoing)
   }
   for (const event of REQUEST_EVENTS) server.on(event, endConnection)
   const close = () =>
@@ -109,7 +143,10 @@ function closer(server: Server, running: ReadonlySet<ServerResponse>, closeTimeo
         clearTimeout(timer)
         resolve()
       })
-      for (const outgoing of running) outgoing.shouldKeepAlive = false
+      for (const responses of running.values()) {
+        const last = [...responses].at(-1)
+        if (last !== undefined) endWith(last)
+      }
       server.closeIdleConnections()
       // Node does not count as idle what has never asked, such as a connection that a browser opens in advance.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()

@@ -1,4 +1,4 @@
-import { invalidOption, isCount } from '../options.ts'
+import { checkAgainst, clockRule, countRule } from '../options.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -13,6 +13,8 @@ export interface MemoryOptions {
   /** How many strangers' counts are kept, by address. @default 10000 */
   readonly maxAddresses?: number | undefined
 }
+
+const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRule }
 
 /**
  * The default back end: all in memory, gone when the process ends.
@@ -33,10 +35,8 @@ export function memory(options: MemoryOptions = {}): {
   keyStore: ManagedKeyStore
   quota: QuotaStore
 } {
+  checkAgainst(RULES, options)
   const { clock = Date, maxCustomers = 100_000, maxAddresses = 10_000 } = options
-  for (const [name, value] of Object.entries({ maxCustomers, maxAddresses })) {
-    if (!isCount(value)) throw invalidOption(name, 'a whole number of at least 1', value)
-  }
   return {
     storage: memoryStorage(),
     keyStore: memoryKeyStore(clock),

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   createPetStore,
@@ -63,20 +64,18 @@ describe('a back end that fails', () => {
     }
   }
 
-  test('a client error that a back end throws reaches the client', async () => {
-    const { send } = await broken({ list: fail(new PetStoreError('invalid_parameter', 'no category 7')) })
-    expect(await send('/v1/pets')).toMatchObject({ status: 400, code: 'invalid_parameter', message: 'no category 7' })
+  test.each([
+    'pet_not_found',
+    'rate_limit_exceeded',
+    'missing_api_key',
+    'malformed_json',
+    'payload_too_large',
+  ] as const)('an answer that is the core alone to give, %s, is a fault where a back end throws it', async (code) => {
+    const { send } = await broken({ list: fail(new PetStoreError(code, SECRET)) })
+    const got = await send('/v1/pets')
+    expect(got).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(got.text).not.toContain('hunter2')
   })
-
-  test.each(['pet_not_found', 'rate_limit_exceeded', 'missing_api_key'] as const)(
-    'an answer that is the core alone to give, %s, is a fault where a back end throws it',
-    async (code) => {
-      const { send } = await broken({ list: fail(new PetStoreError(code, SECRET)) })
-      const got = await send('/v1/pets')
-      expect(got).toMatchObject({ status: 500, code: 'internal_error' })
-      expect(got.text).not.toContain('hunter2')
-    },
-  )
 
   test('causes that name one another are looked at once', async () => {
     const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
@@ -108,6 +107,81 @@ describe('a back end that fails', () => {
     const { send } = await startApi({ plan: 'gold', onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
     expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('no plan "gold"') })])
+  })
+})
+
+const rex = { id: 1n, name: 'Rex', categoryId: 1n }
+
+describe('a back end that answers with something else than it should', () => {
+  const animals: [string, unknown][] = [
+    ['no object', false],
+    ['nothing', {}],
+    ['no id', { name: 'Rex', categoryId: 1n }],
+    ['an id that is no number', { ...rex, id: '1' }],
+    ['NaN', { ...rex, id: Number.NaN }],
+    ['a category that is text', { ...rex, categoryId: 'abc' }],
+    ['no name', { ...rex, name: null }],
+    ['a status that there is not', { ...rex, status: 'lost' }],
+  ]
+  test.each(animals)('an animal that is %s is a fault', async (_, animal) => {
+    const told: unknown[] = []
+    const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
+    const api = await startApi({ storage, onError: (error) => told.push(error) })
+    const answers = [
+      await api.send('/v1/pets'),
+      await api.send('/v1/pets/1'),
+      await api.add('{"name":"a","categoryId":1}'),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([500, 500, 500])
+    expect(told).toEqual(
+      Array(3).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
+    )
+  })
+
+  test('a page with a hole is a fault', async () => {
+    const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
+    expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
+  })
+
+  test('numbers will do, from a storage in plain JavaScript', async () => {
+    const storage = { ...memory().storage, list: () => [{ ...rex, id: 1, categoryId: 2 }] } as never
+    const { text } = await (await startApi({ storage })).send('/v1/pets')
+    expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2}]')
+  })
+
+  const count = { granted: true, now: 0, usedInMinute: 1, minuteEndsAt: 60_000, usedInDay: 1, dayEndsAt: 86_400_000 }
+  test.each([undefined, {}, count, { ...count, bannedUntil: 0, granted: 1 }])(
+    'a count of %j is a fault',
+    async (wrong) => {
+      const spend = () => wrong as never
+      const { send } = await broken({ spend })
+      expect(await send('/v1/pets')).toMatchObject({ status: 500, code: 'internal_error' })
+      expect((await (await broken({ spend }, { onQuotaFailure: 'allow' })).send('/v1/pets')).status).toBe(200)
+    },
+  )
+
+  test('a key with limits that are none is a fault', async () => {
+    const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: {} as never }) }
+    const told: unknown[] = []
+    const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: expected limits') })])
+  })
+
+  test('promises of another realm are waited for', async () => {
+    const foreign = <T>(value: T): Promise<T> => runInNewContext('Promise').resolve(value)
+    const { storage } = memory()
+    const { petStore, token } = await startApi({
+      storage: { ...storage, create: (pet) => foreign({ ...pet, id: 7n }) },
+    })
+    const headers: Record<string, string> = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const { status, body } = await petStore.handle({
+      method: 'POST',
+      target: '/v1/pets',
+      header: (name) => headers[name],
+      body: () => foreign(new TextEncoder().encode('{"name":"Rex","categoryId":1}')),
+    })
+    expect([status, JSON.parse(body).id]).toEqual([201, 7])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPetStore, memory, PetStoreError, type PetStoreOptions } from '../../src/index.ts'
+import { createPetStore, type MemoryOptions, memory, PetStoreError, type PetStoreOptions } from '../../src/index.ts'
 
 const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['storage', {}],
@@ -37,6 +37,7 @@ const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['ban', { afterRefusal: 3 }],
   ['ban', []],
   ['plans', []],
+  ['plans', new Map([['free', { perMinute: 1, perDay: 1 }]])],
   ['basePath', '/..'],
   ['publicUrl', 'https://u:p@h/v1'],
   ['sunset', 'later'],
@@ -84,5 +85,29 @@ describe('a wrong option is an error that names it', () => {
       onResponse: () => {},
     }
     expect(() => createPetStore(options)).not.toThrow()
+  })
+})
+
+describe('a wrong option of memory', () => {
+  test.each([
+    ['clock', 5],
+    ['maxCustomers', 0],
+    ['maxAddresses', '9'],
+    ['maxCustomer', 1],
+  ])('%s: %j is an error that names it', (name, value) => {
+    expect(() => memory({ [name]: value } as MemoryOptions)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(`^option ${name}: expected `) }),
+    )
+  })
+
+  test('none at all is an error, and so is issuing a key of nothing', async () => {
+    const wrong = { code: 'invalid_option' }
+    expect(() => memory(null as never)).toThrow(expect.objectContaining(wrong))
+    await expect(memory().keyStore.issue(undefined as never)).rejects.toMatchObject(wrong)
+  })
+
+  test('the limits of an issued key cannot be changed', async () => {
+    const { key } = await memory().keyStore.issue({ plan: 'pro', limits: { perMinute: 1, perDay: 2 } })
+    expect([Object.isFrozen(key), Object.isFrozen(key.limits)]).toEqual([true, true])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Pet } from '../../src/index.ts'
+import { memory, type Pet, type QuotaStore } from '../../src/index.ts'
 import { startApi } from '../support/api.ts'
 
 type Mutable = { -readonly [Name in keyof Pet]: Pet[Name] }
@@ -50,4 +50,55 @@ test('pages of more animals than are remembered are told all the same', async ()
       next = /<(.*)>/.exec(headers.get('link') ?? '')?.[1] ?? ''
     }
   }
+})
+
+class Row implements Pet {
+  readonly id = 1n
+  readonly categoryId = 1n
+  readonly #names: string[]
+  constructor(names: string[]) {
+    this.#names = names
+    Object.freeze(this)
+  }
+  get name(): string {
+    return this.#names.at(-1) ?? ''
+  }
+}
+
+test('what is frozen may change all the same, where it is computed or inherited', async () => {
+  const prototype = { name: 'Old' }
+  const names = ['Old']
+  const computed = Object.defineProperty({ id: 1n, categoryId: 1n }, 'name', {
+    enumerable: true,
+    get: () => names.at(-1),
+  })
+  const inherited = Object.assign(Object.create(prototype), { id: 1n, categoryId: 1n })
+  for (const animal of [new Row(names), Object.freeze(computed), Object.freeze(inherited)] as Pet[]) {
+    names.push('Old')
+    prototype.name = 'Old'
+    const storage = { list: () => [animal], create: () => animal, get: () => animal }
+    const api = await startApi({ storage })
+    expect((await api.send('/v1/pets')).text).toContain('"Old"')
+    names.push('New')
+    prototype.name = 'New'
+    expect((await api.send('/v1/pets')).text).toContain('"New"')
+  }
+})
+
+test('a key whose account is computed is counted under what it is now', async () => {
+  let account = 'a'
+  const key = Object.freeze(
+    Object.defineProperty({ id: 'k', plan: 'free' }, 'account', { enumerable: true, get: () => account }),
+  )
+  const subjects: string[] = []
+  const { quota } = memory()
+  const spend: QuotaStore['spend'] = (request) => {
+    subjects.push(request.subject)
+    return quota.spend(request)
+  }
+  const { send } = await startApi({ keyStore: { find: () => key }, quota: { spend } })
+  await send('/v1/pets')
+  account = 'b'
+  await send('/v1/pets')
+  expect(subjects).toEqual(['account:a', 'account:b'])
 })

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { serve } from '../../adapters/node.ts'
+import { serve, toNodeHandler } from '../../adapters/node.ts'
 import { memory, type Pet } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
 import { expectSilence, keyedStore, petBody, signalled, startServer } from '../support/node-server.ts'
@@ -45,6 +45,27 @@ describe('close', () => {
     expect(answer.headers.connection).toBe('close')
     await connection.closed()
     await within(closed, 'close')
+  })
+
+  test('answers all that was asked before on a connection, and does nothing of what is asked after', async () => {
+    const { store, asked, open } = gated()
+    const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    const get = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`
+    const post = `POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`
+    await connection.send(get + post)
+    await within(asked, 'the storage')
+    const names = async () => {
+      const request = new Request(`${url}/v1/pets/2`, { headers: { authorization: `Bearer ${token}` } })
+      return (await petStore.fetch(request)).status
+    }
+    const closed = close()
+    await connection.send(post)
+    open()
+    expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 201])
+    await connection.closed()
+    await within(closed, 'close')
+    expect(await names()).toBe(404)
   })
 
   test('closes connections that idle at once: kept ones, and those that have never asked', async () => {
@@ -104,7 +125,23 @@ describe('serve', () => {
 
   test.each([70_000, -1, 1.5, Number.NaN])('on port %d rejects', async (port) => {
     const { petStore } = await keyedStore()
-    await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'ERR_SOCKET_BAD_PORT' })
+    await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'invalid_option' })
+  })
+
+  test.each([
+    ['port', 'x'],
+    ['host', ''],
+    ['host', 5],
+    ['closeTimeout', -1],
+    ['idleTimeout', 'x'],
+    ['trustproxy', 1],
+  ])('with the option %s: %j rejects, and names it', async (name, value) => {
+    const { petStore } = await keyedStore()
+    await expect(serve(petStore, { port: 0, [name]: value })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(`^option ${name}: expected `),
+    })
+    if (name === 'trustproxy') expect(() => toNodeHandler(petStore, { [name]: value } as object)).toThrow('trustproxy')
   })
 
   test('with a wrong trustProxy rejects, and names it', async () => {

@@ -84,6 +84,85 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     expect(connection.socket.errored).toBeNull()
   })
 
+  const TOO_LARGE = `${JSON_TYPE}Content-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`
+  const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`
+  test.each([
+    ['without a key', 401, () => `${STRANGER}${CHUNKED}`],
+    ['of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
+  ])('%s: what is sent behind it is not done, as it would not be answered', async (_why, status, refused) => {
+    const reports: string[] = []
+    const server = await startServer({
+      store: { onResponse: ({ method, status }) => reports.push(`${method} ${status}`) },
+    })
+    const connection = await rawConnection(server.url)
+    const next = `POST /v1/pets HTTP/1.1\r\n${server.authorized}${petBody()}`
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${refused(server)}${next}`)
+    const answer = await connection.answer()
+    expect([answer.status, answer.headers.connection]).toEqual([status, 'close'])
+    await connection.closed()
+    expect(reports).toEqual([`POST ${status}`])
+  })
+
+  const wrappers: [string, (response: ServerResponse, ended: () => void) => void][] = [
+    [
+      'counts the ends of answers',
+      (response, ended) => {
+        const { end } = response
+        response.end = ((...args: Parameters<typeof end>) => {
+          ended()
+          return end.apply(response, args)
+        }) as never
+      },
+    ],
+    [
+      'sets a header at the end',
+      (response, ended) => {
+        const { end } = response
+        response.end = ((...args: Parameters<typeof end>) => {
+          ended()
+          response.setHeader('X-Time', '1')
+          return end.apply(response, args)
+        }) as never
+      },
+    ],
+    [
+      'throws at the end',
+      (response, ended) => {
+        response.end = () => {
+          ended()
+          response.destroy()
+          throw new Error('of the host')
+        }
+      },
+    ],
+  ]
+  const methods = ['POST', 'HEAD', 'OPTIONS']
+  test.each(
+    wrappers.flatMap(([what, wrap]) =>
+      methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
+    ),
+  )('a host that $what sees one, of $method, $fields', async ({ wrap, what, method, fields }) => {
+    const { petStore } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    let ends = 0
+    const server = createServer((request, response) => {
+      wrap(response, () => {
+        ends++
+      })
+      handler(request, response)
+    })
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(uploadHead(4096, false, `${STRANGER}${fields}`).replace('POST', method))
+    const answer = connection.answer(method === 'HEAD' ? 'HEAD' : undefined).catch(() => 'none')
+    await upload(connection, 4096, false)
+    if (what === 'throws at the end') expect(await answer).toBe('none')
+    else expect(await answer).toMatchObject({ status: 401 })
+    expect(ends).toBe(1)
+    connection.leave()
+  })
+
   test('a client that never sends the body it announced is let go', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)

@@ -52,6 +52,11 @@ function untilAbort(_query, { signal }) {
   })
 }
 
+/** Knows nobody, and tells of one only when the client has left. */
+function untilLeft(token, context) {
+  return token === 'leaves' ? untilAbort(undefined, context).then(() => undefined) : undefined
+}
+
 /** Looks at the signal from before the work of one request to after it. */
 async function watchfulCreate(pet, { signal }) {
   signal?.addEventListener('abort', () => {
@@ -90,6 +95,7 @@ export const mounts = [
     }),
   },
   { petStore: store('leaving', { storage: { ...storage, list: untilAbort, create: watchfulCreate } }) },
+  { petStore: store('left', { anonymous: { perMinute: 1, perDay: 9 }, keyStore: { find: untilLeft } }) },
   { petStore: { ...failing, handle: () => Promise.reject(new Error('secret cause')), fetch: failing.fetch } },
 ]
 

@@ -19,6 +19,7 @@ export const limitTable: readonly Limit[] = [
       'a spoofed X-Forwarded-For moves nobody into another bucket',
       'behind one proxy, its word counts and no further one',
       'behind named proxies, the first address that is none of them counts',
+      'a stranger who has left meanwhile is counted as well',
       'the address of the connection has one spelling',
     ],
     reason: 'a Request tells no address; a host that knows it gives it to toApiRequest',
@@ -55,7 +56,7 @@ export const limitTable: readonly Limit[] = [
     reason: 'the work for a client that has left is ended from outside, and its code does not go on',
   },
   {
-    hosts: ['workerd', 'Bun', 'Hono', 'itty-router', 'Koa, with a Response'],
+    hosts: ['workerd', 'Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
     rows: ['a client that uploads far too much gets its answer'],
     reason: 'it closes the connection once it has answered, and a client that still writes may lose the answer',
     isChance: true,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hasIPv6 } from '../../start-host.ts'
 import { socketClient } from '../client.ts'
-import { expectError, expectJson, get, probe } from '../expect.ts'
+import { eventually, expectError, expectJson, get, probe } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
 /** The client's address, and whose word on it is taken. */
@@ -33,6 +33,15 @@ export const addresses: Rows = {
     assert.equal(await told('::ffff:203.0.113.9'), '203.0.113.9')
     assert.equal(await told('[2001:DB8:0::1]:443'), '2001:db8::1')
     assert.equal(await told('unknown'), '127.0.0.1')
+  },
+  'a stranger who has left meanwhile is counted as well': async ({ send, wire }) => {
+    const before = await probe(send)
+    const leaving = wire()
+    leaving.write('GET /left/v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer leaves\r\n\r\n')
+    await eventually(async () => (await probe(send)).started > before.started, 'the request never arrived')
+    leaving.close()
+    await eventually(async () => (await probe(send)).aborted > before.aborted, 'nobody noticed that the client left')
+    expectError(await send('/left/v1/pets'), 429, 'rate_limit_exceeded')
   },
   'the address of the connection has one spelling': async ({ send, port }) => {
     await get(send, '/v1/pets')
