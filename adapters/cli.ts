@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { fail } from './cli/fail.ts'
 import {
+  parseFile,
   parseHost,
   parseInstant,
   parseLimits,
@@ -86,8 +87,20 @@ function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, 
 /** Adds the flags that say where everything is kept. A password in a variable is not in the list of processes. */
 function placed(command: Command): Command {
   return command
-    .addOption(new Option('--data <file>', 'keep everything in this SQLite file').env('PETSTORE_DATA'))
+    .addOption(
+      new Option('--data <file>', 'keep everything in this SQLite file')
+        .env('PETSTORE_DATA')
+        .argParser(asArgument(parseFile)),
+    )
     .addOption(
       new Option('--database-url <url>', 'keep everything in this PostgreSQL database').env('PETSTORE_DATABASE_URL'),
     )
+    .hook('preAction', (_, action) => preferGiven(action, 'data', 'databaseUrl'))
+}
+
+/** Of two flags that exclude one another, the one that was typed stands in for the one that a variable gives. */
+function preferGiven(command: Command, ...names: readonly string[]): void {
+  const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
+  if (!names.some(isTyped)) return
+  for (const name of names) if (!isTyped(name)) command.setOptionValue(name, undefined)
 }

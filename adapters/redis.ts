@@ -3,7 +3,7 @@ import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../src/index.t
 import { hex, subjectName } from './engine/subject.ts'
 import { unavailable } from './engine/unavailable.ts'
 import { type Evaluator, evaluatorOf, type RedisClient } from './redis/client.ts'
-import { isScriptMissing, isUnavailable } from './redis/failure.ts'
+import { concealCommand, isScriptMissing, isUnavailable } from './redis/failure.ts'
 import { script } from './redis/script.ts'
 
 export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from './redis/client.ts'
@@ -37,7 +37,7 @@ export interface RedisOptions {
  * import { redis } from 'petstore-kit/redis'
  *
  * const client = new Redis('redis://127.0.0.1:6379', { lazyConnect: true, maxRetriesPerRequest: 1 })
- * client.on('error', console.error)
+ * client.on('error', ({ message }) => console.error(message))
  * const petStore = createPetStore({ ...redis(client) })
  * ```
  */
@@ -71,6 +71,7 @@ function runner(evaluator: Evaluator): (key: string, args: string[]) => Promise<
 }
 
 function translated(error: unknown): unknown {
+  concealCommand(error)
   return isUnavailable(error) ? unavailable(error) : error
 }
 

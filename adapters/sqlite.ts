@@ -1,6 +1,6 @@
 import { invalidOption } from '../src/door.ts'
 import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../src/index.ts'
-import { type SqliteDatabase, type SqliteSynchronous, setUp } from './sqlite/database.ts'
+import { type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './sqlite/database.ts'
 import { guarded } from './sqlite/errors.ts'
 import { sqliteKeyStore } from './sqlite/keys.ts'
 import { sqliteQuota } from './sqlite/quota.ts'
@@ -19,11 +19,9 @@ export interface SqliteOptions {
   readonly keyCache?: KeyCacheOptions | false | undefined
   /** How long a call waits for another process to finish writing, in milliseconds. @default what is set on the connection, or 5000 where that is 0 */
   readonly busyTimeout?: number | undefined
-  /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default 'full' */
+  /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default what is set on the connection, which is 'full' unless you chose otherwise */
   readonly synchronous?: SqliteSynchronous | undefined
 }
-
-const SYNCHRONOUS: readonly unknown[] = ['off', 'normal', 'full', 'extra']
 
 /**
  * Keeps animals, keys and counts in one SQLite file, which several processes of one machine may share.
@@ -49,7 +47,7 @@ export function sqlite(
   database: SqliteDatabase,
   options: SqliteOptions = {},
 ): { storage: SqliteStorage; keyStore: ManagedKeyStore; quota: QuotaStore } {
-  const { clock = Date, keyCache = {}, busyTimeout, synchronous = 'full' } = options
+  const { clock = Date, keyCache = {}, busyTimeout, synchronous } = options
   check(database, busyTimeout, synchronous)
   return guarded(() => {
     setUp(database, { busyTimeout, synchronous })
@@ -59,12 +57,12 @@ export function sqlite(
     return {
       storage: sqliteStorage(database, writer),
       keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
-      quota: sqliteQuota(database, writer),
+      quota: sqliteQuota(database, writer, clock),
     }
   })
 }
 
-function check(database: SqliteDatabase, busyTimeout: number | undefined, synchronous: SqliteSynchronous): void {
+function check(database: SqliteDatabase, busyTimeout: number | undefined, synchronous: unknown): void {
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
     throw invalidOption('database', 'a connection with prepare and exec', database)
   }
@@ -72,7 +70,7 @@ function check(database: SqliteDatabase, busyTimeout: number | undefined, synchr
   if (busyTimeout !== undefined && !isDuration) {
     throw invalidOption('busyTimeout', 'a whole number of milliseconds from 0 to 2147483647', busyTimeout)
   }
-  if (!SYNCHRONOUS.includes(synchronous)) {
+  if (synchronous !== undefined && !(SYNCHRONOUS as readonly unknown[]).includes(synchronous)) {
     throw invalidOption('synchronous', SYNCHRONOUS.join(', '), synchronous)
   }
 }

@@ -16,7 +16,7 @@ export interface KeyCacheOptions {
 
 /** An unknown token is remembered for less time than a key: it may just have been issued by another process. */
 const UNKNOWN_TTL = 5_000
-/** How long unknown tokens may be on average, in characters, before fewer of them are remembered: ours have 53. */
+/** How long unknown tokens may be, in characters, before fewer of them are remembered: ours have 53. */
 const UNKNOWN_LENGTH = 256
 /** A look-up that takes longer than this is joined by nobody else: it may be lost, with the connection it was sent on. */
 const JOINED_FOR = 5_000
@@ -90,8 +90,9 @@ class KeyCache {
     this.#ttl = ttl
     this.#clock = clock
     this.#known = boundedMap(max)
-    // A token that nobody knows may be as long as a header: these are bounded by their characters.
-    this.#unknown = new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation: (_, token) => token.length + 1 })
+    // A token that nobody knows may be as long as a header: these are bounded by their characters as well.
+    const sizeCalculation = (_: Entry, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
+    this.#unknown = new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })
   }
 
   find(token: string): MaybePromise<ApiKey | undefined> {

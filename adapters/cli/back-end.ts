@@ -1,4 +1,6 @@
+import { isPetStoreError } from '../../src/door.ts'
 import { memory } from '../../src/index.ts'
+import { unusable } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
 import { openSqliteFile } from './sqlite-file.ts'
@@ -38,6 +40,8 @@ export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackE
   const backEnd = await openPlace(flags)
   try {
     return await use(backEnd)
+  } catch (error) {
+    throw isPetStoreError(error) && error.code === 'service_unavailable' ? unusable(backEnd.place, error) : error
   } finally {
     await backEnd.close()
   }

@@ -29,12 +29,17 @@ export async function using<T>(what: string, use: () => T | Promise<T>): Promise
   try {
     return await use()
   } catch (error) {
-    throw new Error(`cannot use ${what}: ${reason(error)}`)
+    throw unusable(what, error)
   }
 }
 
+/** The error of an engine that cannot be used. */
+export function unusable(what: string, error: unknown): Error {
+  return new Error(`cannot use ${what}: ${reason(error)}`)
+}
+
 /** Why an engine cannot be used: what lies deepest says most. */
-function reason(error: unknown): string {
+export function reason(error: unknown): string {
   const { cause, errors, message, code } = error as {
     cause?: unknown
     errors?: unknown[]

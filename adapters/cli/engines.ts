@@ -6,13 +6,15 @@ import type { OpenedBackEnd } from './opened-back-end.ts'
 
 /** How long a connection may take to come about, in milliseconds. */
 const CONNECT_TIMEOUT = 5_000
+/** How long one may be silent while it is asked before it is given up: its engine may have gone without a word. */
+const ANSWER_TIMEOUT = 15_000
 
 interface Events {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
 type Pool = PostgresClient & Events & { end(): Promise<void> }
-type Pg = { Pool: new (options: { connectionString: string; connectionTimeoutMillis: number }) => Pool }
+type Pg = { Pool: new (options: object) => Pool }
 
 /** Opens a back end in PostgreSQL, and brings its tables up to date. */
 export async function openPostgres(url: string): Promise<OpenedBackEnd> {
@@ -20,7 +22,11 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
   if (module === undefined) throw new Error('--database-url needs the driver of PostgreSQL: npm install pg')
   const { Pool } = module.default ?? module
-  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT })
+  const pool = new Pool({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    query_timeout: ANSWER_TIMEOUT,
+  })
   pool.on('error', () => {})
   const close = () => pool.end()
   try {
@@ -65,14 +71,20 @@ export async function openRedis(url: string): Promise<OpenedQuota> {
 async function findRedis(url: string): Promise<{ client: IoRedis | NodeRedis; close: () => Promise<void> }> {
   const ioredis = (await loadDriver('ioredis')) as IoRedisDriver | undefined
   if (ioredis !== undefined) {
-    const options = { lazyConnect: true, maxRetriesPerRequest: 1, connectTimeout: CONNECT_TIMEOUT }
+    const options = {
+      lazyConnect: true,
+      maxRetriesPerRequest: 1,
+      connectTimeout: CONNECT_TIMEOUT,
+      socketTimeout: ANSWER_TIMEOUT,
+    }
     const client = new ioredis.Redis(url, options)
     return { client, close: async () => client.disconnect() }
   }
   const nodeRedis = (await loadDriver('redis')) as NodeRedisDriver | undefined
   if (nodeRedis === undefined) throw new Error('--redis-url needs a driver of Redis: npm install ioredis')
-  const socket = { connectTimeout: CONNECT_TIMEOUT }
-  const client = nodeRedis.createClient({ url, disableOfflineQueue: true, socket })
+  const socket = { connectTimeout: CONNECT_TIMEOUT, socketTimeout: ANSWER_TIMEOUT }
+  const pingInterval = ANSWER_TIMEOUT / 3
+  const client = nodeRedis.createClient({ url, disableOfflineQueue: true, pingInterval, socket })
   return { client, close: async () => client.destroy() }
 }
 
@@ -90,5 +102,6 @@ function placeOf(url: string, flag: string, protocol: RegExp, example: string): 
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
     throw new Error(`${flag}: expected a URL such as ${example}`)
+  if (parsed.pathname.includes('@')) throw new Error(`${flag}: a "/" in a name or a password is written %2F`)
   return `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`
 }

@@ -30,6 +30,12 @@ export function parseHost(text: string): string {
   return text
 }
 
+/** Reads the name of a file. SQLite takes an empty one, as an unset variable gives it, for a file that it throws away. */
+export function parseFile(text: string): string {
+  if (text.trim() === '' || text === ':memory:') throw new Error('Expected the name of a file.')
+  return text
+}
+
 /** Reads `free=10/100`, or several of these separated by commas, and adds them to what was read before. */
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   const entries = text.split(',').map((part) => {
@@ -55,7 +61,14 @@ export function parseLimits(text: string): PlanLimits {
 
 /** Reads an instant, in milliseconds since the Unix epoch. */
 export function parseInstant(text: string): number {
-  const time = /^\d{4}-\d\d-\d\d(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
+  const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.exec(text) ?? []
+  const time = isDay(day) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) throw new Error('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
   return time
+}
+
+/** Whether there is such a day: what is none, as 30 February, is counted on into the next month. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }

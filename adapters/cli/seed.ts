@@ -19,14 +19,17 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   await withPlace(place, async ({ storage, place }) => {
     const found = await countAnimals(storage, count)
     const progress = progressBar(count)
-    for (let index = found; index < count; index += BATCH) {
-      progress.show(index)
-      await addAll(
-        storage,
-        Array.from({ length: Math.min(BATCH, count - index) }, (_, i) => demoPet(index + i)),
-      )
+    try {
+      for (let index = found; index < count; index += BATCH) {
+        progress.show(index)
+        await addAll(
+          storage,
+          Array.from({ length: Math.min(BATCH, count - index) }, (_, i) => demoPet(index + i)),
+        )
+      }
+    } finally {
+      progress.end()
     }
-    progress.end()
     console.log(`${Math.max(0, count - found)} animals added to ${place}, ${found} were there.`)
   })
 }

@@ -1,7 +1,15 @@
-import { createPetStore, type IssuedKey, type PetStore, type ResponseReport } from '../../src/index.ts'
+import { isPetStoreError } from '../../src/door.ts'
+import {
+  createPetStore,
+  type ErrorReport,
+  type IssuedKey,
+  type PetStore,
+  type ResponseReport,
+} from '../../src/index.ts'
 import { type ServingPetStore, serve } from '../node.ts'
 import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
 import { issueDemoKeys, seed } from './demo.ts'
+import { reason } from './driver.ts'
 import type { PlanLimitsByName } from './flags.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
 
@@ -43,7 +51,7 @@ function createStore({ storage, keyStore, quota }: OpenedBackEnd, flags: ServeFl
     quota,
     basePath: flags.basePath,
     plans: flags.planLimits,
-    onError: (error, { method, target }) => console.error(`petstore: ${method} ${target} failed:`, error),
+    onError: logFault,
     onResponse: flags.log && logRequest,
   })
 }
@@ -102,11 +110,20 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** An engine that is away is no fault of the code: that takes a line. Of all else the whole is shown. */
+function logFault(error: unknown, { method, target }: ErrorReport): void {
+  const isAway = isPetStoreError(error) && error.code === 'service_unavailable'
+  console.error(`petstore: ${method} ${oneLine(target)} failed:`, isAway ? reason(error) : error)
+}
+
+/** Without what would steer a terminal. */
+function oneLine(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
 function logRequest({ method, target, status, keyId, durationMs }: ResponseReport): void {
   const who = keyId ?? 'no key'
-  console.log(
-    `${new Date().toISOString()} ${status} ${method} ${JSON.stringify(target).slice(1, -1)} ${who} ${durationMs} ms`,
-  )
+  console.log(`${new Date().toISOString()} ${status} ${method} ${oneLine(target)} ${who} ${durationMs} ms`)
 }
 
 /** The first signal lets running requests finish; a second one does not wait. */

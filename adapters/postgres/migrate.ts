@@ -1,5 +1,5 @@
 import type { Query } from './client.ts'
-import { literal, type Names } from './names.ts'
+import { dollarQuoted, literal, type Names } from './names.ts'
 import { spendFunction } from './spend.ts'
 
 /** Any number will do, so long as all processes agree on it. */
@@ -14,7 +14,7 @@ const STEPS: readonly ((names: Names) => string)[] = [firstTables]
  * The lock lets one process at a time through. Those that waited find the work done.
  */
 export async function migrate(query: Query, names: Names): Promise<void> {
-  await query(`DO ${dollarQuoted(program(names))}`)
+  await query(`DO ${dollarQuoted(program(names), 'petstore')}`)
 }
 
 function program(names: Names): string {
@@ -77,10 +77,4 @@ function firstTables(names: Names): string {
     ) WITH (fillfactor = 50);
     CREATE INDEX quota_by_end ON ${quota} (greatest(day_ends_at, banned_until));
     ${spendFunction(names)}`
-}
-
-function dollarQuoted(body: string): string {
-  let tag = '$petstore$'
-  while (body.includes(tag)) tag = tag.replace(/\$$/, '_$')
-  return tag + body + tag
 }

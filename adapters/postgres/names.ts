@@ -44,6 +44,13 @@ function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+/** A text between tags that do not stand in it. */
+export function dollarQuoted(text: string, name: string): string {
+  let tag = `$${name}$`
+  while (text.includes(tag)) tag = tag.replace(/\$$/, '_$')
+  return tag + text + tag
+}
+
 /** A text as it stands in a statement, whatever the engine's setting for backslashes. */
 export function literal(text: string): string {
   const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`

@@ -1,4 +1,4 @@
-import type { Names } from './names.ts'
+import { dollarQuoted, type Names } from './names.ts'
 
 /**
  * The law of `countRequest`, step by step, as a function of the engine: there it is planned once for a connection, where a
@@ -14,7 +14,11 @@ export function spendFunction({ spend, quota }: Names): string {
       who text, per_minute double precision, per_day double precision,
       after_refusals double precision, ban_length double precision, at double precision,
       OUT granted boolean, OUT decided_at double precision, OUT state ${quota}
-    ) LANGUAGE plpgsql AS $spend$
+    ) LANGUAGE plpgsql AS ${dollarQuoted(body(quota), 'spend')};`
+}
+
+function body(quota: string): string {
+  return `
     DECLARE
       banned boolean := false;
     BEGIN
@@ -47,7 +51,7 @@ export function spendFunction({ spend, quota }: Names): string {
         refused_in_minute = state.refused_in_minute, banned_until = state.banned_until
       WHERE q.subject = who;
     END
-    $spend$;`
+    `
 }
 
 /** Opens a new window where the old one has ended, and holds one that a clock set back has put too far ahead. */

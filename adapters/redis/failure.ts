@@ -18,3 +18,11 @@ export function isUnavailable(error: unknown): boolean {
 export function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && /\bNOSCRIPT\b/.test(error.message)
 }
+
+/** ioredis hangs on an error the command that has failed: where that is the greeting, it holds the password. */
+export function concealCommand(error: unknown): void {
+  const failed = error as { command?: { name?: unknown } | undefined; cause?: unknown } | null | undefined
+  if (typeof failed !== 'object' || failed === null) return
+  if (failed.command) failed.command = { name: failed.command.name }
+  if (failed.cause !== failed) concealCommand(failed.cause)
+}

@@ -29,11 +29,15 @@ export function prepare(database: SqliteDatabase, sql: string): Statement {
 }
 
 /** How safe a commit is against a loss of power, as in `PRAGMA synchronous`. */
-export type SqliteSynchronous = 'off' | 'normal' | 'full' | 'extra'
+export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
+
+/** By the numbers that SQLite has for them. */
+export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
 /** How a connection is set up. */
 export interface Settings {
-  readonly synchronous: SqliteSynchronous
+  /** `undefined` leaves what the host has set. */
+  readonly synchronous: SqliteSynchronous | undefined
   /** In milliseconds; `undefined` leaves what the host or the driver has set, if that is not 0. */
   readonly busyTimeout: number | undefined
 }
@@ -46,8 +50,18 @@ const WAL_PAUSE = 20
 export function setUp(database: SqliteDatabase, { synchronous, busyTimeout }: Settings): void {
   const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
   pragma(database, `busy_timeout = ${timeout}`)
+  const chosen = synchronous ?? chosenSynchronous(database)
   useWal(database)
-  database.exec(`PRAGMA synchronous = ${synchronous}`)
+  database.exec(`PRAGMA synchronous = ${chosen}`)
+}
+
+/**
+ * What the host has set, or `full`. SQLite itself starts with `full`; some drivers start with `normal` where the journal is
+ * a WAL, so that tells nothing of the host there.
+ */
+function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
+  const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
+  return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current
 }
 
 function pragma(database: SqliteDatabase, text: string): unknown {

@@ -1,7 +1,17 @@
-import { countRequest, newQuotaState, type QuotaRequest, type QuotaState, type QuotaStore } from '../../src/index.ts'
+import {
+  type Clock,
+  countRequest,
+  newQuotaState,
+  type QuotaCount,
+  type QuotaRequest,
+  type QuotaState,
+  type QuotaStore,
+} from '../../src/index.ts'
+import { subjectName } from '../engine/subject.ts'
 import { prepare, type SqliteDatabase } from './database.ts'
 import type { Transaction, Writer } from './writer.ts'
 
+const MINUTE = 60_000
 /** A subject is forgotten this long after all of its windows have ended, in milliseconds: clocks may step back. */
 const KEPT_FOR = 2 * 86_400_000
 /** How many that have ended are removed for each that is new, so that the table shrinks and no request waits long. */
@@ -24,9 +34,10 @@ interface Entry {
  * Counts in a table, by the law itself: requests read, count and write while nobody else can write. Those of one turn of
  * the event loop share a transaction, and each subject among them is read and written once.
  *
- * SQLite has no time of its own, so that of the request counts: all processes on one file are on one machine.
+ * SQLite has no time of its own, so that of the request counts: all processes on one file are on one machine. The clock
+ * tells only how long a request has waited.
  */
-export function sqliteQuota(database: SqliteDatabase, { write }: Writer): QuotaStore {
+export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
   const read = prepare(database, 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?')
   const update = prepare(database, 'UPDATE petstore_quota SET state = ? WHERE subject = ?')
   const replace = prepare(database, 'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at) VALUES (?, ?, ?)')
@@ -67,5 +78,27 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer): QuotaS
     else if (row.state !== text) update.run(text, subject)
   }
 
-  return { spend: (request) => write((transaction) => countRequest(entryOf(request, transaction).state, request)) }
+  function spend(request: QuotaRequest, subject: string): Promise<QuotaCount> {
+    const askedAt = clock.now()
+    return write((transaction) => {
+      const { state } = entryOf({ ...request, subject }, transaction)
+      return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
+    })
+  }
+
+  return {
+    spend(request) {
+      const name = subjectName(request.subject)
+      return typeof name === 'string' ? spend(request, name) : name.then((name) => spend(request, name))
+    },
+  }
+}
+
+/**
+ * The time of a request that may have waited for its turn to write: where another process has opened a new minute
+ * meanwhile, it counts in that one. Its own time would look like a clock that was set back.
+ */
+function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
+  const minuteBegan = minuteEndsAt - MINUTE
+  return now < minuteBegan && minuteBegan <= now + waited ? minuteBegan : now
 }

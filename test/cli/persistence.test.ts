@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
+import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../sqlite/open.ts'
 import { type RunningServer, runCommand, startCommand, startServer } from '../support/petstore-command.ts'
@@ -232,6 +233,11 @@ describe('one clear line where something is not there', () => {
     ],
     [['serve', '--database-url', 'http://me:secret@127.0.0.1'], '--database-url: expected a URL such as postgres://'],
     [['serve', '--redis-url', 'redis://:secret@127.0.0.1:1'], 'cannot use Redis at 127.0.0.1:1: '],
+    [['serve', '--data', ''], "option '--data <file>' argument '' is invalid. Expected the name of a file."],
+    [['keys', 'issue', '--plan', 'pro', '--data', ':memory:'], 'Expected the name of a file.'],
+    [['keys', 'issue', '--plan', 'pro', '--data', 'x.db', '--expires', '2030-02-30'], 'Expected a date such as '],
+    [['keys', 'list', '--database-url', 'postgres://me:1/secret@127.0.0.1/pets'], 'is written %2F'],
+    [['serve', '--redis-url', 'redis://me:1/secret@127.0.0.1'], 'is written %2F'],
     [['serve', '--redis-url', 'secret'], '--redis-url: expected a URL such as redis://'],
   ])('petstore %j', async (args, message) => {
     const { code, stdout, stderr } = await runCommand(args)
@@ -240,6 +246,25 @@ describe('one clear line where something is not there', () => {
     expect(stderr).toMatch(/^petstore: [^\n]+\n$/)
     expect(stderr).toContain(message)
     expect(stderr).not.toContain('secret')
+  })
+
+  test('a file that another process has locked', async () => {
+    await issueKey('--plan', 'free')
+    const holder = new Libsql(data)
+    cleanUp.push(() => holder.close())
+    holder.exec('BEGIN IMMEDIATE')
+    const { code, stderr } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^petstore: cannot use .*pets\.db: database is locked\n$/),
+    ])
+  })
+
+  test('a flag that is typed stands in for a variable that excludes it', async () => {
+    const env = { PETSTORE_DATABASE_URL: 'postgres://127.0.0.1:1/pets' }
+    const { code } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], { ...process.env, ...env })
+    expect(code).toBe(0)
+    expect((await runCommand(['keys', 'list'], { ...process.env, ...env, PETSTORE_DATA: '' })).code).toBe(1)
   })
 
   test('petstore serve --data and --database-url', async () => {

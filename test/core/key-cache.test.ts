@@ -198,6 +198,10 @@ describe('room', () => {
     await store.find(long)
     await store.find(long)
     expect(asked).toEqual([long, long])
+    asked.length = 0
+    for (let i = 0; i < 100; i++) await store.find(`j${i}`)
+    for (let i = 0; i < 98; i++) await store.find(`j${i}`)
+    expect(asked).toHaveLength(198)
   })
 })
 

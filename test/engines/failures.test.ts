@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { type RedisClient, redis } from '../../adapters/redis.ts'
@@ -95,6 +96,24 @@ describe('a failure of Redis', () => {
   ])('that says %s: as it is', async (message) => {
     await expect(failing(message)).rejects.toThrow(message)
     await expect(failing(message)).rejects.not.toHaveProperty('status')
+  })
+
+  test('tells no command: that of ioredis may be the greeting, with the password', async () => {
+    const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'secret'] }
+    const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command })
+    const around = new Error('gave up', { cause: Object.assign(new Error('inner'), { command }) })
+    const failed = async (failure: Error) => {
+      try {
+        return await redis(() => Promise.reject(failure)).quota.spend(request)
+      } catch (thrown) {
+        return thrown
+      }
+    }
+    for (const failure of [error, around]) {
+      const told = await failed(failure)
+      expect(inspect(told, { depth: 9 })).not.toContain('secret')
+      expect(inspect(told, { depth: 9 })).toContain('hello')
+    }
   })
 
   test('of the script to be there: it is sent along, in no more than two round trips', async () => {

@@ -44,21 +44,27 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await backEnd.storage.list({ limit: 9 })).toEqual([created])
   })
 
-  test.each(['our store', 'Straße', `"; DROP TABLE x; --'$petstore$\\`, 'x'.repeat(63), 'select', '🐕'])(
-    'a schema may be called %s',
-    async (schema) => {
-      const [ours, other] = [postgres(pool, { schema }), postgres(pool)]
-      await ours.migrate()
-      await ours.migrate()
-      await other.migrate()
-      const created = await ours.storage.create(pet)
-      expect(await ours.storage.get(created.id)).toEqual({ ...pet, id: created.id })
-      const { token, key } = await ours.keyStore.issue({ plan: 'pro' })
-      expect(await ours.keyStore.find(token)).toEqual(key)
-      expect((await ours.quota.spend(request)).usedInDay).toBe(1)
-      expect([await other.storage.list({ limit: 1 }), await other.keyStore.list()]).toEqual([[], []])
-    },
-  )
+  test.each([
+    'our store',
+    'Straße',
+    `"; DROP TABLE x; --'$petstore$\\`,
+    'x'.repeat(63),
+    'select',
+    '🐕',
+    'a$spend$b',
+    '$spend$$spend_$',
+  ])('a schema may be called %s', async (schema) => {
+    const [ours, other] = [postgres(pool, { schema }), postgres(pool)]
+    await ours.migrate()
+    await ours.migrate()
+    await other.migrate()
+    const created = await ours.storage.create(pet)
+    expect(await ours.storage.get(created.id)).toEqual({ ...pet, id: created.id })
+    const { token, key } = await ours.keyStore.issue({ plan: 'pro' })
+    expect(await ours.keyStore.find(token)).toEqual(key)
+    expect((await ours.quota.spend(request)).usedInDay).toBe(1)
+    expect([await other.storage.list({ limit: 1 }), await other.keyStore.list()]).toEqual([[], []])
+  })
 
   test.each(['', 'x'.repeat(64), '🐕'.repeat(16), 'a\u0000b', 'a\ud800', 'pg_pets', 7])(
     'a schema may not be called %j',

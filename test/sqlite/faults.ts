@@ -92,6 +92,33 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.deepEqual([await spend('key:a'), await spend('key:b')], [5, 3])
     })
 
+    on('a request that waited for its turn counts in the minute that began meanwhile', async ({ database }) => {
+      const clock = manualClock()
+      const minute = Math.ceil(clock.now() / 60_000) * 60_000
+      const { quota } = sqlite(database, { clock })
+      const spend = (now: number, waiting = 0) => {
+        const count = Promise.resolve(quota.spend(spending('key:a', now)))
+        clock.advance(waiting)
+        return count
+      }
+      assert.equal((await spend(minute + 2_000)).usedInMinute, 1)
+      const late = await spend(minute - 500, 3_000)
+      assert.deepEqual([late.now, late.usedInMinute, late.minuteEndsAt], [minute, 2, minute + 60_000])
+      const setBack = await spend(minute - 500, 400)
+      assert.deepEqual([setBack.now, setBack.minuteEndsAt], [minute - 500, minute + 59_500])
+    })
+
+    on('subjects that SQLite would take for one another are kept apart', async ({ quota }) => {
+      const subjects = ['key:\ud800', 'key:\udfff', 'key:\ufffd', 'key:\ud800\u0000', 'key:']
+      for (const used of [1, 2]) {
+        const counts = await Promise.all(subjects.map(async (subject) => quota.spend(spending(subject, 0))))
+        assert.deepEqual(
+          counts.map(({ usedInMinute }) => usedInMinute),
+          subjects.map(() => used),
+        )
+      }
+    })
+
     on('a transaction that the host has left open is not ended by us', async ({ database, storage }) => {
       database.exec('BEGIN; CREATE TABLE ours (x)')
       await assert.rejects(async () => storage.create(REX))
@@ -125,6 +152,16 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
         ['journal_mode', 'synchronous', 'busy_timeout'].map((name) => pragma(other, name)),
         ['truncate', '1', '77'],
       )
+      for (const [set, kept] of [
+        ['OFF', '0'],
+        ['EXTRA', '3'],
+        ['NORMAL', '1'],
+        ['FULL', '2'],
+      ] as const) {
+        other.exec(`PRAGMA synchronous = ${set}`)
+        sqlite(other)
+        assert.equal(pragma(other, 'synchronous'), kept)
+      }
       other.close()
       const memory = openFile(':memory:')
       assert.equal((await sqlite(memory).storage.create(REX)).id, 1n)
