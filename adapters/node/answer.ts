@@ -1,18 +1,8 @@
 import type { ApiResponse } from '../../src/index.ts'
-import { rawHeader } from './headers.ts'
 import { setLastRequest } from './last-request.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
-
-/** Up to which declared length the rest of an unwanted upload is awaited, in bytes, for the connection to stay. */
-const SMALL_BODY = 1_048_576
-/**
- * How much of any other is read and thrown away, in bytes: a client that writes on without reading gets its answer only
- * when all that it has in hand is taken.
- */
-const DRAINED_BYTES = 16_777_216
-/** How long that may take, in milliseconds. */
-const DRAIN_TIMEOUT = 2_000
+import { closesAmidBody, drain, isUnreadBody, limitRest } from './unread-body.ts'
 
 /** Writes the answer, and settles what becomes of a body that nobody has read. */
 export function writeAnswer(
@@ -77,30 +67,6 @@ function writeStream(
 }
 
 /**
- * Whether the connection closes after the answer while more of the body may come: the client has asked for that, or the
- * rest is not worth waiting for.
- */
-function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
-  if (!isUnreadBody(incoming)) return false
-  return request.awaitsContinue || outgoing.shouldKeepAlive === false || !isSmallBody(incoming)
-}
-
-/** Whether a body has not wholly come. */
-function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
-  if (complete) return false
-  return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
-}
-
-function declaredLength(rawHeaders: readonly string[]): number {
-  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
-}
-
-/** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
-function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
-  return rawHeader(rawHeaders, 'transfer-encoding') === undefined && declaredLength(rawHeaders) <= SMALL_BODY
-}
-
-/**
  * Sends the whole answer, then reads on for a while before it closes: a connection that is closed with bytes unread is
  * reset, and the client may lose the answer.
  */
@@ -134,33 +100,4 @@ export function afterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: (
   }
   limitRest(incoming, outgoing)
   end()
-}
-
-/** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
-function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
-  if (!isUnreadBody(incoming) || isSmallBody(incoming)) return
-  const giveUp = () => {
-    if (!incoming.complete) incoming.socket?.destroy?.()
-  }
-  outgoing.on('finish', () => drain(incoming, giveUp))
-}
-
-/** Reads on until the body ends, or enough of it has come, or time is up. */
-function drain(incoming: NodeIncoming, finish: () => void): void {
-  let left = DRAINED_BYTES
-  let isDone = false
-  const stop = () => {
-    clearTimeout(timer)
-    if (!isDone) finish()
-    isDone = true
-  }
-  const timer = setTimeout(stop, DRAIN_TIMEOUT)
-  timer.unref()
-  incoming.on('data', (chunk: Uint8Array) => {
-    left -= chunk.byteLength
-    if (left < 0) stop()
-  })
-  incoming.on('end', stop)
-  incoming.on('close', stop)
-  incoming.resume()
 }

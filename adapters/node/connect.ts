@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Running } from './closing.ts'
 
 /**
  * Answers CONNECT, for which Node hands over the bare socket at once, even while earlier requests on it still run.
@@ -8,7 +9,7 @@ import type { Socket } from 'node:net'
  */
 export function answerConnect(
   server: Server,
-  running: ReadonlyMap<Socket, ReadonlySet<ServerResponse>>,
+  running: Running,
   answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
 ): void {
   server.on('connect', (incoming: IncomingMessage) => {

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { checkAgainst, type OptionRules, originForm } from '../../src/door.ts'
 import type { PetStore } from '../../src/index.ts'
 import { trustProxyRule } from './client-address.ts'
+import { closer, REQUEST_EVENTS, type Running, runningResponses } from './closing.ts'
 import { answerConnect } from './connect.ts'
 import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
-import { isAfterLastRequest, setLastRequest } from './last-request.ts'
 
 /** The options of {@link serve}. */
 export interface ServeOptions extends NodeHandlerOptions {
@@ -74,9 +74,6 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** Node tells requests apart by what they expect: nothing, "100 Continue", or what no server knows and we overlook. */
-const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
-
 /** Answers requests of every kind, and CONNECT. */
 function answerAll(server: Server, running: Running, answer: NodeAnswerer): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean) =>
@@ -97,64 +94,6 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       resolve()
     })
   })
-}
-
-/** The responses of each connection that are not yet sent. */
-export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
-
-/** Of a connection that breaks, Node closes only the response whose turn it was. */
-function runningResponses(server: Server): Running {
-  const running = new Map<Socket, Set<ServerResponse>>()
-  const opened = (socket: Socket) => {
-    const responses = new Set<ServerResponse>()
-    running.set(socket, responses)
-    socket.on('close', () => running.delete(socket))
-    return responses
-  }
-  const watch = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    const responses = running.get(socket) ?? opened(socket)
-    responses.add(outgoing)
-    outgoing.on('close', () => responses.delete(outgoing))
-  }
-  for (const event of REQUEST_EVENTS) server.on(event, watch)
-  return running
-}
-
-/** While the server closes, the last answer of each connection ends it, so that nobody waits for one that idles. */
-function closer(server: Server, running: Running, closeTimeout: number): () => Promise<void> {
-  const sockets = new Set<Socket>()
-  let closed: Promise<void> | undefined
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
-  const endWith = (outgoing: ServerResponse) => {
-    outgoing.shouldKeepAlive = false
-    setLastRequest(outgoing.req)
-  }
-  const endConnection = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (closed !== undefined && !isAfterLastRequest(incoming)) endWith(outgoing)
-  }
-  for (const event of REQUEST_EVENTS) server.on(event, endConnection)
-  const close = () =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
-      server.close(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-      for (const responses of running.values()) {
-        const last = [...responses].at(-1)
-        if (last !== undefined) endWith(last)
-      }
-      server.closeIdleConnections()
-      // Node does not count as idle what has never asked, such as a connection that a browser opens in advance.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-    })
-  return () => {
-    closed ??= close()
-    return closed
-  }
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

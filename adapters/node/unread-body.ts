@@ -1,0 +1,67 @@
+import { rawHeader } from './headers.ts'
+import type { NodeRequest } from './request.ts'
+import type { NodeIncoming, NodeOutgoing } from './types.ts'
+
+/** Up to which declared length the rest of an unwanted upload is awaited, in bytes, for the connection to stay. */
+const SMALL_BODY = 1_048_576
+/**
+ * How much of any other is read and thrown away, in bytes: a client that writes on without reading gets its answer only
+ * when all that it has in hand is taken.
+ */
+const DRAINED_BYTES = 16_777_216
+/** How long that may take, in milliseconds. */
+const DRAIN_TIMEOUT = 2_000
+
+/**
+ * Whether the connection closes after the answer while more of the body may come: the client has asked for that, or the
+ * rest is not worth waiting for.
+ */
+export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
+  if (!isUnreadBody(incoming)) return false
+  return request.awaitsContinue || outgoing.shouldKeepAlive === false || !isSmallBody(incoming)
+}
+
+/** Whether a body has not wholly come. */
+export function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
+  if (complete) return false
+  return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
+}
+
+function declaredLength(rawHeaders: readonly string[]): number {
+  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
+}
+
+/** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
+function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
+  return rawHeader(rawHeaders, 'transfer-encoding') === undefined && declaredLength(rawHeaders) <= SMALL_BODY
+}
+
+/** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
+export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
+  if (!isUnreadBody(incoming) || isSmallBody(incoming)) return
+  const giveUp = () => {
+    if (!incoming.complete) incoming.socket?.destroy?.()
+  }
+  outgoing.on('finish', () => drain(incoming, giveUp))
+}
+
+/** Reads on until the body ends, or enough of it has come, or time is up; then does `finish`, once. */
+export function drain(incoming: NodeIncoming, finish: () => void): void {
+  let left = DRAINED_BYTES
+  let isDone = false
+  const stop = () => {
+    clearTimeout(timer)
+    if (isDone) return
+    isDone = true
+    finish()
+  }
+  const timer = setTimeout(stop, DRAIN_TIMEOUT)
+  timer.unref()
+  incoming.on('data', (chunk: Uint8Array) => {
+    left -= chunk.byteLength
+    if (left < 0) stop()
+  })
+  incoming.on('end', stop)
+  incoming.on('close', stop)
+  incoming.resume()
+}
