@@ -18,6 +18,10 @@ import { runServe } from './cli/serve.ts'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
+// A variable that is empty, as a file of settings may leave it, is as good as none.
+for (const name of ['PETSTORE_DATA', 'PETSTORE_DATABASE_URL', 'PETSTORE_REDIS_URL'])
+  if (process.env[name] === '') delete process.env[name]
+
 const program = new Command('petstore')
   .description('A complete pet store API.')
   .version(version)

@@ -19,7 +19,7 @@ export interface SqliteOptions {
   readonly keyCache?: KeyCacheOptions | false | undefined
   /** How long a call waits for another process to finish writing, in milliseconds. @default what is set on the connection, or 5000 where that is 0 */
   readonly busyTimeout?: number | undefined
-  /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default what is set on the connection, which is 'full' unless you chose otherwise */
+  /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default what you have set on the connection, or 'full'; `normal` in a WAL counts as unset, since some drivers begin with it */
   readonly synchronous?: SqliteSynchronous | undefined
 }
 

@@ -2,7 +2,7 @@ import { describe } from './describe.ts'
 import { type ErrorCode, errorTable, isPetStoreError, PetStoreError, PortFault } from './errors.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
 import { andThen, isPending } from './maybe-promise.ts'
-import type { BackEnd, CallContext, MaybePromise, QuotaCount } from './ports.ts'
+import type { BackEnd, CallContext, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
 import { errorReply } from './reply.ts'
 import { type Observers, reportFault } from './report.ts'
 
@@ -79,6 +79,7 @@ function checkCount(count: QuotaCount): QuotaCount {
 
 /** The ports of a back end, each call bounded in time. */
 export function withTimeout({ storage, keyStore, quota }: BackEnd, timeout: number): BackEnd {
+  const spend = bounded('quota store', timeout, (request: QuotaRequest) => quota.spend(request))
   return {
     storage: {
       list: bounded('storage', timeout, (query, context) => storage.list(query, context)),
@@ -86,6 +87,6 @@ export function withTimeout({ storage, keyStore, quota }: BackEnd, timeout: numb
       get: bounded('storage', timeout, (id, context) => storage.get(id, context)),
     },
     keyStore: { find: bounded('key store', timeout, (token, context) => keyStore.find(token, context)) },
-    quota: { spend: bounded('quota store', timeout, (request) => andThen(quota.spend(request), checkCount)) },
+    quota: { spend: (request) => andThen(spend(request), checkCount) },
   }
 }

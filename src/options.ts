@@ -69,7 +69,7 @@ const isOneOf = (...values: readonly unknown[]): [string, Check] => [
 const hasMethods = (...names: readonly string[]): [string, Check] => [
   `an object with ${names.join(', ')}`,
   (value) =>
-    (isObject(value) || isFunction(value)) &&
+    ((typeof value === 'object' && value !== null) || isFunction(value)) &&
     names.every((name) => isFunction((value as Record<string, unknown>)[name])),
 ]
 

@@ -74,7 +74,9 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
   }
-  setLastRequest(incoming)
+  // While earlier answers of its connection are due, an unanswered request may as well be one of those.
+  if (outgoing.socket) setLastRequest(incoming)
+  else outgoing.on('socket', () => setLastRequest(incoming))
   if (body !== '') outgoing.write(body, onWritten)
   else {
     outgoing.flushHeaders?.()

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { isAfterLastRequest, setLastRequest } from './last-request.ts'
 
 /** Node tells requests apart by what they expect: nothing, "100 Continue", or what no server knows and we overlook. */
@@ -45,15 +45,15 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
   const close = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
-      server.close(() => {
+      const onClose = () => {
         clearTimeout(timer)
         resolve()
-      })
+      }
       for (const responses of running.values()) {
         const last = [...responses].at(-1)
         if (last !== undefined) endWith(last)
       }
-      server.closeIdleConnections()
+      void closeGently(server, running, onClose)
       // Node does not count as idle what has never asked, such as a connection that a browser opens in advance.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     })
@@ -61,4 +61,15 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
     closed ??= close()
     return closed
   }
+}
+
+/** Node counts a connection as idle whose answer is written but not yet sent, and would cut it off. */
+async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
+  const unsent = [...running.values()].flatMap((responses) => [...responses]).filter((one) => one.writableEnded)
+  if (unsent.length === 0) server.close(onClose)
+  else {
+    NetServer.prototype.close.call(server, onClose)
+    await Promise.all(unsent.map((response) => new Promise<void>((resolve) => response.on('close', () => resolve()))))
+  }
+  server.closeIdleConnections()
 }

@@ -44,6 +44,8 @@ export interface NodeOutgoing {
   readonly writableEnded: boolean
   readonly writableFinished?: boolean
   readonly destroyed?: boolean
+  /** That of the connection, once it is this response's turn there. */
+  readonly socket?: object | null
   /** Whether the client wants the connection kept. */
   readonly shouldKeepAlive?: boolean
   /** The stream beneath, in HTTP/2 alone. */

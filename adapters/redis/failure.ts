@@ -20,9 +20,14 @@ export function isScriptMissing(error: unknown): boolean {
 }
 
 /** ioredis hangs on an error the command that has failed: where that is the greeting, it holds the password. */
-export function concealCommand(error: unknown): void {
-  const failed = error as { command?: { name?: unknown } | undefined; cause?: unknown } | null | undefined
-  if (typeof failed !== 'object' || failed === null) return
-  if (failed.command) failed.command = { name: failed.command.name }
-  if (failed.cause !== failed) concealCommand(failed.cause)
+export function concealCommand(error: unknown, seen = new Set<unknown>()): void {
+  if (typeof error !== 'object' || error === null || seen.has(error)) return
+  seen.add(error)
+  const { command, cause, errors, lastNodeError } = error as Record<string, unknown>
+  if (typeof command === 'object' && command !== null) {
+    const { name } = command as { name?: unknown }
+    // Where it cannot be changed, it stays: what has failed must be told all the same.
+    Reflect.defineProperty(error, 'command', { value: { name }, enumerable: true, configurable: true })
+  }
+  for (const inner of [cause, lastNodeError, ...(Array.isArray(errors) ? errors : [])]) concealCommand(inner, seen)
 }

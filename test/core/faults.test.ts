@@ -6,6 +6,7 @@ import {
   memory,
   PetStoreError,
   type PetStoreOptions,
+  type QuotaRequest,
   type QuotaStore,
   type ResponseReport,
 } from '../../src/index.ts'
@@ -166,6 +167,16 @@ describe('a back end that answers with something else than it should', () => {
     const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
     expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: expected limits') })])
+  })
+
+  test('a thenable that is no promise is waited for', async () => {
+    const { quota } = memory()
+    const spend = (request: QuotaRequest) => ({
+      // biome-ignore lint/suspicious/noThenProperty: it is what is tried
+      then: (resolve: (count: unknown) => void) => void queueMicrotask(() => resolve(quota.spend(request))),
+    })
+    const { send } = await startApi({ quota: { spend } as never })
+    expect((await send('/v1/pets')).status).toBe(200)
   })
 
   test('promises of another realm are waited for', async () => {

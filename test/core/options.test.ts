@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createPetStore, type MemoryOptions, memory, PetStoreError, type PetStoreOptions } from '../../src/index.ts'
+import {
+  type ApiKey,
+  createPetStore,
+  type MemoryOptions,
+  memory,
+  PetStoreError,
+  type PetStoreOptions,
+} from '../../src/index.ts'
 
 const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['storage', {}],
@@ -66,6 +73,15 @@ describe('a wrong option is an error that names it', () => {
     expect(() =>
       createPetStore({ ...memory(), migrate: async () => {}, close: () => {} } as PetStoreOptions),
     ).not.toThrow()
+  })
+
+  test('a port may be a list or a map besides', () => {
+    class Keys extends Map<string, ApiKey> {
+      find(token: string) {
+        return this.get(token)
+      }
+    }
+    expect(() => createPetStore({ keyStore: new Keys() })).not.toThrow()
   })
 
   test('the defaults can be spelled out', () => {

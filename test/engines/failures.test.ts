@@ -116,6 +116,19 @@ describe('a failure of Redis', () => {
     }
   })
 
+  test('that is odd is told all the same', async () => {
+    const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
+    const [one, two] = [refused('one'), refused('two')]
+    Object.assign(one, { cause: two })
+    Object.assign(two, { cause: one })
+    const frozen = Object.freeze(Object.assign(new Error('frozen'), { command: { name: 'get' } }))
+    const computed = Object.defineProperty(new Error('computed'), 'command', { get: () => ({ name: 'get' }) })
+    for (const cause of [one, frozen, computed]) {
+      const spent = async () => redis(() => Promise.reject(cause)).quota.spend(request)
+      await expect(spent()).rejects.toMatchObject({ code: 'service_unavailable', cause })
+    }
+  })
+
   test('of the script to be there: it is sent along, in no more than two round trips', async () => {
     const sent: string[][] = []
     const client = async (...words: string[]) => {

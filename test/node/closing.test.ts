@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { serve, toNodeHandler } from '../../adapters/node.ts'
@@ -66,6 +67,28 @@ describe('close', () => {
     await connection.closed()
     await within(closed, 'close')
     expect(await names()).toBe(404)
+  })
+
+  test('lets a client take its time over an answer that is written', async () => {
+    const list = () =>
+      Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: 'x'.repeat(60_000), categoryId: 1n }))
+    const { storage } = memory()
+    const { url, authorized, close } = await startServer({
+      store: { storage: { ...storage, list } },
+      closeTimeout: LONG,
+    })
+    const [slow, kept] = [await rawConnection(url), await rawConnection(url)]
+    await kept.send(`GET /v1/pets/0 HTTP/1.1\r\n${authorized}\r\n`)
+    await kept.answer()
+    slow.socket.pause()
+    await slow.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`)
+    await once(slow.socket, 'readable')
+    const closed = close()
+    expect(await isRefused(url)).toBe(true)
+    slow.socket.resume()
+    expect(JSON.parse((await slow.answer()).body)).toHaveLength(100)
+    await within(closed, 'close')
+    await kept.closed()
   })
 
   test('closes connections that idle at once: kept ones, and those that have never asked', async () => {

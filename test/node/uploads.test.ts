@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../adapters/node.ts'
-import { expectSilence, keyedStore, petBody, startServer, type TestServer } from '../support/node-server.ts'
+import { expectSilence, keyedStore, petBody, signalled, startServer, type TestServer } from '../support/node-server.ts'
 import { type RawConnection, rawConnection, rawRequest } from '../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -101,6 +101,25 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     expect([answer.status, answer.headers.connection]).toEqual([status, 'close'])
     await connection.closed()
     expect(reports).toEqual([`POST ${status}`])
+  })
+
+  test('a request before it is answered, however late a host hands it on', async () => {
+    const { petStore, authorized } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const refused = signalled()
+    const server = createServer(async (request, response) => {
+      if (request.method === 'GET') await refused.promise
+      handler(request, response)
+      if (request.method === 'POST') setImmediate(() => setImmediate(refused.resolve))
+    })
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(4096, false, STRANGER)}`)
+    expect((await connection.answer()).status).toBe(200)
+    expect((await connection.answer()).status).toBe(401)
+    await upload(connection, 4096, false)
+    await connection.closed()
   })
 
   const wrappers: [string, (response: ServerResponse, ended: () => void) => void][] = [
