@@ -13,7 +13,7 @@ export function writeAnswer(
 ): void {
   if (outgoing.headersSent || outgoing.destroyed) return
   const headers = withHostVary(withLength(request.method, answer), (name) => outgoing.getHeader(name))
-  if (outgoing.stream !== undefined) {
+  if (incoming.httpVersionMajor > 1) {
     writeStream(incoming, outgoing, headers, answer)
     return
   }
@@ -39,8 +39,7 @@ export function withHostVary(headers: readonly string[], hostHeader: (name: stri
 
 /** Whether a middleware of the host has put its own functions before the response's: some hold the body back until its end. */
 function isWatched(outgoing: NodeOutgoing): boolean {
-  const { writeHead, end, write } = Object.getPrototypeOf(outgoing) as NodeOutgoing
-  return outgoing.writeHead !== writeHead || outgoing.end !== end || outgoing.write !== write
+  return Object.hasOwn(outgoing, 'writeHead') || Object.hasOwn(outgoing, 'end') || Object.hasOwn(outgoing, 'write')
 }
 
 /** The length of an answer to HEAD would be that of the body which is not there, so it says none. */

@@ -55,23 +55,12 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     expect((await connection.answer()).status).toBe(200)
   })
 
-  const hosts: [string, (response: ServerResponse) => void][] = [
-    ['a plain host', () => {}],
-    ['a host that watches the response', (response) => Object.assign(response, { end: response.end })],
-  ]
-  const uploads: [string, number, string][] = [
+  test.each([
     ['a small one of a client that wants the connection closed', 320, 'Connection: close\r\n'],
     ['one of 4 MB', 4096, ''],
-  ]
-  test.each(
-    hosts.flatMap(([host, prepare]) => uploads.map(([which, kib, fields]) => ({ host, prepare, which, kib, fields }))),
-  )('on $host, $which is read to its end before the connection closes', async ({ prepare, kib, fields }) => {
+  ])('%s is read to its end before the connection closes', async (_which, kib, fields) => {
     const { petStore } = await keyedStore()
-    const handler = toNodeHandler(petStore)
-    const server = createServer((request, response) => {
-      prepare(response)
-      handler(request, response)
-    })
+    const server = createServer(toNodeHandler(petStore))
     onTestFinished(() => void server.close().closeAllConnections())
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
