@@ -1,8 +1,9 @@
+import { checkAgainst, clockRule, keyCacheRule, type OptionRules } from '../src/door.ts'
 import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../src/index.ts'
 import { type PostgresClient, querying } from './postgres/client.ts'
 import { postgresKeyStore } from './postgres/keys.ts'
 import { migrate } from './postgres/migrate.ts'
-import { namesIn } from './postgres/names.ts'
+import { namesIn, schemaRule } from './postgres/names.ts'
 import { postgresQuota } from './postgres/quota.ts'
 import { type PostgresStorage, postgresStorage } from './postgres/storage.ts'
 import { sqlTime } from './postgres/time.ts'
@@ -40,6 +41,8 @@ export interface PostgresBackEnd {
   migrate(): Promise<void>
 }
 
+const RULES: OptionRules<keyof PostgresOptions> = { schema: schemaRule, keyCache: keyCacheRule, clock: clockRule }
+
 /**
  * Keeps animals, keys and counts in PostgreSQL 12 or later, for any number of processes.
  *
@@ -61,6 +64,7 @@ export interface PostgresBackEnd {
  * ```
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
+  checkAgainst(RULES, options)
   const { schema = 'petstore', keyCache = {}, clock } = options
   const query = querying(client)
   const names = namesIn(schema)

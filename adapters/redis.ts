@@ -1,4 +1,4 @@
-import { invalidOption } from '../src/door.ts'
+import { checkAgainst, clockRule, type OptionRules } from '../src/door.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../src/index.ts'
 import { hex, subjectName } from './engine/subject.ts'
 import { unavailable } from './engine/unavailable.ts'
@@ -18,6 +18,11 @@ export interface RedisOptions {
    * @default the engine's own, so that machines whose clocks differ count alike
    */
   readonly clock?: Clock | undefined
+}
+
+const RULES: OptionRules<keyof RedisOptions> = {
+  prefix: ['a string', (value) => typeof value === 'string'],
+  clock: clockRule,
 }
 
 /**
@@ -42,8 +47,8 @@ export interface RedisOptions {
  * ```
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): { readonly quota: QuotaStore } {
+  checkAgainst(RULES, options)
   const { prefix = 'petstore:', clock } = options
-  if (typeof prefix !== 'string') throw invalidOption('prefix', 'a string', prefix)
   const run = runner(evaluatorOf(client))
 
   async function spend(request: QuotaRequest): Promise<QuotaCount> {

@@ -1,4 +1,11 @@
-import { invalidOption } from '../src/door.ts'
+import {
+  checkAgainst,
+  clockRule,
+  invalidOption,
+  keyCacheRule,
+  millisecondsRule,
+  type OptionRules,
+} from '../src/door.ts'
 import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../src/index.ts'
 import { type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './sqlite/database.ts'
 import { guarded } from './sqlite/errors.ts'
@@ -21,6 +28,13 @@ export interface SqliteOptions {
   readonly busyTimeout?: number | undefined
   /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default what you have set on the connection, or 'full'; `normal` in a WAL counts as unset, since some drivers begin with it */
   readonly synchronous?: SqliteSynchronous | undefined
+}
+
+const RULES: OptionRules<keyof SqliteOptions> = {
+  clock: clockRule,
+  keyCache: keyCacheRule,
+  busyTimeout: millisecondsRule,
+  synchronous: [SYNCHRONOUS.join(', '), (value) => (SYNCHRONOUS as readonly unknown[]).includes(value)],
 }
 
 /**
@@ -47,8 +61,10 @@ export function sqlite(
   database: SqliteDatabase,
   options: SqliteOptions = {},
 ): { storage: SqliteStorage; keyStore: ManagedKeyStore; quota: QuotaStore } {
+  checkAgainst(RULES, options)
   const { clock = Date, keyCache = {}, busyTimeout, synchronous } = options
-  check(database, busyTimeout, synchronous)
+  if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
+    throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {
     setUp(database, { busyTimeout, synchronous })
     migrate(database)
@@ -60,17 +76,4 @@ export function sqlite(
       quota: sqliteQuota(database, writer, clock),
     }
   })
-}
-
-function check(database: SqliteDatabase, busyTimeout: number | undefined, synchronous: unknown): void {
-  if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
-    throw invalidOption('database', 'a connection with prepare and exec', database)
-  }
-  const isDuration = Number.isInteger(busyTimeout) && Number(busyTimeout) >= 0 && Number(busyTimeout) < 2 ** 31
-  if (busyTimeout !== undefined && !isDuration) {
-    throw invalidOption('busyTimeout', 'a whole number of milliseconds from 0 to 2147483647', busyTimeout)
-  }
-  if (synchronous !== undefined && !(SYNCHRONOUS as readonly unknown[]).includes(synchronous)) {
-    throw invalidOption('synchronous', SYNCHRONOUS.join(', '), synchronous)
-  }
 }

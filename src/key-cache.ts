@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { boundedMap } from './bounded-map.ts'
 import type { ApiKey } from './model.ts'
-import { invalidOption } from './options.ts'
+import { checkAgainst, clockRule, countRule, type OptionRules } from './options.ts'
 import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 
 /** The options of {@link cached}. */
@@ -74,6 +74,12 @@ export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptio
   }
 }
 
+const RULES: OptionRules<keyof KeyCacheOptions> = {
+  ttl: ['milliseconds, at least 0', (value) => typeof value === 'number' && value >= 0],
+  max: countRule,
+  clock: clockRule,
+}
+
 class KeyCache {
   readonly #store: KeyStore
   readonly #ttl: number
@@ -83,9 +89,9 @@ class KeyCache {
   /** Look-ups under way, which later requests of the same token join. Emptied when a key is revoked. */
   #lookUps = new Map<string, LookUp>()
 
-  constructor(store: KeyStore, { ttl = 30_000, max = 10_000, clock = Date }: KeyCacheOptions) {
-    if (!(ttl >= 0)) throw invalidOption('ttl', 'milliseconds, at least 0', ttl)
-    if (!Number.isSafeInteger(max) || max < 1) throw invalidOption('max', 'a whole number of keys, at least 1', max)
+  constructor(store: KeyStore, options: KeyCacheOptions) {
+    checkAgainst(RULES, options)
+    const { ttl = 30_000, max = 10_000, clock = Date } = options
     this.#store = store
     this.#ttl = ttl
     this.#clock = clock

@@ -81,7 +81,7 @@ export function isPlanLimits(value: unknown): value is PlanLimits {
 /** What is expected of limits, for messages. */
 export const EXPECTED_LIMITS = '{ perMinute, perDay }, whole numbers of at least 1'
 
-/** For each option, what is expected of it, and whether a value is that. */
+/** For each option of some part of this package, what is expected of it, and whether a value is that. */
 export type OptionRules<Name extends string = string> = Readonly<
   Record<Name, readonly [expected: string, check: Check]>
 >
@@ -90,8 +90,18 @@ export type OptionRules<Name extends string = string> = Readonly<
 export const clockRule = hasMethods('now')
 /** What is expected of a number of things. */
 export const countRule: [string, Check] = ['a whole number of at least 1', isCount]
+/** What is expected of a time to wait. */
+export const millisecondsRule: [string, Check] = [
+  'a whole number of milliseconds from 0 to 2147483647',
+  (value) => value === 0 || (isCount(value) && (value as number) < 2 ** 31),
+]
+/** What is expected of how a back end caches keys; its members are looked at where they are read. */
+export const keyCacheRule: [string, Check] = [
+  'false or { ttl, max, clock }',
+  (value) => value === false || isObject(value, 'ttl', 'max', 'clock'),
+]
 
-const rules: OptionRules<keyof PetStoreOptions> = {
+const storeRules: OptionRules<keyof PetStoreOptions> = {
   storage: hasMethods('list', 'create', 'get'),
   keyStore: hasMethods('find'),
   quota: hasMethods('spend'),
@@ -120,7 +130,7 @@ const COMPANIONS = ['migrate', 'close']
  * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
  */
 export function checkOptions(options: PetStoreOptions): void {
-  checkAgainst(rules, options, COMPANIONS)
+  checkAgainst(storeRules, options, COMPANIONS)
 }
 
 /**

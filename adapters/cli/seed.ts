@@ -34,7 +34,7 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   })
 }
 
-/** Walks the catalogue, as any storage lets one do, but no further than it matters. */
+/** Walks the catalogue, which every storage lets one do, but no further than it matters. */
 async function countAnimals(storage: PetStorage, enough: number): Promise<number> {
   let after: bigint | undefined
   let count = 0

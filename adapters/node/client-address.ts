@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { checkAgainst, invalidOption } from '../../src/door.ts'
+import { checkAgainst, invalidOption, type OptionRules } from '../../src/door.ts'
 import type { PetStoreError } from '../../src/index.ts'
 
 /**
@@ -31,8 +31,13 @@ export function readerOf(options: { readonly trustProxy?: TrustProxy | undefined
   return addressReader(options.trustProxy)
 }
 
-/** It is checked, entry by entry, where it is read. */
-export const trustProxyRule: [string, () => boolean] = ['', () => true]
+const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
+
+/** What is expected of the option; its number or its entries are looked at where they are read. */
+export const trustProxyRule: OptionRules[string] = [
+  EXPECTED,
+  (value) => value === false || typeof value === 'number' || Array.isArray(value),
+]
 
 function byHops(hops: number): AddressReader {
   return (peer, forwardedFor) => {
@@ -114,5 +119,5 @@ function addEntry(trusted: BlockList, entry: unknown): void {
 }
 
 function invalidTrustProxy(got: unknown): PetStoreError {
-  return invalidOption('trustProxy', 'false, a number of proxies, or a list of addresses and CIDR ranges', got)
+  return invalidOption('trustProxy', EXPECTED, got)
 }

@@ -65,11 +65,17 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
 
 /** Node counts a connection as idle whose answer is written but not yet sent, and would cut it off. */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
-  const unsent = [...running.values()].flatMap((responses) => [...responses]).filter((one) => one.writableEnded)
-  if (unsent.length === 0) server.close(onClose)
-  else {
-    NetServer.prototype.close.call(server, onClose)
-    await Promise.all(unsent.map((response) => new Promise<void>((resolve) => response.on('close', () => resolve()))))
-  }
+  const unsent = () => [...running.values()].flatMap((responses) => [...responses]).filter((one) => one.writableEnded)
+  if (unsent().length === 0) server.close(onClose)
+  else NetServer.prototype.close.call(server, onClose)
+  // Others may be written while these are waited for.
+  for (let waiting = unsent(); waiting.length > 0; waiting = unsent()) await Promise.all(waiting.map(gone))
   server.closeIdleConnections()
+}
+
+function gone(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.on('close', resolve)
+    response.req.socket.on('close', resolve)
+  })
 }

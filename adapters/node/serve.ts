@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { checkAgainst, type OptionRules, originForm } from '../../src/door.ts'
+import { checkAgainst, millisecondsRule, type OptionRules, originForm } from '../../src/door.ts'
 import type { PetStore } from '../../src/index.ts'
 import { trustProxyRule } from './client-address.ts'
 import { closer, REQUEST_EVENTS, type Running, runningResponses } from './closing.ts'
@@ -19,21 +19,15 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly idleTimeout?: number | undefined
 }
 
-const MILLISECONDS = [
-  'whole milliseconds from 0 to 2147483647',
-  (value: unknown) => isWhole(value, 2 ** 31 - 1),
-] as const
-
 const RULES: OptionRules<keyof ServeOptions> = {
-  port: ['a whole number from 0 to 65535', (value) => isWhole(value, 65_535)],
+  port: [
+    'a whole number from 0 to 65535',
+    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+  ],
   host: ['an address or a name', (value) => typeof value === 'string' && value !== ''],
-  closeTimeout: MILLISECONDS,
-  idleTimeout: MILLISECONDS,
+  closeTimeout: millisecondsRule,
+  idleTimeout: millisecondsRule,
   trustProxy: trustProxyRule,
-}
-
-function isWhole(value: unknown, most: number): boolean {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most
 }
 
 /** A server that listens. */

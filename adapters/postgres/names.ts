@@ -1,4 +1,4 @@
-import { invalidOption } from '../../src/door.ts'
+import type { OptionRules } from '../../src/door.ts'
 
 /** Longer names are cut by the engine without a word, and two of them might then be one. */
 const NAME_BYTES = 63
@@ -14,15 +14,14 @@ export interface Names {
   readonly spend: string
 }
 
-/**
- * Names everything within one schema.
- *
- * @throws {PetStoreError} `invalid_option`
- */
+/** What is expected of a schema's name. */
+export const schemaRule: OptionRules[string] = [
+  `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
+  isName,
+]
+
+/** Names everything within one schema. */
 export function namesIn(schema: string): Names {
-  if (!isName(schema)) {
-    throw invalidOption('schema', `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`, schema)
-  }
   const quoted = identifier(schema)
   return {
     schema: quoted,

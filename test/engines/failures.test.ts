@@ -2,6 +2,8 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { type RedisClient, redis } from '../../adapters/redis.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { cached } from '../../src/index.ts'
 
 const limits = { perMinute: 5, perDay: 10 }
 const request = { subject: 'key:a', anonymous: false, limits, ban: false, now: 0 } as const
@@ -174,4 +176,58 @@ test('subjects that no engine keeps apart are kept apart', async () => {
   for (const subject of subjects) await quota.spend({ ...request, subject })
   expect(new Set(keys).size).toBe(subjects.length)
   expect(keys.every((key) => key.length < 300 && key.isWellFormed() && !key.includes('\u0000'))).toBe(true)
+})
+
+describe('a wrong option of a back end is an error that names it', () => {
+  const database = { prepare: () => ({ all: () => [], run: () => {} }), exec: () => {} }
+  const makers: [string, (options: object) => unknown, [string, unknown][]][] = [
+    [
+      'redis',
+      (options) => redis(async () => '', options),
+      [
+        ['clock', 5],
+        ['prefx', 'a'],
+      ],
+    ],
+    [
+      'postgres',
+      (options) => postgres({ query: async () => ({ rows: [] }) }, options),
+      [
+        ['clock', 5],
+        ['keyCache', true],
+        ['shema', 'a'],
+      ],
+    ],
+    [
+      'sqlite',
+      (options) => sqlite(database, options),
+      [
+        ['clock', 5],
+        ['keyCache', { tll: 1 }],
+        ['busyTimeout', -1],
+        ['synchronous', 'most'],
+        ['synchronus', 'off'],
+      ],
+    ],
+    [
+      'cached',
+      (options) => cached({ find: () => undefined }, options),
+      [
+        ['clock', 5],
+        ['ttl', '1'],
+        ['maximum', 1],
+      ],
+    ],
+  ]
+  test.each(makers.flatMap(([name, make, wrong]) => wrong.map(([option, value]) => ({ name, make, option, value }))))(
+    '$name: $option $value',
+    ({ make, option, value }) => {
+      expect(() => make({ [option]: value })).toThrow(
+        expect.objectContaining({
+          code: 'invalid_option',
+          message: expect.stringMatching(`^option ${option}: expected `),
+        }),
+      )
+    },
+  )
 })

@@ -39,13 +39,13 @@ const HARD_TEXTS = [
 
 /** Text that a client can send: of any length and any characters, without U+0000 and lone surrogates. */
 export function texts(fc: FastCheck): Arbitrary<string> {
-  const any = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.replaceAll('\u0000', 'x'))
+  const anything = fc.string({ unit: 'binary', minLength: 1 }).map((text) => text.replaceAll('\u0000', 'x'))
   const long = fc
     .tuple(fc.constantFrom('x', '🐈', "'", 'ß'), fc.integer({ min: 1_000, max: 16_000 }))
     .map(([character, length]) => character.repeat(length))
   return fc.oneof(
     { arbitrary: fc.constantFrom(...HARD_TEXTS), weight: 5 },
-    { arbitrary: any, weight: 5 },
+    { arbitrary: anything, weight: 5 },
     { arbitrary: long, weight: 1 },
   )
 }
