@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { postgresPrograms, startPostgres } from './support/postgres-server.ts'
-import { redisProgram, startRedis } from './support/redis-server.ts'
+import { missingRedis, startRedis } from './support/redis-server.ts'
 import { runtimeBinary } from './support/runtimes.ts'
 import { missing } from './support/skips.ts'
 
@@ -30,9 +30,7 @@ async function freePort(): Promise<number> {
 
 /** Where the snippets find PostgreSQL and Redis; empty where this machine has none. */
 let engines: Record<string, string> = {}
-const noEngines =
-  missing('PostgreSQL', (await postgresPrograms()) !== undefined) ||
-  missing('redis-server', redisProgram() !== undefined)
+const noEngines = missing('PostgreSQL', (await postgresPrograms()) !== undefined) || missingRedis()
 const stops: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { type RunningServer, runCommand, startServer } from '../support/petstore-command.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
-import { type RedisServer, redisProgram, startRedis } from '../support/redis-server.ts'
+import { missingRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { missing } from '../support/skips.ts'
 
 const running: { end(): Promise<unknown> }[] = []
@@ -69,7 +69,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 })
 
-describe.skipIf(missing('Redis', redisProgram() !== undefined))('petstore on Redis', () => {
+describe.skipIf(missingRedis())('petstore on Redis', () => {
   test('counts there, is 503 while it is away, and serves again when it is back', { timeout: 60_000 }, async () => {
     const redis = await openRedis()
     const server = await serve('--redis-url', redis.url)

@@ -9,7 +9,7 @@ import { keyStoreContract, quotaContract, storageContract } from '../../src/test
 import { onDemand } from '../support/on-demand.ts'
 import { emptied } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
-import { type RedisServer, redisProgram, startRedis } from '../support/redis-server.ts'
+import { missingRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { missing } from '../support/skips.ts'
 
 /** What is used of postgres.js. */
@@ -19,7 +19,7 @@ interface PostgresJs {
 }
 
 const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
-const noRedis = missing('redis-server', redisProgram() !== undefined)
+const noRedis = missingRedis()
 const driver = await onDemand('postgres@3.4.9')
 const runtime = await onDemand('bun@1.4.5')
 

@@ -3,43 +3,44 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { type RedisClient, redis } from '../../adapters/redis.ts'
 import { quotaContract } from '../../src/testing/index.ts'
-import { type RedisServer, redisProgram, startRedis } from '../support/redis-server.ts'
-import { missing } from '../support/skips.ts'
+import { missingRedis, REDIS_PROGRAMS, type RedisServer, startRedis } from '../support/redis-server.ts'
 
-describe.skipIf(missing('redis-server', redisProgram() !== undefined))('Redis', () => {
-  let server: RedisServer
-  let io: Redis
-  let node: ReturnType<typeof createClient>
-  beforeAll(async () => {
-    server = await startRedis()
-    io = new Redis(server.url)
-    node = createClient({ url: server.url })
-    await node.connect()
-  })
-  afterAll(async () => {
-    io.disconnect()
-    node.destroy()
-    await server.remove()
-  })
+for (const program of REDIS_PROGRAMS) {
+  describe.skipIf(missingRedis(program))(program, () => {
+    let server: RedisServer
+    let io: Redis
+    let node: ReturnType<typeof createClient>
+    beforeAll(async () => {
+      server = await startRedis({ program })
+      io = new Redis(server.url)
+      node = createClient({ url: server.url })
+      await node.connect()
+    })
+    afterAll(async () => {
+      io.disconnect()
+      node.destroy()
+      await server.remove()
+    })
 
-  const clients: Record<string, () => RedisClient> = {
-    ioredis: () => io,
-    'node-redis': () => node,
-    'a function':
-      () =>
-      (command, ...args) =>
-        io.call(command, ...args),
-  }
-  for (const [name, client] of Object.entries(clients)) {
-    quotaContract(
-      { describe, test },
-      {
-        name,
-        open: async (clock) => {
-          await io.flushall()
-          return { port: redis(client(), { clock }).quota, close: async () => {} }
+    const clients: Record<string, () => RedisClient> = {
+      ioredis: () => io,
+      'node-redis': () => node,
+      'a function':
+        () =>
+        (command, ...args) =>
+          io.call(command, ...args),
+    }
+    for (const [name, client] of Object.entries(clients)) {
+      quotaContract(
+        { describe, test },
+        {
+          name,
+          open: async (clock) => {
+            await io.flushall()
+            return { port: redis(client(), { clock }).quota, close: async () => {} }
+          },
         },
-      },
-    )
-  }
-})
+      )
+    }
+  })
+}

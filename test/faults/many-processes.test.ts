@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresBackEnd, postgres } from '../../adapters/postgres.ts'
 import { openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
-import { type RedisServer, redisProgram, startRedis } from '../support/redis-server.ts'
+import { missingRedis, REDIS_PROGRAMS, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { missing } from '../support/skips.ts'
 import { buildWorker, startWorker, type WorkerProcess } from '../support/worker-process.ts'
 
@@ -14,7 +14,6 @@ const PATIENCE = 300_000
 const KILLS = Number(process.env.KILLS ?? 4)
 
 const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
-const noRedis = missing('redis-server', redisProgram() !== undefined)
 
 describe.skipIf(noPostgres)('many processes', () => {
   let server: PostgresServer
@@ -59,14 +58,16 @@ describe.skipIf(noPostgres)('many processes', () => {
 
   test('of 10,000 requests at once, at a limit of 1,000, exactly 1,000 are served', () => countServed(), PATIENCE)
 
-  test.skipIf(noRedis)(
-    'as many where Redis counts',
-    async () => {
-      const redis: RedisServer = await startRedis()
-      await countServed(redis.url).finally(() => redis.remove())
-    },
-    PATIENCE,
-  )
+  for (const program of REDIS_PROGRAMS) {
+    test.skipIf(missingRedis(program))(
+      `as many where ${program} counts`,
+      async () => {
+        const redis: RedisServer = await startRedis({ program })
+        await countServed(redis.url).finally(() => redis.remove())
+      },
+      PATIENCE,
+    )
+  }
 
   test(
     'no animal is lost that a client was told of, however often the process is killed',

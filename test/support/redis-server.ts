@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findProgram, freePort, type ServerProcess, startProcess } from './server-process.ts'
+import { missing } from './skips.ts'
 
-/** A private Redis, or Valkey. */
+/** A private Redis, or Valkey, which is called the same here. */
 export interface RedisServer {
   readonly url: string
   readonly port: number
@@ -16,15 +17,28 @@ export interface RedisServer {
   remove(): Promise<void>
 }
 
-/** The server's program, or `undefined`. */
-export function redisProgram(): string | undefined {
-  return findProgram('redis-server') ?? findProgram('valkey-server')
+/** The makes that are tested alike, by the name of their program. */
+export const REDIS_PROGRAMS = ['redis-server', 'valkey-server'] as const
+export type RedisProgram = (typeof REDIS_PROGRAMS)[number]
+
+/** Whether the tests on one make must be skipped. Valkey is no package of Debian 12: without it, CI says so and goes on. */
+export function missingRedis(program: RedisProgram = 'redis-server'): boolean {
+  return missing(program, findProgram(program) !== undefined, { optional: program === 'valkey-server' })
+}
+
+/** What a private Redis is: of which make, and with which settings. */
+export interface RedisSetUp {
+  readonly program?: RedisProgram
+  readonly settings?: readonly string[]
 }
 
 /** Starts a private Redis on a free port. */
-export async function startRedis(...settings: string[]): Promise<RedisServer> {
-  const program = redisProgram()
-  if (program === undefined) throw new Error('this machine has no Redis')
+export async function startRedis({
+  program: name = 'redis-server',
+  settings = [],
+}: RedisSetUp = {}): Promise<RedisServer> {
+  const program = findProgram(name)
+  if (program === undefined) throw new Error(`this machine has no ${name}`)
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-redis-'))
   const port = await freePort()
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...settings]
