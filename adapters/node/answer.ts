@@ -12,7 +12,8 @@ export function writeAnswer(
   answer: ApiResponse,
 ): void {
   if (outgoing.headersSent || outgoing.destroyed) return
-  const headers = withHostVary(withLength(request.method, answer), (name) => outgoing.getHeader(name))
+  const length = Buffer.byteLength(answer.body)
+  const headers = withHostVary(withLength(request.method, answer, length), (name) => outgoing.getHeader(name))
   if (incoming.httpVersionMajor > 1) {
     writeStream(incoming, outgoing, headers, answer)
     return
@@ -25,7 +26,22 @@ export function writeAnswer(
   const isLast = closesAmidBody(incoming, outgoing, request)
   outgoing.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast) linger(incoming, outgoing, request, answer.body)
-  else outgoing.end(answer.body)
+  else send(outgoing, answer.body, length)
+}
+
+/**
+ * Hands the head and the body to the socket in one piece, without UTF-8 where it is all ASCII: `end(body)` would send an
+ * empty piece after them, and that costs a tenth of a short answer. An answer whose turn has not come has no socket yet.
+ */
+function send(outgoing: NodeOutgoing, body: string, length: number): void {
+  const { socket } = outgoing
+  if (!socket?.uncork || length === 0) {
+    outgoing.end(body)
+    return
+  }
+  outgoing.write(body, length === body.length ? 'latin1' : 'utf8')
+  socket.uncork()
+  outgoing.end()
 }
 
 /** Where the host's answers vary already, ours vary by that as well; its other headers of the same names give way. */
@@ -43,9 +59,9 @@ function isWatched(outgoing: NodeOutgoing): boolean {
 }
 
 /** The length of an answer to HEAD would be that of the body which is not there, so it says none. */
-function withLength(method: string, { status, headers, body }: ApiResponse): readonly string[] {
+function withLength(method: string, { status, headers }: ApiResponse, length: number): readonly string[] {
   if (method === 'HEAD' || status === 204) return headers
-  return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
+  return [...headers, 'Content-Length', String(length)]
 }
 
 function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
@@ -76,7 +92,7 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
   // While earlier answers of its connection are due, an unanswered request may as well be one of those.
   if (outgoing.socket) setLastRequest(incoming)
   else outgoing.on('socket', () => setLastRequest(incoming))
-  if (body !== '') outgoing.write(body, onWritten)
+  if (body !== '') outgoing.write(body, 'utf8', onWritten)
   else {
     outgoing.flushHeaders?.()
     onWritten()

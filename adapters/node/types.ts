@@ -45,7 +45,7 @@ export interface NodeOutgoing {
   readonly writableFinished?: boolean
   readonly destroyed?: boolean
   /** That of the connection, once it is this response's turn there. */
-  readonly socket?: object | null
+  readonly socket?: { uncork?(): void } | null
   /** Whether the client wants the connection kept. */
   readonly shouldKeepAlive?: boolean
   /** The stream beneath, in HTTP/2 alone. */
@@ -55,7 +55,8 @@ export interface NodeOutgoing {
   writeHead(status: number, headers?: object): unknown
   /** In HTTP/1 alone. */
   flushHeaders?(): void
-  write(chunk: string, callback?: (error?: Error | null) => void): boolean
+  write(chunk: string, encoding: 'latin1' | 'utf8', callback?: (error?: Error | null) => void): boolean
+  end(): unknown
   end(chunk: string): unknown
   destroy(error?: Error): unknown
   writeContinue(): void
