@@ -5,6 +5,7 @@ import { addressReader } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+import { writingTime } from './node/writing-time.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -77,7 +78,9 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       readAddress,
       false,
     )
-    send(reply, raw, await petStore.handle(request).catch(() => errorReply('internal_error')))
+    const answer = await petStore.handle(request).catch(() => errorReply('internal_error'))
+    await writingTime()
+    send(reply, raw, answer)
     return reply
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply

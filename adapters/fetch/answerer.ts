@@ -1,6 +1,7 @@
 import { errorReply, FetchRequest } from '../../src/door.ts'
 import { type ApiRequest, type PetStore, toResponse } from '../../src/index.ts'
 import { readerOf, type TrustProxy } from '../node/client-address.ts'
+import { writingTime } from '../node/writing-time.ts'
 
 /** The options of the doors on runtimes that speak the Fetch standard. */
 export interface FetchHandlerOptions {
@@ -32,7 +33,10 @@ export function fetchAnswerer(
   return async (request, peer) => {
     try {
       const address = () => readAddress(peer(), forwardedFor(request))
-      return toResponse(await petStore.handle(toRequest(request, address, peer)))
+      const response = toResponse(await petStore.handle(toRequest(request, address, peer)))
+      const time = writingTime()
+      if (time !== undefined) await time
+      return response
     } catch {
       return toResponse(errorReply('internal_error'))
     }

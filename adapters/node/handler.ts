@@ -5,6 +5,7 @@ import { readerOf, type TrustProxy } from './client-address.ts'
 import { isAfterLastRequest } from './last-request.ts'
 import { NodeRequest, type Place } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
+import { writingTime } from './writing-time.ts'
 
 /** The options of {@link toNodeHandler}. */
 export interface NodeHandlerOptions {
@@ -56,6 +57,8 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
     } catch {
       answer = errorReply('internal_error')
     }
+    const time = writingTime()
+    if (time !== undefined) await time
     try {
       writeAnswer(incoming, outgoing, request, answer)
     } catch {

@@ -1,0 +1,56 @@
+import { setImmediate } from 'node:timers'
+
+/** From how many answers in one turn of the event loop on they are written together, and with how few that ends. */
+const MANY = 6
+const FEW = 4
+/** How many wait for one another at most: were it hundreds, the first would wait too long. */
+const MOST = 32
+/** While answers are written one by one, every so many-th looks whether its turn brings many. */
+const SAMPLE = 32
+
+/** The runtime's own, whatever a host's tests put in its place later. */
+const atEndOfTurn = setImmediate
+
+let isBusy = false
+let isCounting = false
+/** Answers since the count began. */
+let count = 0
+let uncounted = 0
+let batch: Promise<void> | undefined
+let release = () => {}
+
+/**
+ * When an answer is to be written: at once, or where many requests come at a time, when what the sockets have brought
+ * together is worked on.
+ *
+ * A client that sleeps must be woken, which costs its server as much as a short request does. Answers that are written
+ * one after another wake it once. Each request waits by itself, and so goes on in its own async context.
+ */
+export function writingTime(): Promise<void> | undefined {
+  if (!isCounting && (isBusy || ++uncounted % SAMPLE === 0)) beginCount()
+  count++
+  if (!isBusy) return undefined
+  batch ??= new Promise((resolve) => {
+    release = resolve
+  })
+  const mine = batch
+  if (count % MOST === 0) releaseBatch()
+  return mine
+}
+
+function beginCount(): void {
+  isCounting = true
+  count = 0
+  atEndOfTurn(endCount)
+}
+
+function endCount(): void {
+  isCounting = false
+  isBusy = count >= (isBusy ? FEW : MANY)
+  releaseBatch()
+}
+
+function releaseBatch(): void {
+  batch = undefined
+  release()
+}
