@@ -26,7 +26,7 @@ export function readJson(bytes: Uint8Array): unknown {
   const { depth, members } = outline(text)
   if (depth > DEEPEST) throw malformed(`expected at most ${DEEPEST} levels of nesting, got ${depth}`)
   const value = parseText(text)
-  if (countMembers(value) < members) throw malformed('expected every member name once in its object, got one repeated')
+  if (!hasMembers(value, members)) throw malformed('expected every member name once in its object, got one repeated')
   return value
 }
 
@@ -78,6 +78,12 @@ function stringEnd(text: string, start: number): number {
     if ((end - first) % 2 === 0) return end
   }
   return text.length
+}
+
+/** Whether there are as many members as in the text. Most bodies are one flat object, whose own are all. */
+function hasMembers(value: unknown, members: number): boolean {
+  const isFlat = !Array.isArray(value) && Object.keys(Object(value)).length === members
+  return isFlat || countMembers(value) >= members
 }
 
 function countMembers(value: unknown): number {

@@ -19,6 +19,12 @@ router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: para
 
 type Resolve = (request: { params: Record<string, string | undefined> }) => Route
 
+const table = router.routes.map(([method, pattern, [resolve]]) => ({
+  method,
+  pattern,
+  resolve: resolve as unknown as Resolve,
+}))
+
 const NO_PARAMS = {}
 
 /**
@@ -30,11 +36,11 @@ const NO_PARAMS = {}
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const [offered, pattern, [resolve]] of router.routes) {
+  for (const { method: offered, pattern, resolve } of table) {
     const match = offered === wanted && pattern.exec(path)
-    if (match) return (resolve as unknown as Resolve)({ params: match.groups ?? NO_PARAMS })
+    if (match) return resolve({ params: match.groups ?? NO_PARAMS })
   }
-  const others = router.routes.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
+  const others = table.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
   if (others.length === 0) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }

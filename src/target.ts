@@ -36,10 +36,17 @@ export function isBelow(path: string, root: string): boolean {
   return path.startsWith(root) && (path.length === root.length || path.charCodeAt(root.length) === 0x2f)
 }
 
+const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//
+
 /** Where the path of an absolute target begins, or its end where it has none. */
 function authorityEnd(target: string): number {
-  const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.exec(target)?.[0].length ?? 0
-  if (scheme === 0) return 0
-  const end = target.slice(scheme).search(/[/?#]/)
-  return end === -1 ? target.length : scheme + end
+  if (!ABSOLUTE.test(target)) return 0
+  let end = target.indexOf('://') + 3
+  while (end < target.length && !endsAuthority(target.charCodeAt(end))) end++
+  return end
+}
+
+/** A slash, a question mark or a number sign (RFC 3986, section 3.2). */
+function endsAuthority(code: number): boolean {
+  return code === 0x2f || code === 0x3f || code === 0x23
 }
