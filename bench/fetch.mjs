@@ -1,14 +1,9 @@
-import { createPetStore, memory } from 'petstore-kit'
-import { LIMITS, PETS, pageText, pet } from './fixtures.mjs'
-
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+import { median } from './compare.mjs'
+import { filledStore, pageText } from './fixtures.mjs'
 
 /** In process: `fetch(new Request())` beside building that Request, reading three things of it, and building that Response. */
 export async function benchFetch({ count = 20_000, rounds = 9 } = {}) {
-  const backEnd = memory()
-  for (let i = 0; i < PETS; i++) await backEnd.storage.create({ ...pet(i), categoryId: BigInt(pet(i).categoryId) })
-  const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
-  const petStore = createPetStore(backEnd)
+  const { petStore, token } = await filledStore()
   const build = () => new Request('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })
   const body = pageText(20)
   const headers = Object.fromEntries((await petStore.fetch(build())).headers)

@@ -1,3 +1,5 @@
+import { createPetStore, memory } from 'petstore-kit'
+
 /** How many animals each server holds before it is measured. */
 export const PETS = 1000
 
@@ -19,6 +21,29 @@ export const petText = (i) => {
 
 /** The text of the first animals. */
 export const pageText = (count) => `[${Array.from({ length: count }, (_, i) => petText(i)).join(',')}]`
+
+/** A store in memory, filled, and the token of a key that no run exhausts. */
+export async function filledStore() {
+  const backEnd = memory()
+  await fill(backEnd.storage)
+  const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
+  return { petStore: createPetStore(backEnd), token }
+}
+
+/** Puts the animals into a storage. */
+export async function fill(storage) {
+  for (let i = 0; i < PETS; i++) await storage.create({ ...pet(i), categoryId: BigInt(pet(i).categoryId) })
+}
+
+/** Writes a page, or an animal that was created, with the headers that the service would write. */
+export function writeAnswer(res, status, body) {
+  const headers = ['Content-Type', 'application/json']
+  if (status === 200) headers.push('Link', '</v1/pets?cursor=MToyMA>; rel="next"')
+  headers.push('X-RateLimit-Limit', String(LIMITS.perMinute), 'X-RateLimit-Remaining', '999999999')
+  headers.push('X-RateLimit-Reset', '1795251060', 'Content-Length', String(Buffer.byteLength(body)))
+  res.writeHead(status, headers)
+  res.end(body)
+}
 
 /** Listens on a free port, tells the parent, and answers it with the processor time that was used. */
 export function listening(server, token) {

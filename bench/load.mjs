@@ -33,6 +33,6 @@ export async function load(port, request, count, connections = 32) {
 export function requestText(kind, token) {
   const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\n`
   if (kind === 'list') return `GET /v1/pets HTTP/1.1\r\n${head}\r\n`
-  const body = '{"name":"Animal number 1000","categoryId":7,"status":"available"}'
+  const body = '{"name":"Animal number 1000","categoryId":7,"status":"pending"}'
   return `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 }

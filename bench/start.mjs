@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { median } from './compare.mjs'
 
 const program = `
 const started = performance.now()
@@ -6,8 +7,6 @@ const { createPetStore } = await import('petstore-kit')
 createPetStore()
 console.log(performance.now() - started)
 `
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
-
 /** How long a fresh process takes to import the package and create a store. */
 export async function benchStart({ rounds = 9 } = {}) {
   const samples = Array.from({ length: rounds }, () =>

@@ -1,0 +1,52 @@
+import { compare, median } from './compare.mjs'
+import { LIMITS } from './fixtures.mjs'
+
+/** On each engine: a list beside the same query by the driver alone, and a count in Redis beside its script alone. */
+export async function benchEngines() {
+  await compareEngine('SQLite', 'sqlite')
+  if (process.env.DATABASE_URL) await compareEngine('PostgreSQL', 'postgres')
+  else console.log('\nSkipped: PostgreSQL, which DATABASE_URL does not name.')
+  if (process.env.REDIS_URL) await benchRedis(process.env.REDIS_URL)
+  else console.log('\nSkipped: Redis, which REDIS_URL does not name.')
+}
+
+function compareEngine(engine, file) {
+  const servers = [
+    { name: 'the bare driver', file, args: ['bare'] },
+    { name: 'kit', file },
+  ]
+  return compare(`${engine}, list`, 'list', servers, { count: 2_000 })
+}
+
+async function benchRedis(url, { count = 5_000, rounds = 15, concurrency = 64 } = {}) {
+  const { Redis } = await import('ioredis')
+  const { redis } = await import('petstore-kit/redis')
+  const client = new Redis(url)
+  let words = []
+  const { quota } = redis((...given) => {
+    words = given
+    return client.call(...given)
+  })
+  const request = { subject: `bench:${process.pid}`, anonymous: false, limits: LIMITS, ban: false, now: 0 }
+  const kit = () => quota.spend(request)
+  await kit()
+  const [command, ...args] = words
+  const contestants = { bare: () => client.call(command, ...args), kit }
+  const rates = { bare: [], kit: [] }
+  for (let round = -3; round < rounds; round++) {
+    for (const [name, run] of Object.entries(contestants)) {
+      const started = performance.now()
+      let left = count
+      const worker = async () => {
+        while (left-- > 0) await run()
+      }
+      await Promise.all(Array.from({ length: concurrency }, worker))
+      if (round >= 0) rates[name].push(count / (performance.now() - started))
+    }
+  }
+  client.disconnect()
+  const ratio = median(rates.kit.map((rate, round) => rate / rates.bare[round]))
+  console.log(
+    `\nRedis, counts per millisecond: ${median(rates.kit).toFixed(1)}, of the bare script ${ratio.toFixed(2)}`,
+  )
+}

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { compare } from './compare.mjs'
+
+/** Inside other hosts: on Express beside its own cost for an empty handler, on Bun beside a bare handler. */
+export async function benchHosts() {
+  for (const connections of [4, 32]) {
+    const servers = [
+      { name: 'an empty handler', file: 'express', args: ['empty'] },
+      { name: 'kit', file: 'express' },
+    ]
+    await compare(`Express, ${connections} connections`, 'list', servers, { alike: false, connections })
+  }
+  const execPath = process.env.BUN ?? 'bun'
+  if (spawnSync(execPath, ['--version']).status !== 0) {
+    console.log('\nSkipped: Bun, which is neither in PATH nor named by BUN.')
+    return
+  }
+  for (const kind of ['list', 'create']) {
+    const servers = [
+      { name: 'bare', file: 'bun', args: ['bare'], execPath },
+      { name: 'kit', file: 'bun', execPath },
+    ]
+    await compare(`Bun, ${kind}`, kind, servers)
+  }
+}

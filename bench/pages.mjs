@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { memory } from 'petstore-kit'
+import { pet } from './fixtures.mjs'
+
+const SIZES = [1_000, 1_000_000]
+const BATCH = 10_000
+const STATUSES = [undefined, 'available', 'pending', 'sold']
+
+/** What a page costs among many animals, as a multiple of what it costs among few: of each filter the first, a middle and the last. */
+export async function benchPages({ rounds = 30, count = 50 } = {}) {
+  for (const [name, open] of Object.entries(engines)) {
+    const { storages, close } = await open()
+    try {
+      const ratios = []
+      for (const status of STATUSES) {
+        for (const place of ['first', 'middle', 'last']) {
+          const best = [Infinity, Infinity]
+          for (let round = 0; round < rounds; round++) {
+            for (const [i, storage] of storages.entries())
+              best[i] = Math.min(
+                best[i],
+                await timePage(storage, { limit: 21, status, after: startOf(place, SIZES[i]) }, count),
+              )
+          }
+          ratios.push({ ratio: best[1] / best[0], page: `${place} of ${status ?? 'all'}` })
+        }
+      }
+      const [worst] = ratios.sort((a, b) => b.ratio - a.ratio)
+      console.log(
+        `\n${name}: a page among 1,000,000 animals costs at most ${worst.ratio.toFixed(2)} of one among 1,000 (${worst.page})`,
+      )
+    } finally {
+      await close()
+    }
+  }
+}
+
+/** The id after which a page stands; every filter finds 21 animals behind each. */
+function startOf(place, size) {
+  if (place === 'first') return undefined
+  return BigInt(place === 'middle' ? size / 2 : size - 100)
+}
+
+async function timePage(storage, query, count) {
+  const started = performance.now()
+  for (let i = 0; i < count; i++) await storage.list(query)
+  return (performance.now() - started) / count
+}
+
+async function fill(storage, size) {
+  const add = storage.createMany ?? ((pets) => Promise.all(pets.map((one) => storage.create(one))))
+  for (let from = 0; from < size; from += BATCH) {
+    const pets = Array.from({ length: Math.min(BATCH, size - from) }, (_, i) => pet(from + i))
+    await add(pets.map((one) => ({ ...one, categoryId: BigInt(one.categoryId) })))
+  }
+}
+
+const engines = {
+  async memory() {
+    const storages = SIZES.map(() => memory().storage)
+    for (const [i, storage] of storages.entries()) await fill(storage, SIZES[i])
+    return { storages, close: async () => {} }
+  },
+  async SQLite() {
+    const { default: Database } = await import('libsql')
+    const { sqlite } = await import('petstore-kit/sqlite')
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-bench-'))
+    const storages = SIZES.map((size) => sqlite(new Database(join(folder, `${size}.db`))).storage)
+    for (const [i, storage] of storages.entries()) await fill(storage, SIZES[i])
+    return { storages, close: async () => rmSync(folder, { recursive: true }) }
+  },
+  ...(process.env.DATABASE_URL && {
+    async PostgreSQL() {
+      const { Pool } = await import('pg')
+      const { postgres } = await import('petstore-kit/postgres')
+      const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+      const schemas = SIZES.map((size) => `bench_${process.pid}_${size}`)
+      const storages = []
+      for (const [i, schema] of schemas.entries()) {
+        const backEnd = postgres(pool, { schema })
+        await backEnd.migrate()
+        await fill(backEnd.storage, SIZES[i])
+        await pool.query(`VACUUM ANALYZE ${schema}.pets`)
+        storages.push(backEnd.storage)
+      }
+      const close = async () => {
+        for (const schema of schemas) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
+        await pool.end()
+      }
+      return { storages, close }
+    },
+  }),
+}

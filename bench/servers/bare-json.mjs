@@ -1,0 +1,15 @@
+import { createServer } from 'node:http'
+import { listening, PETS, writeAnswer } from '../fixtures.mjs'
+
+/** A create as short as it can be: what the client has sent comes back with an id. Nothing is checked, stored or counted. */
+let created = PETS
+
+const server = createServer((req, res) => {
+  const chunks = []
+  req.on('data', (chunk) => chunks.push(chunk))
+  req.on('end', () => {
+    const { name, categoryId, status } = JSON.parse(Buffer.concat(chunks).toString())
+    writeAnswer(res, 201, JSON.stringify({ id: ++created, name, categoryId, status }))
+  })
+})
+listening(server, 'none')

@@ -1,0 +1,28 @@
+import { toBunHandler } from 'petstore-kit/bun'
+import { filledStore, LIMITS, PETS, pageText, petText } from '../fixtures.mjs'
+
+const { petStore, token } = await filledStore()
+const list = pageText(20)
+let created = PETS
+
+/** The floor: the bytes and headers of the same answers, without any of the work that leads to them. */
+const answer = (status, body, link) => {
+  const headers = { 'Content-Type': 'application/json' }
+  if (link) headers.Link = '</v1/pets?cursor=MToyMA>; rel="next"'
+  headers['X-RateLimit-Limit'] = String(LIMITS.perMinute)
+  headers['X-RateLimit-Remaining'] = '999999999'
+  headers['X-RateLimit-Reset'] = '1795251060'
+  return new Response(body, { status, headers })
+}
+const bare = (request) =>
+  request.method === 'GET'
+    ? answer(200, list, true)
+    : request.arrayBuffer().then(() => answer(201, petText(created++), false))
+
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: process.argv[2] === 'bare' ? bare : toBunHandler(petStore),
+})
+process.on('message', () => process.send({ cpu: process.cpuUsage() }))
+process.send({ port: server.port, token })

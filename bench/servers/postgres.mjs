@@ -1,0 +1,32 @@
+import { createServer } from 'node:http'
+import { createPetStore, memory } from 'petstore-kit'
+import { toNodeHandler } from 'petstore-kit/node'
+import { postgres } from 'petstore-kit/postgres'
+import { Pool } from 'pg'
+import { fill, LIMITS, listening, writeAnswer } from '../fixtures.mjs'
+
+const schema = `bench_${process.pid}`
+const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+const backEnd = postgres(pool, { schema })
+await backEnd.migrate()
+process.on('SIGTERM', () => pool.query(`DROP SCHEMA ${schema} CASCADE`).finally(() => process.exit()))
+await fill(backEnd.storage)
+const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
+
+/** The same page by the driver alone. */
+const text = `SELECT p.id::text, p.name, p.category_id::text, p.status
+FROM ${schema}.pets AS p WHERE p.id >= $1 ORDER BY p.id LIMIT $2`
+const bare = async (_req, res) => {
+  const { rows } = await pool.query(text, [0, 21])
+  const pets = rows.slice(0, 20).map(({ id, name, category_id, status }) => ({
+    id: Number(id),
+    name,
+    categoryId: Number(category_id),
+    status,
+  }))
+  writeAnswer(res, 200, JSON.stringify(pets))
+}
+
+/** Animals and keys there, counts in memory: a count of its own would be a second statement. */
+const kit = toNodeHandler(createPetStore({ ...backEnd, quota: memory().quota }))
+listening(createServer(process.argv[2] === 'bare' ? bare : kit), token)

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { createPetStore } from 'petstore-kit'
+import { toNodeHandler } from 'petstore-kit/node'
+import { sqlite } from 'petstore-kit/sqlite'
+import { fill, LIMITS, listening, writeAnswer } from '../fixtures.mjs'
+
+const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-bench-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
+process.on('SIGTERM', () => process.exit())
+const database = new Database(join(folder, 'pets.db'))
+const backEnd = sqlite(database)
+await fill(backEnd.storage)
+const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
+
+/** The same page by the driver alone. */
+const page = database.prepare(
+  'SELECT id, name, category_id AS categoryId, status FROM petstore_pets ORDER BY id LIMIT ?',
+)
+const bare = (_req, res) => writeAnswer(res, 200, JSON.stringify(page.all(21).slice(0, 20)))
+
+/** Storage, keys and quota, all in the one file. */
+const kit = toNodeHandler(createPetStore(backEnd))
+listening(createServer(process.argv[2] === 'bare' ? bare : kit), token)
