@@ -1,7 +1,6 @@
 import { parse } from 'lossless-json'
 import { describe, JsonNumber } from './describe.ts'
 import { PetStoreError } from './errors.ts'
-import { isFixed } from './is-fixed.ts'
 import { type Pet, petStatuses } from './model.ts'
 
 const DEEPEST = 256
@@ -118,8 +117,6 @@ function trimZeros(digits: string): string {
 }
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
-const REMEMBERED_PAGES = 1_000
-const LONGEST_REMEMBERED = 32_768
 
 /** Writes an animal. @throws {TypeError} where a storage has given something else */
 export function writePet(pet: Pet): string {
@@ -143,36 +140,8 @@ function isWhole(value: unknown): boolean {
   return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
 
-/** Writes animals as a JSON array. */
-export type PageWriter = (pets: readonly Pet[]) => string
-
-/**
- * Makes a writer of pages, which remembers the text of a page of animals that cannot change: from memory, a page
- * that is asked for again costs a look at each animal.
- */
-export function pageWriter(): PageWriter {
-  let pages = new WeakMap<Pet, { pets: readonly Pet[]; text: string }>()
-  let remembered = 0
-
-  return (pets) => {
-    const last = pets.at(-1)
-    if (last === undefined) return '[]'
-    const known = pages.get(last)
-    if (known?.pets.length === pets.length && pets.every((pet, i) => pet === known.pets[i])) return known.text
-    const text = writePage(pets)
-    if (text.length <= LONGEST_REMEMBERED && pets.every(isFixed)) {
-      if (known === undefined && ++remembered > REMEMBERED_PAGES) {
-        pages = new WeakMap()
-        remembered = 1
-      }
-      pages.set(last, { pets: [...pets], text })
-    }
-    return text
-  }
-}
-
-/** One flat string: a rope of many pieces would be slow to measure and to send. */
-function writePage(pets: readonly Pet[]): string {
+/** Writes animals as an array: one flat string, as a rope of many pieces would be slow to measure and to send. */
+export function writePets(pets: readonly Pet[]): string {
   return ['[', Array.from(pets, writePet).join(), ']'].join('')
 }
 

@@ -21,6 +21,6 @@ export function linkBase(basePath: string, publicUrl: string | undefined): LinkB
 
 /** A prefix that a host's router matched may hold characters that end a link, or slashes that make it name a host. */
 function escapePath(path: string): string {
-  const rooted = path.replace(/^\/{2,}/, '/')
+  const rooted = path.startsWith('//') ? path.replace(/^\/+/, '/') : path
   return UNSAFE.test(rooted) ? encodeURI(rooted.toWellFormed()).replaceAll('%25', '%') : rooted
 }

@@ -3,7 +3,6 @@ import { addCorsHeaders, isPreflight, preflight } from './cors.ts'
 import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
 import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
 import { faultReply, withTimeout } from './fault.ts'
-import { pageWriter } from './json.ts'
 import { linkBase } from './link.ts'
 import { andThen, isPending } from './maybe-promise.ts'
 import { memoryQuota } from './memory/quota.ts'
@@ -26,6 +25,7 @@ import { reportFault, reportResponse } from './report.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
 import { readTarget, type Target } from './target.ts'
 import { untouched } from './windows.ts'
+import { pageWriter } from './written-page.ts'
 
 /** A pet store. Its functions may be used detached, and it may be a module's default export on Bun, Deno and Workers. */
 export interface PetStore {
@@ -67,7 +67,7 @@ interface Exchange {
  */
 export function createPetStore(options: PetStoreOptions = {}): PetStore {
   const { clock, ports, rules, address, cors, onQuotaFailure, observers, ...settings } = settle(options)
-  const writePets = pageWriter()
+  const writePage = pageWriter()
 
   /** Answers at once where every port has answered at once. It never throws or rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
@@ -142,7 +142,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function perform({ request, target, route, arrivedAt }: Exchange): MaybePromise<ApiResponse> {
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target.query, address(target) + target.route, writePets)
+        return listPets(ports.storage, request, target.query, address(target) + target.route, writePage)
       case 'createPet':
         return createPet(ports.storage, request, settings.bodyLimit, settings.defaultStatus)
       case 'getPet':

@@ -1,12 +1,13 @@
 import type { ApiRequest, ApiResponse } from './exchange.ts'
-import { isInt64, type PageWriter, readJson, writePet } from './json.ts'
+import { isInt64, readJson, writePet } from './json.ts'
 import { andThen } from './maybe-promise.ts'
 import { requireJson } from './media-type.ts'
-import type { NewPet, Pet, PetStatus } from './model.ts'
-import { nextQuery, parsePageQuery } from './page.ts'
+import type { NewPet, PetStatus } from './model.ts'
+import { parsePageQuery } from './page.ts'
 import type { MaybePromise, PetStorage } from './ports.ts'
 import { errorReply } from './reply.ts'
 import { parseNewPet } from './schema.ts'
+import type { PageWriter } from './written-page.ts'
 
 const JSON_HEADERS = ['Content-Type', 'application/json']
 
@@ -16,15 +17,14 @@ export function listPets(
   request: ApiRequest,
   query: string,
   address: string,
-  writePets: PageWriter,
+  writePage: PageWriter,
 ): MaybePromise<ApiResponse> {
   const { limit, after, status } = parsePageQuery(query)
   // One animal more than asked for tells whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
-    if (found.length <= limit) return json(200, writePets(found))
-    const last = found[limit - 1] as Pet
-    const next = `<${address}?${nextQuery(query, last.id)}>; rel="next"`
-    return { status: 200, headers: [...JSON_HEADERS, 'Link', next], body: writePets(found.slice(0, limit)) }
+    const page = writePage(found.slice(0, limit))
+    if (found.length <= limit) return json(200, page.body)
+    return { status: 200, headers: [...JSON_HEADERS, 'Link', page.link(address, query)], body: page.body }
   })
 }
 

@@ -1,0 +1,61 @@
+import { isFixed } from './is-fixed.ts'
+import { writePets } from './json.ts'
+import type { Pet } from './model.ts'
+import { nextQuery } from './page.ts'
+
+const REMEMBERED_PAGES = 1_000
+const LONGEST_BODY = 32_768
+const LONGEST_ADDRESS = 512
+
+/** A page of animals as text. */
+export class WrittenPage {
+  readonly pets: readonly Pet[]
+  readonly body: string
+  #address = ''
+  #query = ''
+  #link = ''
+
+  constructor(pets: readonly Pet[]) {
+    this.pets = pets
+    this.body = writePets(pets)
+  }
+
+  /** The Link to the page that follows (RFC 8288), for a client that asked for this one with `query`. */
+  link(address: string, query: string): string {
+    if (this.#link !== '' && this.#address === address && this.#query === query) return this.#link
+    const link = `<${address}?${nextQuery(query, (this.pets.at(-1) as Pet).id)}>; rel="next"`
+    if (address.length + query.length <= LONGEST_ADDRESS) {
+      this.#address = address
+      this.#query = query
+      this.#link = link
+    }
+    return link
+  }
+}
+
+/** Writes a page, and keeps the list it is given. */
+export type PageWriter = (pets: readonly Pet[]) => WrittenPage
+
+/**
+ * Makes a writer of pages, which remembers the text of a page of animals that cannot change: from memory, a page
+ * that is asked for again costs a look at each animal.
+ */
+export function pageWriter(): PageWriter {
+  let pages = new WeakMap<Pet, WrittenPage>()
+  let remembered = 0
+
+  return (pets) => {
+    const last = pets.at(-1)
+    const known = pages.get(last as Pet)
+    if (known?.pets.length === pets.length && pets.every((pet, i) => pet === known.pets[i])) return known
+    const page = new WrittenPage(pets)
+    if (last !== undefined && page.body.length <= LONGEST_BODY && pets.every(isFixed)) {
+      if (known === undefined && ++remembered > REMEMBERED_PAGES) {
+        pages = new WeakMap()
+        remembered = 1
+      }
+      pages.set(last, page)
+    }
+    return page
+  }
+}
