@@ -1,5 +1,6 @@
+import { FetchRequest } from '../src/door.ts'
 import type { ApiRequest, PetStore } from '../src/index.ts'
-import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
+import { type FetchHandlerOptions, fetchAnswerer, type ToRequest } from './fetch/answerer.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
 
@@ -13,6 +14,8 @@ export interface DenoServeInfo {
 
 /** A handler of `Deno.serve`. It never throws or rejects. */
 export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Response>
+
+const toRequest: ToRequest = (request, address) => new DenoRequest(request, address)
 
 /**
  * Makes a handler for `Deno.serve` that knows each client's address.
@@ -29,7 +32,7 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  * ```
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
-  const answer = fetchAnswerer(withTimelySignal(petStore), options)
+  const answer = fetchAnswerer(withTimelySignal(petStore), options, toRequest)
   return (request, info) => answer(request, () => info.remoteAddr.hostname)
 }
 
@@ -45,6 +48,13 @@ function withTimelySignal(petStore: PetStore): PetStore {
         answered.abort()
       }
     },
+  }
+}
+
+/** Deno breaks the stream of a client that leaves, and warns whoever looks at a signal that its abort may mean success. */
+class DenoRequest extends FetchRequest {
+  protected override get bodySignal(): undefined {
+    return undefined
   }
 }
 
