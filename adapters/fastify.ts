@@ -5,7 +5,7 @@ import { addressReader } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
-import { writingTime } from './node/writing-time.ts'
+import { writingTimes } from './node/writing-time.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -67,6 +67,7 @@ export interface FastifyScope {
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
   const { petStore, trustProxy } = options
   const readAddress = addressReader(trustProxy)
+  const writingTime = writingTimes()
   const prefix = scope.prefix.replace(/\/$/, '')
   const isFolded = `${petStore.basePath}/`.startsWith(`${prefix}/`)
   const url = isFolded ? petStore.basePath.slice(prefix.length) : petStore.basePath

@@ -1,7 +1,6 @@
 import { errorReply, FetchRequest } from '../../src/door.ts'
 import { type ApiRequest, type PetStore, toResponse } from '../../src/index.ts'
 import { readerOf, type TrustProxy } from '../node/client-address.ts'
-import { writingTime } from '../node/writing-time.ts'
 
 /** The options of the doors on runtimes that speak the Fetch standard. */
 export interface FetchHandlerOptions {
@@ -33,10 +32,7 @@ export function fetchAnswerer(
   return async (request, peer) => {
     try {
       const address = () => readAddress(peer(), forwardedFor(request))
-      const response = toResponse(await petStore.handle(toRequest(request, address, peer)))
-      const time = writingTime()
-      if (time !== undefined) await time
-      return response
+      return toResponse(await petStore.handle(toRequest(request, address, peer)))
     } catch {
       return toResponse(errorReply('internal_error'))
     }

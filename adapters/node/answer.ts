@@ -1,3 +1,4 @@
+import { OutgoingMessage } from 'node:http'
 import type { ApiResponse } from '../../src/index.ts'
 import { setLastRequest } from './last-request.ts'
 import type { NodeRequest } from './request.ts'
@@ -12,8 +13,7 @@ export function writeAnswer(
   answer: ApiResponse,
 ): void {
   if (outgoing.headersSent || outgoing.destroyed) return
-  const length = Buffer.byteLength(answer.body)
-  const headers = withHostVary(withLength(request.method, answer, length), (name) => outgoing.getHeader(name))
+  const headers = withHostVary(withLength(request.method, answer), (name) => outgoing.getHeader(name))
   if (incoming.httpVersionMajor > 1) {
     writeStream(incoming, outgoing, headers, answer)
     return
@@ -26,20 +26,23 @@ export function writeAnswer(
   const isLast = closesAmidBody(incoming, outgoing, request)
   outgoing.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast) linger(incoming, outgoing, request, answer.body)
-  else send(outgoing, answer.body, length)
+  else send(outgoing, answer.body)
 }
 
+const { write, end } = OutgoingMessage.prototype
+
 /**
- * Hands the head and the body to the socket in one piece, without UTF-8 where it is all ASCII: `end(body)` would send an
- * empty piece after them, and that costs a tenth of a short answer. An answer whose turn has not come has no socket yet.
+ * Hands the head and the body to the socket in one piece: `end(body)` would send an empty piece after them, and that
+ * costs a tenth of a short answer. An answer whose turn has not come has no socket yet, and a host's own class may want
+ * to see the body in `end`.
  */
-function send(outgoing: NodeOutgoing, body: string, length: number): void {
+function send(outgoing: NodeOutgoing, body: string): void {
   const { socket } = outgoing
-  if (!socket?.uncork || length === 0) {
+  if (!socket?.uncork || body === '' || outgoing.write !== write || outgoing.end !== end) {
     outgoing.end(body)
     return
   }
-  outgoing.write(body, length === body.length ? 'latin1' : 'utf8')
+  outgoing.write(body)
   socket.uncork()
   outgoing.end()
 }
@@ -59,9 +62,9 @@ function isWatched(outgoing: NodeOutgoing): boolean {
 }
 
 /** The length of an answer to HEAD would be that of the body which is not there, so it says none. */
-function withLength(method: string, { status, headers }: ApiResponse, length: number): readonly string[] {
+function withLength(method: string, { status, headers, body }: ApiResponse): readonly string[] {
   if (method === 'HEAD' || status === 204) return headers
-  return [...headers, 'Content-Length', String(length)]
+  return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
 function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
@@ -92,7 +95,7 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
   // While earlier answers of its connection are due, an unanswered request may as well be one of those.
   if (outgoing.socket) setLastRequest(incoming)
   else outgoing.on('socket', () => setLastRequest(incoming))
-  if (body !== '') outgoing.write(body, 'utf8', onWritten)
+  if (body !== '') outgoing.write(body, onWritten)
   else {
     outgoing.flushHeaders?.()
     onWritten()

@@ -5,7 +5,7 @@ import { readerOf, type TrustProxy } from './client-address.ts'
 import { isAfterLastRequest } from './last-request.ts'
 import { NodeRequest, type Place } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
-import { writingTime } from './writing-time.ts'
+import { writingTimes } from './writing-time.ts'
 
 /** The options of {@link toNodeHandler}. */
 export interface NodeHandlerOptions {
@@ -48,6 +48,7 @@ export type NodeAnswerer = (
 /** What every door on Node's own requests shares. The core never throws, but a store that a host has wrapped may. */
 export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): NodeAnswerer {
   const readAddress = readerOf(options)
+  const writingTime = writingTimes()
   return async (incoming, outgoing, place, awaitsContinue) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, place, readAddress, awaitsContinue)

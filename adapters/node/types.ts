@@ -55,7 +55,7 @@ export interface NodeOutgoing {
   writeHead(status: number, headers?: object): unknown
   /** In HTTP/1 alone. */
   flushHeaders?(): void
-  write(chunk: string, encoding: 'latin1' | 'utf8', callback?: (error?: Error | null) => void): boolean
+  write(chunk: string, callback?: (error?: Error | null) => void): boolean
   end(): unknown
   end(chunk: string): unknown
   destroy(error?: Error): unknown

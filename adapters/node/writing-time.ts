@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers'
+import { clearImmediate, setImmediate } from 'node:timers'
 
 /** From how many answers in one turn of the event loop on they are written together, and with how few that ends. */
 const MANY = 6
@@ -8,49 +8,63 @@ const MOST = 32
 /** While answers are written one by one, every so many-th looks whether its turn brings many. */
 const SAMPLE = 32
 
-/** The runtime's own, whatever a host's tests put in its place later. */
+/** What was there when this was loaded, whatever a host's tests put in its place later. */
 const atEndOfTurn = setImmediate
+const cancel = clearImmediate
 
-let isBusy = false
-let isCounting = false
-/** Answers since the count began. */
-let count = 0
-let uncounted = 0
-let batch: Promise<void> | undefined
-let release = () => {}
+/** When an answer is to be written: at once, or where many come at a time, when this promise resolves. */
+export type WritingTime = () => Promise<void> | undefined
 
 /**
- * When an answer is to be written: at once, or where many requests come at a time, when what the sockets have brought
- * together is worked on.
+ * Makes what tells a door when to write its answers. Where many requests come at a time, that is when what the sockets
+ * have brought together is worked on.
  *
  * A client that sleeps must be woken, which costs its server as much as a short request does. Answers that are written
  * one after another wake it once. Each request waits by itself, and so goes on in its own async context.
  */
-export function writingTime(): Promise<void> | undefined {
-  if (!isCounting && (isBusy || ++uncounted % SAMPLE === 0)) beginCount()
-  count++
-  if (!isBusy) return undefined
-  batch ??= new Promise((resolve) => {
-    release = resolve
-  })
-  const mine = batch
-  if (count % MOST === 0) releaseBatch()
-  return mine
+export function writingTimes(): WritingTime {
+  return isRuntimesOwn() ? byTurns() : () => undefined
 }
 
-function beginCount(): void {
-  isCounting = true
-  count = 0
-  atEndOfTurn(endCount)
+/** Tests that had put a fake in its place before would have answers wait until they turn its time on. */
+function isRuntimesOwn(): boolean {
+  const handle = atEndOfTurn(() => {})
+  cancel(handle)
+  return handle?.constructor?.name === 'Immediate'
 }
 
-function endCount(): void {
-  isCounting = false
-  isBusy = count >= (isBusy ? FEW : MANY)
-  releaseBatch()
-}
+function byTurns(): WritingTime {
+  let isBusy = false
+  let isCounting = false
+  /** Answers since the count began. */
+  let count = 0
+  let uncounted = 0
+  let batch: Promise<void> | undefined
+  let release = () => {}
 
-function releaseBatch(): void {
-  batch = undefined
-  release()
+  const releaseBatch = () => {
+    batch = undefined
+    release()
+  }
+  const endCount = () => {
+    isCounting = false
+    isBusy = count >= (isBusy ? FEW : MANY)
+    releaseBatch()
+  }
+  const beginCount = () => {
+    isCounting = true
+    count = 0
+    atEndOfTurn(endCount)
+  }
+  return () => {
+    if (!isCounting && (isBusy || ++uncounted % SAMPLE === 0)) beginCount()
+    count++
+    if (!isBusy) return undefined
+    batch ??= new Promise((resolve) => {
+      release = resolve
+    })
+    const mine = batch
+    if (count % MOST === 0) releaseBatch()
+    return mine
+  }
 }

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { writingTime } from '../../adapters/node/writing-time.ts'
+import { type WritingTime, writingTimes } from '../../adapters/node/writing-time.ts'
 import { toNodeHandler } from '../../adapters/node.ts'
 import { keyedStore } from '../support/node-server.ts'
 import { rawConnection } from '../support/raw-http.ts'
 
 /** How many of so many answers in one turn were held back, and which of those are still so when it has ended. */
-async function turn(answers: number): Promise<{ held: number; stuck: number }> {
+async function turn(writingTime: WritingTime, answers: number): Promise<{ held: number; stuck: number }> {
   const times = Array.from({ length: answers }, writingTime).filter((time) => time !== undefined)
   let stuck = times.length
   for (const time of times) void time.then(() => stuck--)
@@ -19,32 +19,35 @@ async function turn(answers: number): Promise<{ held: number; stuck: number }> {
   return { held: times.length, stuck }
 }
 
-/** Many answers in each of some turns: one of them is looked at. */
-async function makeBusy(): Promise<void> {
-  for (let i = 0; i < 4; i++) await turn(20)
+/** That of a door that has written many answers in each of some turns, one of which was looked at. */
+async function busy(): Promise<WritingTime> {
+  const writingTime = writingTimes()
+  for (let i = 0; i < 4; i++) await turn(writingTime, 20)
+  return writingTime
 }
 
 test('whatever comes in whichever turn, nothing is held back beyond its end', async () => {
   const property = fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 40 }), async (turns) => {
-    for (const answers of turns) expect((await turn(answers)).stuck).toBe(0)
+    const writingTime = writingTimes()
+    for (const answers of turns) expect((await turn(writingTime, answers)).stuck).toBe(0)
   })
   await fc.assert(property, { numRuns: 50 })
 })
 
 test('where few come at a time, none is held back', async () => {
-  await turn(1)
-  for (let i = 0; i < 100; i++) expect((await turn(5)).held).toBe(0)
+  const writingTime = writingTimes()
+  for (let i = 0; i < 100; i++) expect((await turn(writingTime, 5)).held).toBe(0)
 })
 
 test('where many come at a time, they are held back, until few come again', async () => {
-  await makeBusy()
-  expect((await turn(20)).held).toBe(20)
-  expect((await turn(3)).held).toBe(3)
-  expect((await turn(3)).held).toBe(0)
+  const writingTime = await busy()
+  expect((await turn(writingTime, 20)).held).toBe(20)
+  expect((await turn(writingTime, 3)).held).toBe(3)
+  expect((await turn(writingTime, 3)).held).toBe(0)
 })
 
 test('no more than 32 wait for one another', async () => {
-  await makeBusy()
+  const writingTime = await busy()
   const times = Array.from({ length: 100 }, writingTime)
   const sizes = [...new Set(times)].map((time) => times.filter((other) => other === time).length)
   expect(sizes).toEqual([32, 32, 32, 4])
@@ -53,12 +56,31 @@ test('no more than 32 wait for one another', async () => {
 })
 
 test('fake timers that a test sets later hold nothing back', async () => {
-  await makeBusy()
+  const writingTime = await busy()
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const time = writingTime()
   expect(time).toBeInstanceOf(Promise)
   await time
+})
+
+test('fake timers that a test had set before hold nothing back either', async () => {
+  vi.resetModules()
+  onTestFinished(() => {
+    vi.doUnmock('node:timers')
+    vi.resetModules()
+  })
+  const due: (() => void)[] = []
+  vi.doMock('node:timers', () => ({
+    setImmediate: (callback: () => void) => ({ id: due.push(callback) }),
+    clearImmediate: () => {},
+  }))
+  const { writingTimes } = await import('../../adapters/node/writing-time.ts')
+  const writingTime = writingTimes()
+  for (let i = 0; i < 200; i++) {
+    if (i === 100) for (const callback of due.splice(0)) callback()
+    expect(writingTime()).toBeUndefined()
+  }
 })
 
 test('each answer is written in the async context of its own request', async () => {
@@ -76,12 +98,11 @@ test('each answer is written in the async context of its own request', async () 
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const connections = await Promise.all(Array.from({ length: 40 }, () => rawConnection(url)))
-  for (let round = 0; round < 5; round++) {
-    await makeBusy()
+  for (let round = 0; round < 10; round++) {
     for (const [i, connection] of connections.entries())
       void connection.send(`GET /v1/pets?round=${round}&i=${i} HTTP/1.1\r\n${authorized}\r\n`)
     await Promise.all(connections.map((connection) => connection.answer()))
   }
-  expect(new Set(finished.map(([asked]) => asked)).size).toBe(200)
+  expect(new Set(finished.map(([asked]) => asked)).size).toBe(400)
   for (const [asked, written] of finished) expect(written).toBe(asked)
 })

@@ -62,6 +62,11 @@ export const limitTable: readonly Limit[] = [
     isChance: true,
   },
   {
+    hosts: ['Bun'],
+    rows: ['a request sent ahead of an answer that takes time is answered after it'],
+    reason: 'it closes a connection on which a request comes while the answer to an earlier one is waited for',
+  },
+  {
     hosts: ['Koa, with a Response'],
     rows: ['a client that leaves is noticed'],
     reason: 'it makes no Request itself, and so no signal that goes with one',

@@ -22,6 +22,20 @@ export const connections: Rows = {
       assert.equal((await connection.response()).status, 200)
     }
   },
+  'requests sent ahead of their answers are all answered, in their order': async ({ wire }) => {
+    const connection = wire()
+    const posted = `${head('POST', '/v1/pets', 'Content-Type: application/json', `Content-Length: ${BODY.length}`)}${BODY}`
+    const statuses = [405, 200, 201, 404, 200, 201]
+    const requests = [head('PUT', '/v1/pets'), head('GET', '/v1/pets?limit=1'), posted, head('GET', '/v1/pets/0')]
+    connection.write([...requests, head('GET', '/v1/pets?limit=1'), posted].join(''))
+    for (const status of statuses) assert.equal((await connection.response()).status, status)
+  },
+  'a request sent ahead of an answer that takes time is answered after it': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/faulty/v1/pets/9') + head('GET', '/v1/pets?limit=1'))
+    assert.equal((await connection.response()).status, 503)
+    assert.equal((await connection.response()).status, 200)
+  },
   'a connection lives on after a refused upload': async ({ wire }) => {
     const connection = wire()
     const upload = 'x'.repeat(300)

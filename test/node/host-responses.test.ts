@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { expect, onTestFinished, test } from 'vitest'
+import { toExpressHandler } from '../../adapters/express.ts'
+import { toNodeHandler } from '../../adapters/node.ts'
+import { keyedStore } from '../support/node-server.ts'
+import { type RawConnection, rawConnection } from '../support/raw-http.ts'
+
+async function connectTo(listener: RequestListener, Response = ServerResponse): Promise<RawConnection> {
+  const server = createServer({ IncomingMessage, ServerResponse: Response }, listener).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+}
+
+test('a response class of the host sees the whole body in its end', async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  class Audited extends ServerResponse {
+    override end(...args: never[]): this {
+      seen.push(args[0])
+      return super.end(...args)
+    }
+  }
+  const connection = await connectTo(toNodeHandler(petStore), Audited as typeof ServerResponse)
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
+})
+
+test("Express' own response, where the host has put an end in it, sees the whole body", async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  const app = express()
+  app.response.end = function (this: ServerResponse, ...args: [unknown, BufferEncoding]) {
+    seen.push(args[0])
+    return ServerResponse.prototype.end.apply(this, args)
+  } as typeof app.response.end
+  app.use(toExpressHandler(petStore))
+  const connection = await connectTo(app)
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
+})
+
+test("a header of the host's has the same bytes beside whatever body, and whether or not its answer has to wait", async () => {
+  const { petStore, authorized } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const connection = await connectTo((request, response) => {
+    response.setHeader('X-Host', 'J\u00fcrgen')
+    handler(request, response)
+  })
+  const add = (name: string) => {
+    const body = `{"name":"${name}","categoryId":1}`
+    return `POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  }
+  void connection.send(add('Rex') + add('R\\u00e9x') + add('\\u732b') + add('Max'))
+  const headers = []
+  for (let i = 0; i < 4; i++) headers.push((await connection.answer()).headers['x-host'])
+  expect(new Set(headers).size).toBe(1)
+})
