@@ -13,6 +13,13 @@ export const pet = (i) => ({
   status: ['available', 'pending', 'sold'][i % 3],
 })
 
+/** The animal that clients create: what the next one would be. */
+export const created = pet(PETS)
+
+/** The text of the animal that was created as the so many-th. */
+export const createdText = (i) =>
+  `{"id":${i + 1},"name":"${created.name}","categoryId":${created.categoryId},"status":"${created.status}"}`
+
 /** The text of an animal as the service writes it. */
 export const petText = (i) => {
   const { name, categoryId, status } = pet(i)
@@ -45,9 +52,26 @@ export function writeAnswer(res, status, body) {
   res.end(body)
 }
 
-/** Listens on a free port, tells the parent, and answers it with the processor time that was used. */
-export function listening(server, token) {
-  server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port, token }))
+/** Ends this process as soon as it is told to, or its parent has gone, and cleans up before. */
+export function endWith(cleanUp = () => {}) {
+  let isEnding = false
+  const end = async () => {
+    if (isEnding) return
+    isEnding = true
+    await cleanUp()
+    process.exit()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'disconnect']) process.on(signal, end)
+}
+
+/** Tells the parent that a server listens, and answers it with the processor time that was used. */
+export function ready(port, token) {
   process.on('message', () => process.send({ cpu: process.cpuUsage() }))
-  process.on('SIGINT', () => process.exit())
+  process.send({ port, token })
+}
+
+/** Listens on a free port. */
+export function listening(server, token, cleanUp) {
+  endWith(cleanUp)
+  server.listen(0, '127.0.0.1', () => ready(server.address().port, token))
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { created } from './fixtures.mjs'
 
 /** Opens `connections` sockets, and asks the same on each until `count` answers have come. Gives the seconds it took. */
 export async function load(port, request, count, connections = 32) {
@@ -11,6 +12,7 @@ export async function load(port, request, count, connections = 32) {
       socket.setNoDelay(true)
       let text = ''
       const next = () => (sent++ < count ? socket.write(request) : socket.end(resolve))
+      socket.on('close', () => reject(new Error('a server has closed a connection')))
       socket.on('connect', next)
       socket.on('error', reject)
       socket.on('data', (chunk) => {
@@ -33,6 +35,6 @@ export async function load(port, request, count, connections = 32) {
 export function requestText(kind, token) {
   const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\n`
   if (kind === 'list') return `GET /v1/pets HTTP/1.1\r\n${head}\r\n`
-  const body = '{"name":"Animal number 1000","categoryId":7,"status":"pending"}'
+  const body = JSON.stringify(created)
   return `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 }

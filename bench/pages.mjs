@@ -11,8 +11,9 @@ const STATUSES = [undefined, 'available', 'pending', 'sold']
 /** What a page costs among many animals, as a multiple of what it costs among few: of each filter the first, a middle and the last. */
 export async function benchPages({ rounds = 30, count = 50 } = {}) {
   for (const [name, open] of Object.entries(engines)) {
-    const { storages, close } = await open()
+    const closers = []
     try {
+      const storages = await open((close) => closers.push(close))
       const ratios = []
       for (const status of STATUSES) {
         for (const place of ['first', 'middle', 'last']) {
@@ -32,7 +33,7 @@ export async function benchPages({ rounds = 30, count = 50 } = {}) {
         `\n${name}: a page among 1,000,000 animals costs at most ${worst.ratio.toFixed(2)} of one among 1,000 (${worst.page})`,
       )
     } finally {
-      await close()
+      for (const close of closers.reverse()) await close()
     }
   }
 }
@@ -57,39 +58,45 @@ async function fill(storage, size) {
   }
 }
 
+/** Each opens storages of both sizes, and says on the way how what it has opened is closed. */
 const engines = {
   async memory() {
     const storages = SIZES.map(() => memory().storage)
     for (const [i, storage] of storages.entries()) await fill(storage, SIZES[i])
-    return { storages, close: async () => {} }
+    return storages
   },
-  async SQLite() {
+  async SQLite(onClose) {
     const { default: Database } = await import('libsql')
     const { sqlite } = await import('petstore-kit/sqlite')
     const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-bench-'))
-    const storages = SIZES.map((size) => sqlite(new Database(join(folder, `${size}.db`))).storage)
-    for (const [i, storage] of storages.entries()) await fill(storage, SIZES[i])
-    return { storages, close: async () => rmSync(folder, { recursive: true }) }
+    onClose(() => rmSync(folder, { recursive: true }))
+    const storages = []
+    for (const size of SIZES) {
+      const database = new Database(join(folder, `${size}.db`))
+      onClose(() => database.close())
+      const { storage } = sqlite(database)
+      await fill(storage, size)
+      storages.push(storage)
+    }
+    return storages
   },
   ...(process.env.DATABASE_URL && {
-    async PostgreSQL() {
+    async PostgreSQL(onClose) {
       const { Pool } = await import('pg')
       const { postgres } = await import('petstore-kit/postgres')
       const pool = new Pool({ connectionString: process.env.DATABASE_URL })
-      const schemas = SIZES.map((size) => `bench_${process.pid}_${size}`)
+      onClose(() => pool.end())
       const storages = []
-      for (const [i, schema] of schemas.entries()) {
-        const backEnd = postgres(pool, { schema })
-        await backEnd.migrate()
-        await fill(backEnd.storage, SIZES[i])
+      for (const size of SIZES) {
+        const schema = `bench_${process.pid}_${size}`
+        const { storage, migrate } = postgres(pool, { schema })
+        await migrate()
+        onClose(() => pool.query(`DROP SCHEMA ${schema} CASCADE`))
+        await fill(storage, size)
         await pool.query(`VACUUM ANALYZE ${schema}.pets`)
-        storages.push(backEnd.storage)
+        storages.push(storage)
       }
-      const close = async () => {
-        for (const schema of schemas) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
-        await pool.end()
-      }
-      return { storages, close }
+      return storages
     },
   }),
 }

@@ -9,13 +9,13 @@ console.log(performance.now() - started)
 `
 /** How long a fresh process takes to import the package and create a store. */
 export async function benchStart({ rounds = 9 } = {}) {
-  const samples = Array.from({ length: rounds }, () =>
-    Number(
-      spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-        cwd: import.meta.dirname,
-        encoding: 'utf8',
-      }).stdout,
-    ),
-  )
+  const samples = Array.from({ length: rounds }, startOnce)
   console.log(`\nimport and createPetStore(): ${median(samples).toFixed(1)} ms`)
+}
+
+function startOnce() {
+  const options = { cwd: import.meta.dirname, encoding: 'utf8' }
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], options)
+  if (status !== 0) throw new Error(`the package cannot be imported:\n${stderr}`)
+  return Number(stdout)
 }

@@ -1,6 +1,7 @@
 import type { ApiRequest, ApiResponse } from './exchange.ts'
 import { andThen } from './maybe-promise.ts'
 import type { ApiKey } from './model.ts'
+import { ownText } from './own-text.ts'
 import type { Clock, KeyStore, MaybePromise } from './ports.ts'
 import { errorReply } from './reply.ts'
 
@@ -20,8 +21,15 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   const header = request.header('authorization')
   if (header === undefined) return MISSING
   if (!BEARER.test(header)) return INVALID
-  const token = header.slice(header.lastIndexOf(' ') + 1)
+  const token = tokenOf(header)
   return andThen(keyStore.find(token, request), (key) => (key != null && isLive(key, clock) ? { key } : INVALID))
+}
+
+/** A key store may remember it: of a header that is mostly spaces, no more than the token then. */
+function tokenOf(header: string): string {
+  const start = header.lastIndexOf(' ') + 1
+  const token = header.slice(start)
+  return start > 'Bearer '.length ? ownText(token) : token
 }
 
 /**

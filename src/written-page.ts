@@ -1,6 +1,7 @@
 import { isFixed } from './is-fixed.ts'
 import { writePets } from './json.ts'
 import type { Pet } from './model.ts'
+import { ownText } from './own-text.ts'
 import { nextQuery } from './page.ts'
 
 const REMEMBERED_PAGES = 1_000
@@ -25,9 +26,9 @@ export class WrittenPage {
     if (this.#link !== '' && this.#address === address && this.#query === query) return this.#link
     const link = `<${address}?${nextQuery(query, (this.pets.at(-1) as Pet).id)}>; rel="next"`
     if (address.length + query.length <= LONGEST_ADDRESS) {
-      this.#address = address
-      this.#query = query
-      this.#link = link
+      this.#address = ownText(address)
+      this.#query = ownText(query)
+      this.#link = ownText(link)
     }
     return link
   }

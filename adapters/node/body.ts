@@ -17,6 +17,9 @@ interface Waiting {
  */
 export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
   if (Number(rawHeader(incoming.rawHeaders, 'content-length') ?? 0) > limit) throw tooLarge(limit)
+  // HTTP/2 calls a body that has broken off before it was read ended as well.
+  if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
+    throw new PetStoreError('incomplete_body')
   // The state of the stream decides: parsers leave a `body` behind also where they have read nothing.
   if (incoming.readableDidRead || incoming.readableEnded) return Promise.resolve(withinLimit(keptBody(incoming), limit))
   request.sendContinue()

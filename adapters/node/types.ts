@@ -18,6 +18,8 @@ export interface NodeIncoming {
   readonly rawHeaders: readonly string[]
   readonly complete: boolean
   readonly destroyed?: boolean
+  /** Whether the client has left, in HTTP/2. */
+  readonly aborted?: boolean
   /** Whether any of the body has been read, and whether all of it. */
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean

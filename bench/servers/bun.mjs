@@ -1,9 +1,9 @@
 import { toBunHandler } from 'petstore-kit/bun'
-import { filledStore, LIMITS, PETS, pageText, petText } from '../fixtures.mjs'
+import { createdText, endWith, filledStore, LIMITS, PETS, pageText, ready } from '../fixtures.mjs'
 
 const { petStore, token } = await filledStore()
 const list = pageText(20)
-let created = PETS
+let count = PETS
 
 /** The floor: the bytes and headers of the same answers, without any of the work that leads to them. */
 const answer = (status, body, link) => {
@@ -17,12 +17,12 @@ const answer = (status, body, link) => {
 const bare = (request) =>
   request.method === 'GET'
     ? answer(200, list, true)
-    : request.arrayBuffer().then(() => answer(201, petText(created++), false))
+    : request.arrayBuffer().then(() => answer(201, createdText(count++), false))
 
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch: process.argv[2] === 'bare' ? bare : toBunHandler(petStore),
 })
-process.on('message', () => process.send({ cpu: process.cpuUsage() }))
-process.send({ port: server.port, token })
+endWith()
+ready(server.port, token)

@@ -1,7 +1,7 @@
 import bearerAuth from '@fastify/bearer-auth'
 import rateLimit from '@fastify/rate-limit'
 import Fastify from 'fastify'
-import { LIMITS, PETS, pet } from '../fixtures.mjs'
+import { endWith, LIMITS, PETS, pet, ready } from '../fixtures.mjs'
 
 const token = 'pet_0123456789'
 const app = Fastify()
@@ -47,5 +47,5 @@ app.post(
   },
 )
 await app.listen({ port: 0, host: '127.0.0.1' })
-process.send({ port: app.server.address().port, token })
-process.on('message', () => process.send({ cpu: process.cpuUsage() }))
+endWith()
+ready(app.server.address().port, token)

@@ -9,7 +9,6 @@ const schema = `bench_${process.pid}`
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
 const backEnd = postgres(pool, { schema })
 await backEnd.migrate()
-process.on('SIGTERM', () => pool.query(`DROP SCHEMA ${schema} CASCADE`).finally(() => process.exit()))
 await fill(backEnd.storage)
 const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
 
@@ -29,4 +28,5 @@ const bare = async (_req, res) => {
 
 /** Animals and keys there, counts in memory: a count of its own would be a second statement. */
 const kit = toNodeHandler(createPetStore({ ...backEnd, quota: memory().quota }))
-listening(createServer(process.argv[2] === 'bare' ? bare : kit), token)
+const dropSchema = () => pool.query(`DROP SCHEMA ${schema} CASCADE`)
+listening(createServer(process.argv[2] === 'bare' ? bare : kit), token, dropSchema)

@@ -10,7 +10,6 @@ import { fill, LIMITS, listening, writeAnswer } from '../fixtures.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
-process.on('SIGTERM', () => process.exit())
 const database = new Database(join(folder, 'pets.db'))
 const backEnd = sqlite(database)
 await fill(backEnd.storage)

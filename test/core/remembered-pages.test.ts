@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { encodeCursor } from '../../src/cursor.ts'
 import { memory, type Pet, type QuotaStore } from '../../src/index.ts'
 import { startApi } from '../support/api.ts'
 
@@ -101,4 +102,44 @@ test('a key whose account is computed is counted under what it is now', async ()
   account = 'b'
   await send('/v1/pets')
   expect(subjects).toEqual(['account:a', 'account:b'])
+})
+
+test('each client gets the Link of its own question, whatever others have asked that end with the same animal', async () => {
+  const filled = async () => {
+    const api = await startApi({ plans: { free: { perMinute: 10_000, perDay: 10_000 } } })
+    for (let i = 0; i < 30; i++) await api.storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })
+    return api
+  }
+  const parts = [
+    'limit=20',
+    'limit=10',
+    'status=available',
+    'x=1',
+    `x=${'y'.repeat(600)}`,
+    `cursor=${encodeCursor(10n)}`,
+  ]
+  const target = fc.record({
+    mountPath: fc.constantFrom('', '/shop', '/a%20b', `/${'z'.repeat(600)}`),
+    query: fc.subarray(parts).map((chosen) => (chosen.length === 0 ? '' : `?${chosen.join('&')}`)),
+  })
+  const linkOf = async (
+    api: Awaited<ReturnType<typeof filled>>,
+    { mountPath, query }: { mountPath: string; query: string },
+  ) => {
+    const request = {
+      method: 'GET',
+      target: `${mountPath}/v1/pets${query}`,
+      mountPath,
+      body: async () => new Uint8Array(),
+    }
+    const header = (name: string) => (name === 'authorization' ? `Bearer ${api.token}` : undefined)
+    const { headers } = await api.petStore.handle({ ...request, header })
+    return headers[headers.indexOf('Link') + 1]
+  }
+  const shared = await filled()
+  await fc.assert(
+    fc.asyncProperty(target, async (asked) => {
+      expect(await linkOf(shared, asked)).toBe(await linkOf(await filled(), asked))
+    }),
+  )
 })

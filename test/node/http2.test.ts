@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect, constants, createServer, type Outgoin
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../adapters/node.ts'
-import { type ApiRequest, memory, type PetStore } from '../../src/index.ts'
+import { type ApiRequest, type ApiResponse, memory, type PetStore } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
 import { expectSilence, keyedStore, signalled, type TestServerOptions } from '../support/node-server.ts'
 
@@ -113,4 +113,29 @@ describe('HTTP/2', () => {
       await within(aborted, 'the signal')
     },
   )
+
+  test.each(['stream', 'session'] as const)('a client that ends its %s before its body is asked for', async (what) => {
+    const seen = signalled()
+    const answered = signalled<ApiResponse>()
+    const wrap = (petStore: PetStore): PetStore => ({
+      ...petStore,
+      handle: async (request) => {
+        seen.resolve()
+        await new Promise((resolve) => request.signal?.addEventListener('abort', resolve))
+        const answer = await petStore.handle(request)
+        answered.resolve(answer)
+        return answer
+      },
+    })
+    const { session, authorization } = await start({ wrap })
+    const stream = session.request({ ...json, ':path': '/v1/pets', authorization }, { endStream: false })
+    stream.on('error', () => {})
+    session.on('error', () => {})
+    stream.write('{')
+    await within(seen.promise, 'the request')
+    if (what === 'stream') stream.close(constants.NGHTTP2_CANCEL)
+    else session.destroy()
+    const { status, body } = await within(answered.promise, 'the answer')
+    expect([status, JSON.parse(body).code]).toEqual([400, 'incomplete_body'])
+  })
 })

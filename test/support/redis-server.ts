@@ -22,8 +22,13 @@ export const REDIS_PROGRAMS = ['redis-server', 'valkey-server'] as const
 export type RedisProgram = (typeof REDIS_PROGRAMS)[number]
 
 /** Whether the tests on one make must be skipped. Valkey is no package of Debian 12: without it, CI says so and goes on. */
-export function missingRedis(program: RedisProgram = 'redis-server'): boolean {
+export function missingRedis(program: RedisProgram = usualProgram()): boolean {
   return missing(program, findProgram(program) !== undefined, { optional: program === 'valkey-server' })
+}
+
+/** The first that this machine has. */
+function usualProgram(): RedisProgram {
+  return REDIS_PROGRAMS.find((program) => findProgram(program) !== undefined) ?? 'redis-server'
 }
 
 /** What a private Redis is: of which make, and with which settings. */
@@ -34,7 +39,7 @@ export interface RedisSetUp {
 
 /** Starts a private Redis on a free port. */
 export async function startRedis({
-  program: name = 'redis-server',
+  program: name = usualProgram(),
   settings = [],
 }: RedisSetUp = {}): Promise<RedisServer> {
   const program = findProgram(name)

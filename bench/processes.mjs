@@ -1,0 +1,49 @@
+import { fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+
+const hasTaskset = spawnSync('taskset', ['-V']).status === 0
+/** How long a server may take to start, in milliseconds. */
+const PATIENCE = 60_000
+
+/** Where the machine can pin processes, servers share processor 0, and the load that this process makes is on another. */
+export function pin(pid, processor) {
+  if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', String(processor), String(pid)])
+}
+
+/** Starts servers in processes of their own, hands them over, and stops them whatever happens. */
+export async function withServers(servers, use) {
+  const children = []
+  try {
+    const starting = servers.map(({ name, file = name, args = [], execPath = process.execPath }) => {
+      const child = fork(new URL(`servers/${file}.mjs`, import.meta.url), args, {
+        execPath,
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      })
+      children.push(child)
+      return started(name, child)
+    })
+    return await use(await Promise.all(starting))
+  } finally {
+    for (const child of children) child.kill()
+  }
+}
+
+async function started(name, child) {
+  const failed = (why) => new Error(`the server "${name}" ${why}`)
+  const ready = new Promise((resolve, reject) => {
+    child.once('message', resolve)
+    child.once('error', reject)
+    child.once('exit', (code) => reject(failed(`ended with exit code ${code}`)))
+    setTimeout(() => reject(failed(`did not start within ${PATIENCE} ms`)), PATIENCE).unref()
+  })
+  const { port, token } = await ready
+  pin(child.pid, 0)
+  return { name, child, port, token }
+}
+
+/** The processor time that a server has used, in microseconds. */
+export async function processorTime(child) {
+  child.send('cpu')
+  const [{ cpu }] = await once(child, 'message')
+  return cpu.user + cpu.system
+}
