@@ -22,11 +22,8 @@ export function listPets(
   const { limit, after, status } = parsePageQuery(query)
   // One animal more than asked for tells whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
-    const pets = [...found]
-    const hasNext = pets.length > limit
-    if (hasNext) pets.length = limit
-    const page = writePage(pets)
-    if (!hasNext) return json(200, page.body)
+    const page = writePage(found, limit)
+    if (found.length <= limit) return json(200, page.body)
     return { status: 200, headers: [...JSON_HEADERS, 'Link', page.link(address, query)], body: page.body }
   })
 }

@@ -34,8 +34,8 @@ export class WrittenPage {
   }
 }
 
-/** Writes a page, and keeps the list it is given. */
-export type PageWriter = (pets: readonly Pet[]) => WrittenPage
+/** Writes the first of the animals that were found, up to a count. */
+export type PageWriter = (found: readonly Pet[], limit: number) => WrittenPage
 
 /**
  * Makes a writer of pages, which remembers the text of a page of animals that cannot change: from memory, a page
@@ -45,12 +45,13 @@ export function pageWriter(): PageWriter {
   let pages = new WeakMap<Pet, WrittenPage>()
   let remembered = 0
 
-  return (pets) => {
-    const last = pets.at(-1)
-    const known = pages.get(last as Pet)
-    if (known?.pets.length === pets.length && pets.every((pet, i) => pet === known.pets[i])) return known
-    const page = new WrittenPage(pets)
-    if (last !== undefined && page.body.length <= LONGEST_BODY && pets.every(isFixed)) {
+  return (found, limit) => {
+    const count = Math.min(found.length, limit)
+    const last = found[count - 1] as Pet
+    const known = pages.get(last)
+    if (known !== undefined && isSame(known.pets, found, count)) return known
+    const page = new WrittenPage([...found].slice(0, count))
+    if (count > 0 && page.body.length <= LONGEST_BODY && page.pets.every(isFixed)) {
       if (known === undefined && ++remembered > REMEMBERED_PAGES) {
         pages = new WeakMap()
         remembered = 1
@@ -59,4 +60,10 @@ export function pageWriter(): PageWriter {
     }
     return page
   }
+}
+
+function isSame(known: readonly Pet[], found: readonly Pet[], count: number): boolean {
+  if (known.length !== count) return false
+  for (let i = 0; i < count; i++) if (known[i] !== found[i]) return false
+  return true
 }
