@@ -22,6 +22,7 @@ import {
 } from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
+import { handleOf } from './responder.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
 import { readTarget, type Target } from './target.ts'
 import { untouched } from './windows.ts'
@@ -169,7 +170,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
       const response = respond(toApiRequest(request))
       return toResponse(isPending(response) ? await response : response)
     },
-    handle: (request) => Promise.resolve(respond(request)),
+    handle: handleOf(respond),
     basePath: settings.basePath,
   }
 }
