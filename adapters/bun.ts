@@ -13,7 +13,7 @@ export interface BunServer {
 }
 
 /** A `fetch` of `Bun.serve`, or a handler of one of its `routes`. It never throws or rejects. */
-export type BunHandler = (request: Request, server: BunServer) => Response | Promise<Response>
+export type BunHandler = (request: Request, server: BunServer) => Promise<Response>
 
 /** Bun knows the address of the Requests that it made itself, and of no other. */
 const toRequest: ToRequest = (request, address, peer) => new ServedRequest(request, address, () => peer() !== undefined)

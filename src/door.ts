@@ -1,8 +1,6 @@
 /** What adapters need of the core beside its public names. */
 export { type ErrorCode, errorTable, isPetStoreError } from './errors.ts'
 export { FetchRequest, tooLarge } from './exchange.ts'
-export { isPending } from './maybe-promise.ts'
 export { checkAgainst, clockRule, invalidOption, keyCacheRule, millisecondsRule, type OptionRules } from './options.ts'
 export { errorReply } from './reply.ts'
-export { ask } from './responder.ts'
 export { isBelow, originForm, pathOf } from './target.ts'

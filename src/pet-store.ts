@@ -22,7 +22,6 @@ import {
 } from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
-import { handleOf } from './responder.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
 import { readTarget, type Target } from './target.ts'
 import { untouched } from './windows.ts'
@@ -170,7 +169,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
       const response = respond(toApiRequest(request))
       return toResponse(isPending(response) ? await response : response)
     },
-    handle: handleOf(respond),
+    handle: (request) => Promise.resolve(respond(request)),
     basePath: settings.basePath,
   }
 }

@@ -1,4 +1,4 @@
-import { ask, errorReply, FetchRequest, isPending } from '../../src/door.ts'
+import { errorReply, FetchRequest } from '../../src/door.ts'
 import { type ApiRequest, type PetStore, toResponse } from '../../src/index.ts'
 import { readerOf, type TrustProxy } from '../node/client-address.ts'
 
@@ -8,8 +8,8 @@ export interface FetchHandlerOptions {
   readonly trustProxy?: TrustProxy | undefined
 }
 
-/** Answers a Request of a client whose connection came from what `peer` tells. It never throws or rejects. */
-export type FetchAnswerer = (request: Request, peer: Ask) => Response | Promise<Response>
+/** Answers a Request of a client whose connection came from what `peer` tells. It never rejects. */
+export type FetchAnswerer = (request: Request, peer: Ask) => Promise<Response>
 
 /** Finds out a text, or that there is none. */
 type Ask = () => string | undefined
@@ -29,14 +29,12 @@ export function fetchAnswerer(
   const { trustProxy = false } = options
   const forwardedFor = (request: Request) =>
     trustProxy === false ? undefined : (request.headers.get('x-forwarded-for') ?? undefined)
-  const broken = () => toResponse(errorReply('internal_error'))
-  return (request, peer) => {
+  return async (request, peer) => {
     try {
       const address = () => readAddress(peer(), forwardedFor(request))
-      const response = ask(petStore, toRequest(request, address, peer))
-      return isPending(response) ? response.then(toResponse).catch(broken) : toResponse(response)
+      return toResponse(await petStore.handle(toRequest(request, address, peer)))
     } catch {
-      return broken()
+      return toResponse(errorReply('internal_error'))
     }
   }
 }

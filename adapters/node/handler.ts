@@ -1,4 +1,4 @@
-import { ask, errorReply, isBelow, isPending, originForm, pathOf } from '../../src/door.ts'
+import { errorReply, isBelow, originForm, pathOf } from '../../src/door.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writeAnswer } from './answer.ts'
 import { readerOf, type TrustProxy } from './client-address.ts'
@@ -54,8 +54,7 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
     const request = new NodeRequest(incoming, outgoing, place, readAddress, awaitsContinue)
     let answer: ApiResponse
     try {
-      const response = ask(petStore, request)
-      answer = isPending(response) ? await response : response
+      answer = await petStore.handle(request)
     } catch {
       answer = errorReply('internal_error')
     }
