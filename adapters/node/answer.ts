@@ -38,7 +38,7 @@ const { write, end } = OutgoingMessage.prototype
  */
 function send(outgoing: NodeOutgoing, body: string): void {
   const { socket } = outgoing
-  if (!socket?.uncork || body === '' || outgoing.write !== write || outgoing.end !== end) {
+  if (!socket?.uncork || !body || outgoing.write !== write || outgoing.end !== end) {
     outgoing.end(body)
     return
   }
