@@ -1,6 +1,5 @@
-import { FetchRequest } from '../src/door.ts'
 import type { ApiRequest, PetStore } from '../src/index.ts'
-import { type FetchHandlerOptions, fetchAnswerer, type ToRequest } from './fetch/answerer.ts'
+import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
 
@@ -14,8 +13,6 @@ export interface DenoServeInfo {
 
 /** A handler of `Deno.serve`. It never throws or rejects. */
 export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Response>
-
-const toRequest: ToRequest = (request, address) => new DenoRequest(request, address)
 
 /**
  * Makes a handler for `Deno.serve` that knows each client's address.
@@ -32,7 +29,7 @@ const toRequest: ToRequest = (request, address) => new DenoRequest(request, addr
  * ```
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
-  const answer = fetchAnswerer(withTimelySignal(petStore), options, toRequest)
+  const answer = fetchAnswerer(withTimelySignal(petStore), options)
   return (request, info) => answer(request, () => info.remoteAddr.hostname)
 }
 
@@ -48,13 +45,6 @@ function withTimelySignal(petStore: PetStore): PetStore {
         answered.abort()
       }
     },
-  }
-}
-
-/** Deno breaks the stream of a client that leaves, and warns whoever looks at a signal that its abort may mean success. */
-class DenoRequest extends FetchRequest {
-  protected override get bodySignal(): undefined {
-    return undefined
   }
 }
 

@@ -80,30 +80,21 @@ export class FetchRequest implements ApiRequest {
     const stream = this.request.body
     if (this.request.bodyUsed || stream?.locked)
       throw new PetStoreError('body_already_read', 'the body of the Request was used before the pet store got it')
-    return stream === null ? new Uint8Array() : readStream(stream, limit, this.bodySignal)
-  }
-
-  /** What breaks off the reading of a body; `undefined` where its stream is known to break by itself. */
-  protected get bodySignal(): AbortSignal | undefined {
-    return this.request.signal
+    return stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
   }
 }
 
-async function readStream(
-  stream: ReadableStream<Uint8Array>,
-  limit: number,
-  signal?: AbortSignal,
-): Promise<Uint8Array> {
+async function readStream(stream: ReadableStream<Uint8Array>, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   const reader = stream.getReader()
   const cancel = () => void reader.cancel().catch(() => {})
-  signal?.addEventListener('abort', cancel)
+  signal.addEventListener('abort', cancel)
   const chunks: Uint8Array[] = []
   let size = 0
   try {
     for (;;) {
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       const { done, value } = await reader.read()
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       if (done) return join(chunks, size)
       if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the body is no bytes')
       size += value.byteLength
@@ -114,7 +105,7 @@ async function readStream(
     cancel()
     throw cause instanceof PetStoreError ? cause : new PetStoreError('incomplete_body', undefined, { cause })
   } finally {
-    signal?.removeEventListener('abort', cancel)
+    signal.removeEventListener('abort', cancel)
   }
 }
 
