@@ -1,4 +1,17 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
 import { runtimeBinary } from '../support/runtimes.ts'
+import { missing } from '../support/skips.ts'
+import { hostProgram } from './start-host.ts'
 import { testHost } from './test-host.ts'
 
-testHost({ name: 'Deno', binary: await runtimeBinary('deno'), args: ['run', '--allow-all'], program: 'deno.mjs' })
+const binary = await runtimeBinary('deno')
+
+testHost({ name: 'Deno', binary, args: ['run', '--allow-all'], program: 'deno.mjs' })
+
+test.skipIf(missing('Deno', binary !== undefined))('Deno: an HTTP/2 upload that breaks off adds nothing', async () => {
+  const args = ['run', '--allow-all', hostProgram('deno-broken-upload.mjs')]
+  const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
+  expect(stdout).toBe('400 0\n')
+})
