@@ -5,6 +5,7 @@ import { addressReader } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+import { endTakenBody } from './node/unread-body.ts'
 import { writingTimes } from './node/writing-time.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
@@ -81,6 +82,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     )
     const answer = await petStore.handle(request).catch(() => errorReply('internal_error'))
     await writingTime()
+    endTakenBody(raw, request)
     send(reply, raw, answer)
     return reply
   }

@@ -1,11 +1,13 @@
+import { Readable } from 'node:stream'
 import { tooLarge } from '../../src/door.ts'
 import { PetStoreError } from '../../src/index.ts'
-import { rawHeader } from './headers.ts'
+import { declaredLength } from './headers.ts'
 import { keptBody } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
 
-/** A request whose client may wait for "100 Continue". */
+/** The request whose body it is. Its client may wait for "100 Continue". */
 interface Waiting {
+  isBodyTaken: boolean
   sendContinue(): void
 }
 
@@ -16,14 +18,50 @@ interface Waiting {
  * `body_already_read` where the host has read it and nothing exact is left
  */
 export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
-  if (Number(rawHeader(incoming.rawHeaders, 'content-length') ?? 0) > limit) throw tooLarge(limit)
+  const length = declaredLength(incoming.rawHeaders)
+  if (length > limit) throw tooLarge(limit)
   // HTTP/2 calls a body that has broken off before it was read ended as well.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
-  // The state of the stream decides: parsers leave a `body` behind also where they have read nothing.
-  if (incoming.readableDidRead || incoming.readableEnded) return Promise.resolve(withinLimit(keptBody(incoming), limit))
+  if (isRead(incoming)) return Promise.resolve(withinLimit(keptBody(incoming), limit))
   request.sendContinue()
-  return collect(incoming, limit)
+  return length > 0 && incoming.httpVersionMajor < 2
+    ? takeOrCollect(incoming, length, limit, request)
+    : collect(incoming, limit)
+}
+
+/** The state of the stream decides: parsers leave a `body` behind also where they have read nothing. */
+function isRead(incoming: NodeIncoming): boolean {
+  return incoming.readableDidRead === true || incoming.readableEnded === true
+}
+
+/**
+ * A short body mostly comes with its head. Then it is taken as it lies there: the events by which a stream flows would
+ * cost as much as all else that a door does. Node's parser hands the body over after the head, so that comes first.
+ */
+async function takeOrCollect(
+  incoming: NodeIncoming,
+  length: number,
+  limit: number,
+  request: Waiting,
+): Promise<Uint8Array> {
+  await undefined
+  if (isRead(incoming)) return withinLimit(keptBody(incoming), limit)
+  if (!isThere(incoming, length)) return collect(incoming, limit)
+  const body = incoming.read() as Uint8Array
+  request.isBodyTaken = true
+  return body
+}
+
+/** Whether the whole body waits to be read, and nobody else does anything with it or watches who does. */
+function isThere(incoming: NodeIncoming, length: number): boolean {
+  return (
+    incoming.readableLength === length &&
+    incoming.readableFlowing === null &&
+    incoming.readableEncoding === null &&
+    incoming.on === Readable.prototype.on &&
+    !incoming.destroyed
+  )
 }
 
 function withinLimit(body: Uint8Array, limit: number): Uint8Array {

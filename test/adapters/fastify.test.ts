@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -54,6 +55,23 @@ test('links name the path that the host has made, where it rewrites', async () =
   server.register(petStorePlugin, { petStore })
   const answer = await server.inject({ url: '/old/pets/1', headers: bearer(petStore) })
   expect(answer.headers.link).toBe('</v1/pets>; rel="successor-version"')
+})
+
+test('a request whose body was read ends and closes, as a host that waits for it expects', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify()
+  onTestFinished(() => server.close())
+  const closed: Promise<unknown>[] = []
+  server.addHook('onRequest', async ({ raw }) => void closed.push(Promise.all([once(raw, 'end'), once(raw, 'close')])))
+  server.register(petStorePlugin, { petStore })
+  const url = `${await server.listen({ port: 0 })}/v1/pets`
+  const headers = { ...bearer(petStore), 'content-type': 'application/json' }
+  for (let i = 0; i < 3; i++) {
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(animal) })
+    expect(await answer.json()).toMatchObject({ id: i + 1 })
+  }
+  await Promise.all(closed)
+  expect(closed).toHaveLength(3)
 })
 
 test("the host's parsers, routes and errors are its own", async () => {
