@@ -53,11 +53,10 @@ async function takeOrCollect(
   return body
 }
 
-/** Whether the whole body waits to be read, and nobody else does anything with it or watches who does. */
+/** Whether the whole body waits to be read, as bytes, and no code of the host watches who does. */
 function isThere(incoming: NodeIncoming, length: number): boolean {
   return (
     incoming.readableLength === length &&
-    incoming.readableFlowing === null &&
     incoming.readableEncoding === null &&
     incoming.on === Readable.prototype.on &&
     !incoming.destroyed

@@ -79,18 +79,33 @@ test('a body that a host begins to read behind the handler is an error that says
 test('a host that has put its own function before the events of the request sees the body go by', async () => {
   const heard: string[] = []
   const { connection, create } = await given((handler) => (request, response) => {
-    const on = request.on
-    request.on = (event: string, listener: (...args: never[]) => void) =>
-      on.call(request, event, (...args: never[]) => {
+    const on = request.on.bind(request)
+    request.on = ((event: string, listener: (...args: unknown[]) => void) =>
+      on(event, (...args: unknown[]) => {
         if (event === 'data') heard.push(String(args[0]))
         listener(...args)
-      })
+      })) as typeof request.on
     handler(request, response)
   })
   void connection.send(create + petBody())
   expect((await connection.answer()).status).toBe(201)
   expect(heard.join('')).toBe('{"name":"Rex","categoryId":1}')
 })
+
+test.each(['data', 'readable'])(
+  'a host that has paused a request, and waits for %s, gets its animal added',
+  async (event) => {
+    const { connection, create } = await given((handler) => (request, response) => {
+      request.on(event, () => {})
+      request.pause()
+      handler(request, response)
+    })
+    for (let i = 0; i < 3; i++) {
+      void connection.send(create + petBody())
+      expect((await connection.answer()).status).toBe(201)
+    }
+  },
+)
 
 test('the request ends and closes, as a host that waits for it expects', async () => {
   const closed: Promise<unknown>[] = []
