@@ -25,7 +25,7 @@ export function readJson(bytes: Uint8Array): unknown {
   const { depth, members } = outline(text)
   if (depth > DEEPEST) throw malformed(`expected at most ${DEEPEST} levels of nesting, got ${depth}`)
   const value = parseText(text)
-  if (!hasMembers(value, members)) throw malformed('expected every member name once in its object, got one repeated')
+  if (countMembers(value) < members) throw malformed('expected every member name once in its object, got one repeated')
   return value
 }
 
@@ -59,30 +59,16 @@ function outline(text: string): { depth: number; members: number } {
   let depth = 0
   let deepest = 0
   let members = 0
+  let isString = false
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (code === QUOTE) i = stringEnd(text, i)
+    if (code === QUOTE) isString = !isString
+    else if (isString) i += code === BACKSLASH ? 1 : 0
     else if (code === 0x3a) members++
     else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
     else if (code === 0x7d || code === 0x5d) depth--
   }
   return { depth: deepest, members }
-}
-
-/** Where the string that begins at `start` ends: at its next quotation mark with an even number of backslashes before it. */
-function stringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let first = end
-    while (text.charCodeAt(first - 1) === BACKSLASH) first--
-    if ((end - first) % 2 === 0) return end
-  }
-  return text.length
-}
-
-/** Whether there are as many members as in the text. Most bodies are one flat object, whose own are all. */
-function hasMembers(value: unknown, members: number): boolean {
-  const isFlat = !Array.isArray(value) && Object.keys(Object(value)).length === members
-  return isFlat || countMembers(value) >= members
 }
 
 function countMembers(value: unknown): number {

@@ -60,6 +60,8 @@ const isObject = (value: unknown, ...names: readonly string[]): value is Record<
 /** Whether a value is a whole number of at least 1. */
 export const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
 const isOptionalCount: Check = (value) => value === undefined || isCount(value)
+/** What timers take, but for 0. */
+const isTime: Check = (value) => isCount(value) && (value as number) < 2 ** 31
 const isFunction: Check = (value) => typeof value === 'function'
 const isOneOf = (...values: readonly unknown[]): [string, Check] => [
   values.map(String).join(' or '),
@@ -93,7 +95,7 @@ export const countRule: [string, Check] = ['a whole number of at least 1', isCou
 /** What is expected of a time to wait. */
 export const millisecondsRule: [string, Check] = [
   'a whole number of milliseconds from 0 to 2147483647',
-  (value) => value === 0 || (isCount(value) && (value as number) < 2 ** 31),
+  (value) => value === 0 || isTime(value),
 ]
 /** What is expected of how a back end caches keys; its members are looked at where they are read. */
 export const keyCacheRule: [string, Check] = [
@@ -113,7 +115,7 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
   ban: ['false or { afterRefusals, seconds }, whole numbers of at least 1', isBan],
   defaultStatus: isOneOf(null, ...petStatuses),
   bodyLimit: ['a whole number of bytes, at least 1', isCount],
-  timeout: ['whole milliseconds from 1 to 2147483647', (value) => isCount(value) && (value as number) < 2 ** 31],
+  timeout: ['a whole number of milliseconds from 1 to 2147483647', isTime],
   cors: ['true, false or { origins: "*" or a list of origins, maxAge: seconds }', isCors],
   sunset: isOneOf('enforce', 'announce'),
   onQuotaFailure: isOneOf('refuse', 'allow'),

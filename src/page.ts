@@ -45,8 +45,8 @@ function readOne<Name extends keyof typeof readers>(
   const { expected, read } = readers[name]
   const value = values.length === 1 ? read(text) : undefined
   if (value === undefined) {
-    const got = values.length === 1 ? describe(text) : `${values.length} values`
-    problems.push(`${name}: expected ${expected}${values.length === 1 ? '' : ', once'}, got ${got}`)
+    const got = values.length === 1 ? `got ${describe(text)}` : `once, got ${values.length} values`
+    problems.push(`${name}: expected ${expected}, ${got}`)
   }
   return value as ReadBy<Name> | undefined
 }

@@ -13,17 +13,17 @@ import { createPet, getPet, listPets } from './pets.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
 import {
   type Allowance,
-  addRateLimitHeaders,
   allowanceOf,
   limitsOf,
   quotaRequest,
+  rateLimitHeaders,
   subjectReader,
   tooManyRequests,
 } from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
-import { readTarget, type Target } from './target.ts'
+import { type Target, targetReader } from './target.ts'
 import { untouched } from './windows.ts'
 import { pageWriter } from './written-page.ts'
 
@@ -67,6 +67,7 @@ interface Exchange {
  */
 export function createPetStore(options: PetStoreOptions = {}): PetStore {
   const { clock, ports, rules, address, cors, onQuotaFailure, observers, ...settings } = settle(options)
+  const readTarget = targetReader(settings.basePath)
   const writePage = pageWriter()
 
   /** Answers at once where every port has answered at once. It never throws or rejects. */
@@ -100,7 +101,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   function open(request: ApiRequest): Exchange {
-    const target = readTarget(request, settings.basePath)
+    const target = readTarget(request)
     const route = matchRoute(request.method, target.route)
     const arrivedAt = clock.now()
     return { request, target, route, arrivedAt, key: undefined, limits: rules.anonymous, allowance: undefined }
@@ -142,7 +143,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function perform({ request, target, route, arrivedAt }: Exchange): MaybePromise<ApiResponse> {
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target.query, address(target) + target.route, writePage)
+        return listPets(ports.storage, request, target, address, writePage)
       case 'createPet':
         return createPet(ports.storage, request, settings.bodyLimit, settings.defaultStatus)
       case 'getPet':
@@ -156,8 +157,8 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   /** Adds what stands on every response, whatever its status. */
   function seal(reply: ApiResponse, exchange: Exchange): ApiResponse {
     const { request, route, target, arrivedAt } = exchange
-    const headers = [...reply.headers]
-    addRateLimitHeaders(headers, exchange.allowance ?? allowanceOf(untouched(arrivedAt), exchange.limits))
+    const allowance = exchange.allowance ?? allowanceOf(untouched(arrivedAt), exchange.limits)
+    const headers = [...reply.headers, ...rateLimitHeaders(allowance)]
     if (route.kind === 'getPet') addDeprecationHeaders(headers, `${address(target)}/pets`)
     if (cors) addCorsHeaders(headers, cors, request)
     if (observers.onResponse) reportResponse(observers, exchange, reply.status, clock.now() - arrivedAt)

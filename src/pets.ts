@@ -1,5 +1,6 @@
 import type { ApiRequest, ApiResponse } from './exchange.ts'
 import { isInt64, readJson, writePet } from './json.ts'
+import type { LinkBase } from './link.ts'
 import { andThen } from './maybe-promise.ts'
 import { requireJson } from './media-type.ts'
 import type { NewPet, PetStatus } from './model.ts'
@@ -7,6 +8,7 @@ import { parsePageQuery } from './page.ts'
 import type { MaybePromise, PetStorage } from './ports.ts'
 import { errorReply } from './reply.ts'
 import { parseNewPet } from './schema.ts'
+import type { Target } from './target.ts'
 import type { PageWriter } from './written-page.ts'
 
 const JSON_HEADERS = ['Content-Type', 'application/json']
@@ -15,16 +17,17 @@ const JSON_HEADERS = ['Content-Type', 'application/json']
 export function listPets(
   storage: PetStorage,
   request: ApiRequest,
-  query: string,
-  address: string,
+  target: Target,
+  linkBase: LinkBase,
   writePage: PageWriter,
 ): MaybePromise<ApiResponse> {
-  const { limit, after, status } = parsePageQuery(query)
+  target.page ??= parsePageQuery(target.query)
+  const { limit, after, status } = target.page
   // One animal more than asked for tells whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
     const page = writePage(found, limit)
     if (found.length <= limit) return json(200, page.body)
-    return { status: 200, headers: [...JSON_HEADERS, 'Link', page.link(address, query)], body: page.body }
+    return { status: 200, headers: [...JSON_HEADERS, 'Link', page.link(target, linkBase)], body: page.body }
   })
 }
 

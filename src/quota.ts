@@ -102,16 +102,16 @@ function refusal(count: QuotaCount, limit: number, inMinute: number, inDay: numb
   return { limit, remaining: 0, resetsAt, refusal: { code, retryAfter } }
 }
 
-/** Adds the three headers of the contract, part 8.2. Reset is in whole seconds since the Unix epoch. */
-export function addRateLimitHeaders(headers: string[], { limit, remaining, resetsAt }: Allowance): void {
-  headers.push(
+/** The three headers of the contract, part 8.2. Reset is in whole seconds since the Unix epoch. */
+export function rateLimitHeaders({ limit, remaining, resetsAt }: Allowance): string[] {
+  return [
     'X-RateLimit-Limit',
     String(limit),
     'X-RateLimit-Remaining',
     String(remaining),
     'X-RateLimit-Reset',
     String(Math.ceil(resetsAt / 1000)),
-  )
+  ]
 }
 
 /** Answers a refused request: 429, with Retry-After in seconds (RFC 9110, section 10.2.3). */

@@ -1,28 +1,59 @@
+import { boundedMap } from './bounded-map.ts'
 import type { ApiRequest } from './exchange.ts'
+import { ownText } from './own-text.ts'
+import type { PetQuery } from './ports.ts'
 
 /** The parts of a request target, read without a URL object: the Host header plays no part. */
 export interface Target {
+  /** The leading part of the path that a router of the host has matched. */
+  readonly mountPath: string
   /** The path as the client sent it, such as `/shop/v1/pets`. */
   readonly path: string
   /** The path below the base path, such as `/pets`; empty outside of it. */
   readonly route: string
   /** The query, without its question mark. */
   readonly query: string
+  /** Whether this very object is given for the same target again, so that something may be remembered for it. */
+  readonly isRemembered: boolean
+  /** What the query asks of listPets, once it was read. */
+  page?: PetQuery
 }
 
-/** Splits a target. */
-export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: string): Target {
-  const whole = originForm(target)
-  const path = pathOf(whole)
-  const root = mountPath + basePath
-  return { path, route: isBelow(path, root) ? path.slice(root.length) : '', query: whole.slice(path.length + 1) }
+const REMEMBERED = 1_000
+const LONGEST = 512
+
+/** Reads the target of a request. */
+export type TargetReader = (request: ApiRequest) => Target
+
+/**
+ * Makes a reader of request targets, which remembers what it made of those that are asked for again and again. The
+ * addresses of single animals are not among them.
+ */
+export function targetReader(basePath: string): TargetReader {
+  const known = boundedMap<Target>(REMEMBERED)
+  return ({ target: text, mountPath = '' }) => {
+    const seen = known.get(text)
+    if (seen?.mountPath === mountPath) return seen
+    const whole = originForm(text)
+    const path = pathOf(whole)
+    const root = mountPath + basePath
+    const route = isBelow(path, root) ? path.slice(root.length) : ''
+    const isRemembered = text.length <= LONGEST && route === '/pets'
+    const target: Target = { mountPath, path, route, query: whole.slice(path.length + 1), isRemembered }
+    if (isRemembered) known.set(text, target)
+    return target
+  }
 }
 
-/** A target in origin form, without a fragment, whether it came so or in absolute form (RFC 9112, section 3.2). */
+/**
+ * A target in origin form, without a fragment, whether it came so or in absolute form (RFC 9112, section 3.2). What is
+ * short enough to be remembered keeps nothing of a long one that it was cut from.
+ */
 export function originForm(target: string): string {
   const start = target.charCodeAt(0) === 0x2f ? 0 : authorityEnd(target)
   const hash = target.indexOf('#', start)
-  return target.slice(start, hash === -1 ? target.length : hash)
+  const whole = target.slice(start, hash === -1 ? target.length : hash)
+  return target.length > LONGEST ? ownText(whole) : whole
 }
 
 /** The path of a target in origin form. */

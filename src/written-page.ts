@@ -1,19 +1,18 @@
 import { isFixed } from './is-fixed.ts'
 import { writePets } from './json.ts'
+import type { LinkBase } from './link.ts'
 import type { Pet } from './model.ts'
-import { ownText } from './own-text.ts'
 import { nextQuery } from './page.ts'
+import type { Target } from './target.ts'
 
 const REMEMBERED_PAGES = 1_000
 const LONGEST_BODY = 32_768
-const LONGEST_ADDRESS = 512
 
 /** A page of animals as text. */
 export class WrittenPage {
   readonly pets: readonly Pet[]
   readonly body: string
-  #address = ''
-  #query = ''
+  #target: Target | undefined
   #link = ''
 
   constructor(pets: readonly Pet[]) {
@@ -21,14 +20,14 @@ export class WrittenPage {
     this.body = writePets(pets)
   }
 
-  /** The Link to the page that follows (RFC 8288), for a client that asked for this one with `query`. */
-  link(address: string, query: string): string {
-    if (this.#link !== '' && this.#address === address && this.#query === query) return this.#link
-    const link = `<${address}?${nextQuery(query, (this.pets.at(-1) as Pet).id)}>; rel="next"`
-    if (address.length + query.length <= LONGEST_ADDRESS) {
-      this.#address = ownText(address)
-      this.#query = ownText(query)
-      this.#link = ownText(link)
+  /** The Link to the page that follows (RFC 8288), for a client that asked for this one with `target`. */
+  link(target: Target, linkBase: LinkBase): string {
+    if (this.#target === target) return this.#link
+    const query = nextQuery(target.query, (this.pets.at(-1) as Pet).id)
+    const link = `<${linkBase(target)}${target.route}?${query}>; rel="next"`
+    if (target.isRemembered) {
+      this.#target = target
+      this.#link = link
     }
     return link
   }
