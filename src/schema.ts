@@ -18,8 +18,6 @@ const petStatus = z.unknown().check(({ value, issues }) => {
 /** The members of the body of createPet. Numbers of the text that are no int64 do not come as `bigint`. */
 const newPet = { name: petName, categoryId: z.bigint(), status: petStatus }
 
-const fields = Object.keys(newPet) as (keyof NewPet)[]
-
 const expected: Record<keyof NewPet, string> = {
   name: 'a string with a character that is not white space, without U+0000 and lone surrogates',
   categoryId: 'an integer from -2^63 to 2^63-1',
@@ -27,7 +25,7 @@ const expected: Record<keyof NewPet, string> = {
 }
 
 /**
- * Checks a body that was read as JSON. Only members that the body itself has are looked at.
+ * Checks a body that was read as JSON. Only members that the body itself has are looked at, and none in a prototype.
  *
  * @throws {PetStoreError} `invalid_body`, naming every field that is wrong, what was expected and what came
  */
@@ -35,21 +33,19 @@ export function parseNewPet(body: unknown): NewPet {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof JsonNumber) {
     throw invalidBody([`expected an object with name and categoryId, got ${describe(body)}`])
   }
-  const members = ownMembers(body)
-  const wrong = fields.filter((field) => !newPet[field].safeParse(members[field]).success)
-  if (wrong.length === 0) return canonical(members as unknown as NewPet)
-  throw invalidBody(wrong.map((field) => `${field}: expected ${expected[field]}, got ${describe(members[field])}`))
-}
-
-/** With this module's own text of the status, so that whoever keeps the animal keeps no text of the body for it. */
-function canonical({ name, categoryId, status }: NewPet): NewPet {
+  const problems: string[] = []
+  const read = (field: keyof NewPet): unknown => {
+    const value = Object.hasOwn(body, field) ? (body as Partial<NewPet>)[field] : undefined
+    if (!newPet[field].safeParse(value).success)
+      problems.push(`${field}: expected ${expected[field]}, got ${describe(value)}`)
+    return value
+  }
+  const name = read('name') as string
+  const categoryId = read('categoryId') as bigint
+  const status = read('status')
+  if (problems.length > 0) throw invalidBody(problems)
+  // The status in this module's own text: whoever keeps the animal keeps no text of the body for it.
   return { name, categoryId, status: petStatuses.find((known) => known === status) }
-}
-
-/** Every field is there, if only as `undefined`, so that none is looked for in a prototype. */
-function ownMembers(body: object): Record<keyof NewPet, unknown> {
-  const own = (field: keyof NewPet) => (Object.hasOwn(body, field) ? (body as Partial<NewPet>)[field] : undefined)
-  return { name: own('name'), categoryId: own('categoryId'), status: own('status') }
 }
 
 function invalidBody(problems: readonly string[]): PetStoreError {
