@@ -5,7 +5,6 @@ import { addressReader } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
-import { endTakenBody } from './node/unread-body.ts'
 import { writingTimes } from './node/writing-time.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
@@ -82,7 +81,6 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     )
     const answer = await petStore.handle(request).catch(() => errorReply('internal_error'))
     await writingTime()
-    endTakenBody(raw, request)
     send(reply, raw, answer)
     return reply
   }

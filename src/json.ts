@@ -81,12 +81,12 @@ function countMembers(value: unknown): number {
 
 const PARSE_OPTIONS = { parseNumber: readNumber }
 /** Categories are few and have small numbers mostly: animals share them. */
-const SMALL = Array.from({ length: 1_000 }, (_, i) => BigInt(i))
+const SMALL = new Map(Array.from({ length: 256 }, (_, i) => [String(i), BigInt(i)]))
 const PLAIN = /^-?\d{1,18}$/
 
 /** A JSON number as `bigint` where it is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
 export function readNumber(text: string): bigint | JsonNumber {
-  const small = text.length < 4 ? SMALL[Number(text)] : undefined
+  const small = SMALL.get(text)
   if (small !== undefined) return small
   if (PLAIN.test(text)) return BigInt(text)
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

@@ -3,8 +3,6 @@ import type { Target } from './target.ts'
 /** Turns a path that a client asked for into the target of a Link. */
 export type LinkBase = (target: Target) => string
 
-const UNSAFE = /[^\w\-.~!$&'()*+,;=:@/%]/
-
 /**
  * Where links begin: the client's own path down to the base path, or the public address where the host has named one.
  * The Host header plays no part.
@@ -21,6 +19,5 @@ export function linkBase(basePath: string, publicUrl: string | undefined): LinkB
 
 /** A prefix that a host's router matched may hold characters that end a link, or slashes that make it name a host. */
 function escapePath(path: string): string {
-  const rooted = path.startsWith('//') ? path.replace(/^\/+/, '/') : path
-  return UNSAFE.test(rooted) ? encodeURI(rooted.toWellFormed()).replaceAll('%25', '%') : rooted
+  return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')
 }

@@ -16,7 +16,7 @@ export interface Target {
   /** Whether this very object is given for the same target again, so that something may be remembered for it. */
   readonly isRemembered: boolean
   /** What the query asks of listPets, once it was read. */
-  page?: PetQuery
+  page: PetQuery | undefined
 }
 
 const REMEMBERED = 1_000
@@ -31,29 +31,31 @@ export type TargetReader = (request: ApiRequest) => Target
  */
 export function targetReader(basePath: string): TargetReader {
   const known = boundedMap<Target>(REMEMBERED)
-  return ({ target: text, mountPath = '' }) => {
-    const seen = known.get(text)
-    if (seen?.mountPath === mountPath) return seen
-    const whole = originForm(text)
+  const split = (target: string, mountPath: string, isRemembered: boolean): Target => {
+    const whole = originForm(target)
     const path = pathOf(whole)
     const root = mountPath + basePath
     const route = isBelow(path, root) ? path.slice(root.length) : ''
-    const isRemembered = text.length <= LONGEST && route === '/pets'
-    const target: Target = { mountPath, path, route, query: whole.slice(path.length + 1), isRemembered }
-    if (isRemembered) known.set(text, target)
-    return target
+    return { mountPath, path, route, query: whole.slice(path.length + 1), isRemembered, page: undefined }
+  }
+  return ({ target, mountPath = '' }) => {
+    const isShort = target.length <= LONGEST
+    const seen = isShort ? known.get(target) : undefined
+    if (seen?.mountPath === mountPath) return seen
+    const read = split(target, mountPath, false)
+    if (!isShort || read.route !== '/pets') return read
+    const text = ownText(target)
+    const own = split(text, ownText(mountPath), true)
+    known.set(text, own)
+    return own
   }
 }
 
-/**
- * A target in origin form, without a fragment, whether it came so or in absolute form (RFC 9112, section 3.2). What is
- * short enough to be remembered keeps nothing of a long one that it was cut from.
- */
+/** A target in origin form, without a fragment, whether it came so or in absolute form (RFC 9112, section 3.2). */
 export function originForm(target: string): string {
   const start = target.charCodeAt(0) === 0x2f ? 0 : authorityEnd(target)
   const hash = target.indexOf('#', start)
-  const whole = target.slice(start, hash === -1 ? target.length : hash)
-  return target.length > LONGEST ? ownText(whole) : whole
+  return target.slice(start, hash === -1 ? target.length : hash)
 }
 
 /** The path of a target in origin form. */

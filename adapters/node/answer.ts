@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../src/index.ts'
 import { setLastRequest } from './last-request.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
-import { closesAmidBody, drain, endTakenBody, isUnreadBody, limitRest } from './unread-body.ts'
+import { closesAmidBody, drain, isUnreadBody, limitRest } from './unread-body.ts'
 
 /** Writes the answer, and settles what becomes of a body that nobody has read. */
 export function writeAnswer(
@@ -12,7 +12,6 @@ export function writeAnswer(
   request: NodeRequest,
   answer: ApiResponse,
 ): void {
-  endTakenBody(incoming, request)
   if (outgoing.headersSent || outgoing.destroyed) return
   const headers = withHostVary(withLength(request.method, answer), (name) => outgoing.getHeader(name))
   if (incoming.httpVersionMajor > 1) {

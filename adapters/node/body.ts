@@ -1,13 +1,11 @@
-import { Readable } from 'node:stream'
 import { tooLarge } from '../../src/door.ts'
 import { PetStoreError } from '../../src/index.ts'
-import { declaredLength } from './headers.ts'
+import { rawHeader } from './headers.ts'
 import { keptBody } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
 
-/** The request whose body it is. Its client may wait for "100 Continue". */
+/** A request whose client may wait for "100 Continue". */
 interface Waiting {
-  isBodyTaken: boolean
   sendContinue(): void
 }
 
@@ -18,49 +16,20 @@ interface Waiting {
  * `body_already_read` where the host has read it and nothing exact is left
  */
 export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
-  const length = declaredLength(incoming.rawHeaders)
-  if (length > limit) throw tooLarge(limit)
+  if (Number(rawHeader(incoming.rawHeaders, 'content-length') ?? 0) > limit) throw tooLarge(limit)
   // HTTP/2 calls a body that has broken off before it was read ended as well.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
-  if (isRead(incoming)) return Promise.resolve(withinLimit(keptBody(incoming), limit))
+  // The state of the stream decides: parsers leave a `body` behind also where they have read nothing.
+  if (incoming.readableDidRead || incoming.readableEnded) return takeKept(incoming, limit)
   request.sendContinue()
-  return length > 0 && incoming.httpVersionMajor < 2
-    ? takeOrCollect(incoming, length, limit, request)
-    : collect(incoming, limit)
+  return collect(incoming, limit)
 }
 
-/** The state of the stream decides: parsers leave a `body` behind also where they have read nothing. */
-function isRead(incoming: NodeIncoming): boolean {
-  return incoming.readableDidRead === true || incoming.readableEnded === true
-}
-
-/**
- * A short body mostly comes with its head. Then it is taken as it lies there: the events by which a stream flows would
- * cost as much as all else that a door does. Node's parser hands the body over after the head, so that comes first.
- */
-async function takeOrCollect(
-  incoming: NodeIncoming,
-  length: number,
-  limit: number,
-  request: Waiting,
-): Promise<Uint8Array> {
-  await undefined
-  if (isRead(incoming)) return withinLimit(keptBody(incoming), limit)
-  if (!isThere(incoming, length)) return collect(incoming, limit)
-  const body = incoming.read() as Uint8Array
-  request.isBodyTaken = true
-  return body
-}
-
-/** Whether the whole body waits to be read, as bytes, and no code of the host watches who does. */
-function isThere(incoming: NodeIncoming, length: number): boolean {
-  return (
-    incoming.readableLength === length &&
-    incoming.readableEncoding === null &&
-    incoming.on === Readable.prototype.on &&
-    !incoming.destroyed
-  )
+/** What the host is still gathering is not yet all that it will have kept. */
+async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
+  if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
+  return withinLimit(keptBody(incoming), limit)
 }
 
 function withinLimit(body: Uint8Array, limit: number): Uint8Array {
@@ -110,11 +79,18 @@ function toBytes(chunk: Uint8Array | string, encoding: string | null | undefined
   return typeof chunk === 'string' ? Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding) : chunk
 }
 
-/** The host may have paused the stream, or wait for `readable` itself: then nothing flows unless it is pulled. */
+/**
+ * The host may have paused the stream, or wait for `readable` itself: then nothing flows unless it is pulled, and of what
+ * has come already nothing is told again.
+ */
 function setFlowing(incoming: NodeIncoming): void {
-  if (incoming.listenerCount('readable') === 0) incoming.resume()
-  else
-    incoming.on('readable', () => {
-      while (incoming.read() !== null);
-    })
+  if (incoming.listenerCount('readable') === 0) {
+    incoming.resume()
+    return
+  }
+  const pull = () => {
+    while (incoming.read() !== null);
+  }
+  incoming.on('readable', pull)
+  pull()
 }

@@ -8,9 +8,3 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
   }
   return joined
 }
-
-/** The length that a head gives its body, in bytes: 0 where it speaks of none, NaN where the body comes in chunks. */
-export function declaredLength(rawHeaders: readonly string[]): number {
-  if (rawHeader(rawHeaders, 'transfer-encoding') !== undefined) return Number.NaN
-  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
-}

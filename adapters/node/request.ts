@@ -19,8 +19,6 @@ export class NodeRequest implements ApiRequest {
   awaitsContinue: boolean
   /** True once the whole answer is on its way, even where the connection is then kept for a while to drain the body. */
   isAnswered = false
-  /** True once the whole body is in our hands, even where Node has not told yet that it is complete. */
-  isBodyTaken = false
   readonly #incoming: NodeIncoming
   readonly #outgoing: NodeOutgoing
   readonly #readAddress: AddressReader

@@ -24,8 +24,6 @@ export interface NodeIncoming {
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean
   readonly readableEncoding?: string | null
-  /** How much of the body has come and is not yet read, in bytes. */
-  readonly readableLength?: number
   /** Whether what comes is handed on at once. */
   readonly readableFlowing?: boolean | null
   readonly socket: NodeSocket | null

@@ -1,4 +1,4 @@
-import { declaredLength } from './headers.ts'
+import { rawHeader } from './headers.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
@@ -17,25 +17,23 @@ const DRAIN_TIMEOUT = 2_000
  * rest is not worth waiting for.
  */
 export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
-  if (request.isBodyTaken || !isUnreadBody(incoming)) return false
+  if (!isUnreadBody(incoming)) return false
   return request.awaitsContinue || outgoing.shouldKeepAlive === false || !isSmallBody(incoming)
-}
-
-/** Lets a stream end of which all bytes were taken: it says so only to who asks for more. A host may wait for that. */
-export function endTakenBody(incoming: NodeIncoming, request: NodeRequest): void {
-  if (!request.isBodyTaken) return
-  if (incoming.complete) incoming.read()
-  else incoming.resume()
 }
 
 /** Whether a body has not wholly come. */
 export function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
-  return !complete && declaredLength(rawHeaders) !== 0
+  if (complete) return false
+  return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
+}
+
+function declaredLength(rawHeaders: readonly string[]): number {
+  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
 }
 
 /** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
 function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
-  return declaredLength(rawHeaders) <= SMALL_BODY
+  return rawHeader(rawHeaders, 'transfer-encoding') === undefined && declaredLength(rawHeaders) <= SMALL_BODY
 }
 
 /** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
