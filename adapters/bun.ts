@@ -1,5 +1,5 @@
-import type { ApiResponse, PetStore } from '../src/index.ts'
-import { type FetchHandlerOptions, fetchAnswerer, type Peek, type ToRequest } from './fetch/answerer.ts'
+import type { PetStore } from '../src/index.ts'
+import { type FetchHandlerOptions, fetchAnswerer, type ToRequest } from './fetch/answerer.ts'
 import { ServedRequest } from './fetch/served-request.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
@@ -13,21 +13,10 @@ export interface BunServer {
 }
 
 /** A `fetch` of `Bun.serve`, or a handler of one of its `routes`. It never throws or rejects. */
-export type BunHandler = (request: Request, server: BunServer) => Response | Promise<Response>
+export type BunHandler = (request: Request, server: BunServer) => Promise<Response>
 
 /** Bun knows the address of the Requests that it made itself, and of no other. */
 const toRequest: ToRequest = (request, address, peer) => new ServedRequest(request, address, () => peer() !== undefined)
-
-/** What is needed of Bun itself. */
-interface BunGlobal {
-  readonly peek: { (promise: Promise<ApiResponse>): ApiResponse; status(promise: Promise<unknown>): string }
-}
-
-const { Bun } = globalThis as { readonly Bun?: BunGlobal }
-
-/** Bun sends a Response sooner than a promise of one. */
-const peek: Peek = (promise) =>
-  promise instanceof Promise && Bun?.peek.status(promise) === 'fulfilled' ? Bun.peek(promise) : undefined
 
 /**
  * Makes a handler for `Bun.serve` that knows each client's address.
@@ -44,6 +33,6 @@ const peek: Peek = (promise) =>
  * ```
  */
 export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}): BunHandler {
-  const answer = fetchAnswerer(petStore, options, toRequest, peek)
+  const answer = fetchAnswerer(petStore, options, toRequest)
   return (request, server) => answer(request, () => server.requestIP(request)?.address)
 }

@@ -30,7 +30,7 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
   const answer = fetchAnswerer(withTimelySignal(petStore), options)
-  return async (request, info) => answer(request, () => info.remoteAddr.hostname)
+  return (request, info) => answer(request, () => info.remoteAddr.hostname)
 }
 
 /** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */

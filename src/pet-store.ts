@@ -158,7 +158,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function seal(reply: ApiResponse, exchange: Exchange): ApiResponse {
     const { request, route, target, arrivedAt } = exchange
     const allowance = exchange.allowance ?? allowanceOf(untouched(arrivedAt), exchange.limits)
-    const headers = reply.headers.concat(rateLimitHeaders(allowance))
+    const headers = [...reply.headers, ...rateLimitHeaders(allowance)]
     if (route.kind === 'getPet') addDeprecationHeaders(headers, `${address(target)}/pets`)
     if (cors) addCorsHeaders(headers, cors, request)
     if (observers.onResponse) reportResponse(observers, exchange, reply.status, clock.now() - arrivedAt)

@@ -19,15 +19,13 @@ router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: para
 
 type Resolve = (request: { params: Record<string, string | undefined> }) => Route
 
-const table = router.routes.map(([method, pattern, [resolve], path]) => ({
+const table = router.routes.map(([method, pattern, [resolve]]) => ({
   method,
   pattern,
-  path,
   resolve: resolve as unknown as Resolve,
 }))
 
-/** The match of a path that is asked for as it is written, and so has no parameters. */
-const NONE: { readonly groups?: Record<string, string> } = {}
+const NO_PARAMS = {}
 
 /**
  * Finds what a method on a path asks for. The path stands below the base path, such as `/pets/7`.
@@ -38,9 +36,9 @@ const NONE: { readonly groups?: Record<string, string> } = {}
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const { method: offered, pattern, path: plain, resolve } of table) {
-    const match = offered === wanted && (path === plain ? NONE : pattern.exec(path))
-    if (match) return resolve({ params: match.groups ?? {} })
+  for (const { method: offered, pattern, resolve } of table) {
+    const match = offered === wanted && pattern.exec(path)
+    if (match) return resolve({ params: match.groups ?? NO_PARAMS })
   }
   const others = table.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
   if (others.length === 0) return { kind: 'unknown' }
