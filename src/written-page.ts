@@ -49,7 +49,7 @@ export function pageWriter(): PageWriter {
     const last = found[count - 1] as Pet
     const known = pages.get(last)
     if (known !== undefined && isSame(known.pets, found, count)) return known
-    const page = new WrittenPage([...found].slice(0, count))
+    const page = new WrittenPage(found.slice(0, count))
     if (count > 0 && page.body.length <= LONGEST_BODY && page.pets.every(isFixed)) {
       if (known === undefined && ++remembered > REMEMBERED_PAGES) {
         pages = new WeakMap()
