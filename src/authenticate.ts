@@ -14,7 +14,7 @@ const MISSING: Caller = { refusal: 'missing_api_key' }
 const INVALID: Caller = { refusal: 'invalid_api_key' }
 
 /** The credential of RFC 6750, section 2.1: the scheme, spaces, and one token68. Two headers come joined by a comma. */
-const BEARER = /^bearer +[A-Za-z0-9\-._~+/]+=*$/i
+const BEARER = /^[Bb][Ee][Aa][Rr][Ee][Rr] +[\w\-.~+/]+=*$/
 
 /** Tells who a request comes from. */
 export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {

@@ -1,11 +1,10 @@
 /** What becomes of the deprecated operation on the day of its removal. */
 export type SunsetPolicy = 'enforce' | 'announce'
 
-/** 5 December 2025: from then on getPet has been deprecated. */
-const DEPRECATED_AT = Date.UTC(2025, 11, 5)
+/** 5 December 2025: from then on getPet has been deprecated. In seconds since the Unix epoch (RFC 9745, section 2.1). */
+const DEPRECATION = '@1764892800'
 /** 5 December 2030: from then on getPet is gone. */
 const SUNSET_AT = Date.UTC(2030, 11, 5)
-const DEPRECATION = `@${DEPRECATED_AT / 1000}`
 const SUNSET = new Date(SUNSET_AT).toUTCString()
 
 /** Whether getPet is removed at `now`, in milliseconds since the Unix epoch. */

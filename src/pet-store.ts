@@ -4,22 +4,14 @@ import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
 import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
 import { faultReply, withTimeout } from './fault.ts'
 import { linkBase } from './link.ts'
-import { andThen, isPending } from './maybe-promise.ts'
+import { isPending } from './maybe-promise.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { checkOptions, type PetStoreOptions } from './options.ts'
 import { createPet, getPet, listPets } from './pets.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
-import {
-  type Allowance,
-  allowanceOf,
-  limitsOf,
-  quotaRequest,
-  rateLimitHeaders,
-  subjectReader,
-  tooManyRequests,
-} from './quota.ts'
+import { type Allowance, accountReader, allowanceOf, quotaRequest, rateLimitHeaders, tooManyRequests } from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
@@ -108,27 +100,31 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   function answer(exchange: Exchange): MaybePromise<ApiResponse> {
-    const { request, route } = exchange
+    const { request, route, arrivedAt } = exchange
     if (cors && isPreflight(request)) return preflight(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     // A connection that closes while a port is waited for has no address any more.
     if (isPending(caller) || observers.onResponse) void request.clientAddress
-    return andThen(caller, (caller) => {
-      exchange.key = caller.key
-      exchange.limits = limitsOf(caller, rules)
-      return andThen(meter(caller, exchange), (allowance) => {
-        exchange.allowance = allowance
-        if (allowance.refusal) return tooManyRequests(allowance.refusal)
-        return caller.key ? perform(exchange) : unauthorized(caller.refusal)
-      })
-    })
+    return isPending(caller)
+      ? caller.then((caller) => meter(caller, exchange, clock.now()))
+      : meter(caller, exchange, arrivedAt)
   }
 
-  function meter(caller: Caller, { request, limits }: Exchange): MaybePromise<Allowance> {
-    const spending = quotaRequest(caller, limits, request, rules, clock.now())
-    if (!spending) return allowanceOf(untouched(clock.now()), limits)
+  function meter(caller: Caller, exchange: Exchange, now: number): MaybePromise<ApiResponse> {
+    const { request } = exchange
+    exchange.key = caller.key
+    const spending = quotaRequest(caller, request, rules, now)
+    if (!spending) return admit(caller, exchange, untouched(now))
+    exchange.limits = spending.limits
     const count = onQuotaFailure === 'refuse' ? ports.quota.spend(spending) : spendOrLetPass(spending, request)
-    return andThen(count, (count) => allowanceOf(count, limits))
+    return isPending(count) ? count.then((count) => admit(caller, exchange, count)) : admit(caller, exchange, count)
+  }
+
+  function admit(caller: Caller, exchange: Exchange, count: QuotaCount): MaybePromise<ApiResponse> {
+    const allowance = allowanceOf(count, exchange.limits)
+    exchange.allowance = allowance
+    if (allowance.refusal) return tooManyRequests(allowance.refusal)
+    return caller.key ? perform(exchange) : unauthorized(caller.refusal)
   }
 
   async function spendOrLetPass(spending: QuotaRequest, request: ApiRequest): Promise<QuotaCount> {
@@ -198,10 +194,8 @@ function settle(options: PetStoreOptions) {
     clock,
     ports: withTimeout(backEnd, timeout),
     rules: {
-      plans: allPlans,
-      subjectOf: subjectReader(),
       anonymous: options.anonymous ?? allPlans.free,
-      ban: ban && { seconds: 300, ...given(ban) },
+      accountOf: accountReader(allPlans, ban && { seconds: 300, ...given(ban) }),
     },
     address: linkBase(root, options.publicUrl),
     cors: cors && { origins: '*' as const, maxAge: 600, ...given(cors === true ? {} : cors) },

@@ -6,12 +6,10 @@ import { requireJson } from './media-type.ts'
 import type { NewPet, PetStatus } from './model.ts'
 import { parsePageQuery } from './page.ts'
 import type { MaybePromise, PetStorage } from './ports.ts'
-import { errorReply } from './reply.ts'
+import { errorReply, jsonReply } from './reply.ts'
 import { parseNewPet } from './schema.ts'
 import type { Target } from './target.ts'
 import type { PageWriter } from './written-page.ts'
-
-const JSON_HEADERS = ['Content-Type', 'application/json']
 
 /** `GET /pets`: one page, and a Link to the next where there is one (RFC 8288). */
 export function listPets(
@@ -26,8 +24,7 @@ export function listPets(
   // One animal more than asked for tells whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
     const page = writePage(found, limit)
-    if (found.length <= limit) return json(200, page.body)
-    return { status: 200, headers: [...JSON_HEADERS, 'Link', page.link(target, linkBase)], body: page.body }
+    return found.length > limit ? page.reply(target, linkBase) : jsonReply(200, page.body)
   })
 }
 
@@ -41,7 +38,7 @@ export function createPet(
   requireJson(request)
   return andThen(request.body(bodyLimit), (bytes) => {
     const pet = withStatus(parseNewPet(readJson(bytes)), defaultStatus)
-    return andThen(storage.create(pet, request), (created) => json(201, writePet(created)))
+    return andThen(storage.create(pet, request), (created) => jsonReply(201, writePet(created)))
   })
 }
 
@@ -56,7 +53,7 @@ export function getPet(storage: PetStorage, request: ApiRequest, petId: string):
   const id = parsePetId(petId)
   if (id === undefined) return errorReply('pet_not_found')
   return andThen(storage.get(id, request), (pet) =>
-    pet == null ? errorReply('pet_not_found') : json(200, writePet(pet)),
+    pet == null ? errorReply('pet_not_found') : jsonReply(200, writePet(pet)),
   )
 }
 
@@ -65,8 +62,4 @@ export function parsePetId(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
   const id = BigInt(text)
   return isInt64(id) ? id : undefined
-}
-
-function json(status: number, body: string): ApiResponse {
-  return { status, headers: JSON_HEADERS, body }
 }

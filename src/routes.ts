@@ -22,6 +22,7 @@ type Resolve = (request: { params: Record<string, string | undefined> }) => Rout
 const table = router.routes.map(([method, pattern, [resolve]]) => ({
   method,
   pattern,
+  hasParams: pattern.source.includes('?<'),
   resolve: resolve as unknown as Resolve,
 }))
 
@@ -36,9 +37,9 @@ const NO_PARAMS = {}
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const { method: offered, pattern, resolve } of table) {
-    const match = offered === wanted && pattern.exec(path)
-    if (match) return resolve({ params: match.groups ?? NO_PARAMS })
+  for (const { method: offered, pattern, hasParams, resolve } of table) {
+    if (offered === wanted && pattern.test(path))
+      return resolve({ params: (hasParams && pattern.exec(path)?.groups) || NO_PARAMS })
   }
   const others = table.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
   if (others.length === 0) return { kind: 'unknown' }

@@ -1,4 +1,3 @@
-import { boundedMap } from './bounded-map.ts'
 import type { ApiRequest } from './exchange.ts'
 import { ownText } from './own-text.ts'
 import type { PetQuery } from './ports.ts'
@@ -30,7 +29,7 @@ export type TargetReader = (request: ApiRequest) => Target
  * addresses of single animals are not among them.
  */
 export function targetReader(basePath: string): TargetReader {
-  const known = boundedMap<Target>(REMEMBERED)
+  const known = new Map<string, Target>()
   const split = (target: string, mountPath: string, isRemembered: boolean): Target => {
     const whole = originForm(target)
     const path = pathOf(whole)
@@ -46,6 +45,7 @@ export function targetReader(basePath: string): TargetReader {
     if (!isShort || read.route !== '/pets') return read
     const text = ownText(target)
     const own = split(text, ownText(mountPath), true)
+    if (known.size >= REMEMBERED) known.clear()
     known.set(text, own)
     return own
   }

@@ -1,8 +1,10 @@
+import type { ApiResponse } from './exchange.ts'
 import { isFixed } from './is-fixed.ts'
 import { writePets } from './json.ts'
 import type { LinkBase } from './link.ts'
 import type { Pet } from './model.ts'
 import { nextQuery } from './page.ts'
+import { jsonReply } from './reply.ts'
 import type { Target } from './target.ts'
 
 const REMEMBERED_PAGES = 1_000
@@ -13,23 +15,24 @@ export class WrittenPage {
   readonly pets: readonly Pet[]
   readonly body: string
   #target: Target | undefined
-  #link = ''
+  #reply: ApiResponse | undefined
 
   constructor(pets: readonly Pet[]) {
     this.pets = pets
     this.body = writePets(pets)
   }
 
-  /** The Link to the page that follows (RFC 8288), for a client that asked for this one with `target`. */
-  link(target: Target, linkBase: LinkBase): string {
-    if (this.#target === target) return this.#link
+  /** The answer, with a Link to the page that follows (RFC 8288), to a client that asked for this one with `target`. */
+  reply(target: Target, linkBase: LinkBase): ApiResponse {
+    if (this.#target === target) return this.#reply as ApiResponse
     const query = nextQuery(target.query, (this.pets.at(-1) as Pet).id)
     const link = `<${linkBase(target)}${target.route}?${query}>; rel="next"`
+    const reply = jsonReply(200, this.body, ['Link', link])
     if (target.isRemembered) {
       this.#target = target
-      this.#link = link
+      this.#reply = reply
     }
-    return link
+    return reply
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PetStoreOptions } from '../../src/index.ts'
+import type { KeyStore, PetStoreOptions } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -119,6 +119,25 @@ describe('the laws of quota', () => {
 })
 
 describe('what is counted', () => {
+  test('a request that waits for its key across a minute, in the minute in which it goes on', async () => {
+    const { keyStore, clock } = await start(1, 100)
+    const { token } = await keyStore.issue({ plan: 'free' })
+    let wait = 0
+    const slow: KeyStore = {
+      find: async (token) => {
+        const key = await keyStore.find(token)
+        clock.advance(wait)
+        return key
+      },
+    }
+    const { send } = await start(1, 100, { keyStore: slow, clock })
+    clock.advance(MINUTE - 1)
+    expect((await send('/v1/pets', { token })).status).toBe(200)
+    wait = 1
+    const got = await send('/v1/pets', { token })
+    expect([got.status, rateLimit(got).reset]).toEqual([200, (MIDNIGHT + 2 * MINUTE) / 1000])
+  })
+
   test('every authenticated request, whatever becomes of it', async () => {
     const { send } = await start(10, 100)
     const remaining = async (...request: Parameters<typeof send>) => rateLimit(await send(...request)).remaining

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeCursor } from '../../src/cursor.ts'
-import { memory, type Pet, type QuotaStore } from '../../src/index.ts'
-import { startApi } from '../support/api.ts'
+import { type ApiKey, memory, type Pet, type QuotaStore } from '../../src/index.ts'
+import { rateLimit, startApi } from '../support/api.ts'
 
 type Mutable = { -readonly [Name in keyof Pet]: Pet[Name] }
 
@@ -102,6 +102,20 @@ test('a key whose account is computed is counted under what it is now', async ()
   account = 'b'
   await send('/v1/pets')
   expect(subjects).toEqual(['account:a', 'account:b'])
+})
+
+test.each([
+  ['a key that is not frozen', (key: ApiKey) => key],
+  ['a frozen key whose limits are not', (key: ApiKey) => Object.freeze(key)],
+])('%s is held to what its limits are now, and so is its ban', async (_, keep) => {
+  const limits = { perMinute: 10, perDay: 100 }
+  const key = keep({ id: 'k', plan: 'enterprise', limits })
+  const { send } = await startApi({ keyStore: { find: () => key } })
+  expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 10, remaining: 9 })
+  limits.perMinute = 2
+  expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 2, remaining: 0 })
+  const codes = [await send('/v1/pets'), await send('/v1/pets'), await send('/v1/pets')].map(({ code }) => code)
+  expect(codes).toEqual(['rate_limit_exceeded', 'api_key_banned', 'api_key_banned'])
 })
 
 test('whatever was asked before, by whatever method and mount, the answer is that of a store that was never asked', async () => {
