@@ -1,5 +1,5 @@
-import type { PetStore } from '../src/index.ts'
-import { type FetchHandlerOptions, fetchAnswerer, type ToRequest } from './fetch/answerer.ts'
+import { type ApiResponse, type PetStore, PetStoreError } from '../src/index.ts'
+import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
 import { ServedRequest } from './fetch/served-request.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
@@ -13,10 +13,7 @@ export interface BunServer {
 }
 
 /** A `fetch` of `Bun.serve`, or a handler of one of its `routes`. It never throws or rejects. */
-export type BunHandler = (request: Request, server: BunServer) => Promise<Response>
-
-/** Bun knows the address of the Requests that it made itself, and of no other. */
-const toRequest: ToRequest = (request, address, peer) => new ServedRequest(request, address, () => peer() !== undefined)
+export type BunHandler = (request: Request, server: BunServer) => Response | Promise<Response>
 
 /**
  * Makes a handler for `Bun.serve` that knows each client's address.
@@ -33,6 +30,39 @@ const toRequest: ToRequest = (request, address, peer) => new ServedRequest(reque
  * ```
  */
 export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}): BunHandler {
-  const answer = fetchAnswerer(petStore, options, toRequest)
-  return (request, server) => answer(request, () => server.requestIP(request)?.address)
+  return fetchAnswerer(petStore, options, BunRequest, peek)
+}
+
+/** What is needed of Bun itself. */
+interface BunGlobal {
+  readonly peek: { (promise: Promise<ApiResponse>): ApiResponse; status(promise: Promise<unknown>): string }
+}
+
+const { Bun } = globalThis as { readonly Bun?: BunGlobal }
+
+/** Bun sends a Response sooner than a promise of one. */
+function peek(promise: Promise<ApiResponse>): ApiResponse | undefined {
+  return promise instanceof Promise && Bun?.peek.status(promise) === 'fulfilled' ? Bun.peek(promise) : undefined
+}
+
+class BunRequest extends ServedRequest<BunServer> {
+  /** Bun knows the address of the Requests that it made itself, and of no other, such as one of a host that unpacks bodies. */
+  protected override peer(): string | undefined {
+    return this.connection.requestIP(this.request)?.address
+  }
+
+  /** A server holds a body to its Content-Length: one that fits is read at once, where a stream would cost far more. */
+  override async body(limit: number): Promise<Uint8Array> {
+    const { request } = this
+    const length = this.header('content-length')
+    if (length === undefined || Number(length) > limit || request.bodyUsed || this.peer() === undefined)
+      return super.body(limit)
+    try {
+      return new Uint8Array(await request.arrayBuffer())
+    } catch (cause) {
+      // Only a stream that the host has locked was not used by this.
+      if (!request.bodyUsed) return super.body(limit)
+      throw new PetStoreError('incomplete_body', undefined, { cause })
+    }
+  }
 }

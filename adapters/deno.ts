@@ -1,5 +1,6 @@
 import type { ApiRequest, PetStore } from '../src/index.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
+import { ServedRequest } from './fetch/served-request.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
 
@@ -29,8 +30,14 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  * ```
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
-  const answer = fetchAnswerer(withTimelySignal(petStore), options)
-  return (request, info) => answer(request, () => info.remoteAddr.hostname)
+  const answer = fetchAnswerer(withTimelySignal(petStore), options, DenoRequest)
+  return async (request, info) => answer(request, info)
+}
+
+class DenoRequest extends ServedRequest<DenoServeInfo> {
+  protected override peer(): string | undefined {
+    return this.connection.remoteAddr.hostname
+  }
 }
 
 /** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */

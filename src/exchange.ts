@@ -42,9 +42,9 @@ export function toApiRequest(request: Request, clientAddress?: string): ApiReque
 
 /** Makes a `Response` of plain values. */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
-  const fields: Record<string, string> = {}
-  for (let i = 0; i < headers.length; i += 2) fields[headers[i] as string] = headers[i + 1] as string
-  return new Response(body === '' ? null : body, { status, headers: fields })
+  const response = new Response(body === '' ? null : body, status === 200 ? undefined : { status })
+  for (let i = 0; i < headers.length; i += 2) response.headers.set(headers[i] as string, headers[i + 1] as string)
+  return response
 }
 
 /** A `Request` as plain values. */
@@ -52,10 +52,9 @@ export class FetchRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   protected readonly request: Request
-  #address: string | (() => string | undefined) | undefined
+  readonly #address: string | undefined
 
-  /** @param address - or how to find it out, where that takes time which most requests can save */
-  constructor(request: Request, address?: string | (() => string | undefined)) {
+  constructor(request: Request, address?: string) {
     this.method = request.method
     this.target = request.url
     this.request = request
@@ -63,7 +62,6 @@ export class FetchRequest implements ApiRequest {
   }
 
   get clientAddress(): string | undefined {
-    if (typeof this.#address === 'function') this.#address = this.#address()
     return this.#address
   }
 

@@ -1,6 +1,6 @@
-import { errorReply, FetchRequest } from '../../src/door.ts'
-import { type ApiRequest, type PetStore, toResponse } from '../../src/index.ts'
-import { readerOf, type TrustProxy } from '../node/client-address.ts'
+import { errorReply } from '../../src/door.ts'
+import { type ApiRequest, type ApiResponse, type PetStore, toResponse } from '../../src/index.ts'
+import { type AddressReader, readerOf, type TrustProxy } from '../node/client-address.ts'
 
 /** The options of the doors on runtimes that speak the Fetch standard. */
 export interface FetchHandlerOptions {
@@ -8,33 +8,35 @@ export interface FetchHandlerOptions {
   readonly trustProxy?: TrustProxy | undefined
 }
 
-/** Answers a Request of a client whose connection came from what `peer` tells. It never rejects. */
-export type FetchAnswerer = (request: Request, peer: Ask) => Promise<Response>
+/** What makes plain values of a Request and of what a server tells of its connection. */
+type Served<Connection> = new (request: Request, connection: Connection, readAddress: AddressReader) => ApiRequest
 
-/** Finds out a text, or that there is none. */
-type Ask = () => string | undefined
+/** Tells what a promise is fulfilled with, where the runtime can without waiting; `undefined` elsewhere. */
+type Peek = (promise: Promise<ApiResponse>) => ApiResponse | undefined
 
-/** Reads a Request as plain values, with the client's address, and that of the connection. */
-export type ToRequest = (request: Request, address: Ask, peer: Ask) => ApiRequest
-
-const plain: ToRequest = (request, address) => new FetchRequest(request, address)
-
-/** What the doors on Bun and Deno share. */
-export function fetchAnswerer(
+/** What the doors on Bun and Deno share: a handler that never throws or rejects. */
+export function fetchAnswerer<Connection>(
   petStore: PetStore,
   options: FetchHandlerOptions,
-  toRequest: ToRequest = plain,
-): FetchAnswerer {
+  Served: Served<Connection>,
+  peek?: Peek,
+): (request: Request, connection: Connection) => Response | Promise<Response> {
   const readAddress = readerOf(options)
-  const { trustProxy = false } = options
-  const forwardedFor = (request: Request) =>
-    trustProxy === false ? undefined : (request.headers.get('x-forwarded-for') ?? undefined)
-  return async (request, peer) => {
+  return (request, connection) => {
     try {
-      const address = () => readAddress(peer(), forwardedFor(request))
-      return toResponse(await petStore.handle(toRequest(request, address, peer)))
+      const answer = petStore.handle(new Served(request, connection, readAddress))
+      const known = peek?.(answer)
+      return known === undefined ? later(answer) : toResponse(known)
     } catch {
       return toResponse(errorReply('internal_error'))
     }
+  }
+}
+
+async function later(answer: Promise<ApiResponse>): Promise<Response> {
+  try {
+    return toResponse(await answer)
+  } catch {
+    return toResponse(errorReply('internal_error'))
   }
 }

@@ -1,28 +1,24 @@
 import { FetchRequest } from '../../src/door.ts'
-import { PetStoreError } from '../../src/index.ts'
+import type { AddressReader } from '../node/client-address.ts'
 
-/** A request that may have come from the HTTP server of a runtime as it is. */
-export class ServedRequest extends FetchRequest {
-  readonly #isServed: () => boolean
+/** A request that a runtime's server hands over, with what that tells of its connection. */
+export abstract class ServedRequest<Connection> extends FetchRequest {
+  protected readonly connection: Connection
+  readonly #readAddress: AddressReader
+  #address: string | undefined
 
-  /** @param isServed - whether the server made this very Request, and no code of the host's, such as one that unpacks bodies */
-  constructor(request: Request, address: () => string | undefined, isServed: () => boolean) {
-    super(request, address)
-    this.#isServed = isServed
+  constructor(request: Request, connection: Connection, readAddress: AddressReader) {
+    super(request)
+    this.connection = connection
+    this.#readAddress = readAddress
   }
 
-  /** A server holds a body to its Content-Length: one that fits is read at once, where a stream would cost far more. */
-  override async body(limit: number): Promise<Uint8Array> {
-    const { request } = this
-    const length = this.header('content-length')
-    if (length === undefined || Number(length) > limit || request.bodyUsed || !this.#isServed())
-      return super.body(limit)
-    try {
-      return new Uint8Array(await request.arrayBuffer())
-    } catch (cause) {
-      // Only a stream that the host has locked was not used by this.
-      if (!request.bodyUsed) return super.body(limit)
-      throw new PetStoreError('incomplete_body', undefined, { cause })
-    }
+  /** The address that the connection came from. Finding it out takes time that most requests can save. */
+  protected abstract peer(): string | undefined
+
+  /** Remembered: a connection that has closed has no address any more. */
+  override get clientAddress(): string | undefined {
+    this.#address ??= this.#readAddress(this.peer(), this.header('x-forwarded-for'))
+    return this.#address
   }
 }
