@@ -100,18 +100,17 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   function answer(exchange: Exchange): MaybePromise<ApiResponse> {
-    const { request, route, arrivedAt } = exchange
+    const { request, route } = exchange
     if (cors && isPreflight(request)) return preflight(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     // A connection that closes while a port is waited for has no address any more.
     if (isPending(caller) || observers.onResponse) void request.clientAddress
-    return isPending(caller)
-      ? caller.then((caller) => meter(caller, exchange, clock.now()))
-      : meter(caller, exchange, arrivedAt)
+    return isPending(caller) ? caller.then((caller) => meter(caller, exchange)) : meter(caller, exchange)
   }
 
-  function meter(caller: Caller, exchange: Exchange, now: number): MaybePromise<ApiResponse> {
+  function meter(caller: Caller, exchange: Exchange): MaybePromise<ApiResponse> {
     const { request } = exchange
+    const now = clock.now()
     exchange.key = caller.key
     const spending = quotaRequest(caller, request, rules, now)
     if (!spending) return admit(caller, exchange, untouched(now))
