@@ -11,7 +11,15 @@ import type { ApiKey, PlanLimits } from './model.ts'
 import { checkOptions, type PetStoreOptions } from './options.ts'
 import { createPet, getPet, listPets } from './pets.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
-import { type Allowance, accountReader, allowanceOf, quotaRequest, rateLimitHeaders, tooManyRequests } from './quota.ts'
+import {
+  type Allowance,
+  allowanceOf,
+  limitsOf,
+  quotaRequest,
+  rateLimitHeaders,
+  subjectReader,
+  tooManyRequests,
+} from './quota.ts'
 import { errorReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
@@ -102,19 +110,24 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function answer(exchange: Exchange): MaybePromise<ApiResponse> {
     const { request, route } = exchange
     if (cors && isPreflight(request)) return preflight(cors, route)
+    if (observers.onResponse) void request.clientAddress
     const caller = authenticate(request, ports.keyStore, clock)
+    if (!isPending(caller)) return charge(caller, exchange)
+    // Where the door throws below, nobody hears of the caller any more.
+    caller.catch(() => {})
     // A connection that closes while a port is waited for has no address any more.
-    if (isPending(caller) || observers.onResponse) void request.clientAddress
-    return isPending(caller) ? caller.then((caller) => meter(caller, exchange)) : meter(caller, exchange)
+    void request.clientAddress
+    return caller.then((caller) => charge(caller, exchange))
   }
 
-  function meter(caller: Caller, exchange: Exchange): MaybePromise<ApiResponse> {
+  /** Counts the request against what its caller is allowed. */
+  function charge(caller: Caller, exchange: Exchange): MaybePromise<ApiResponse> {
     const { request } = exchange
     const now = clock.now()
     exchange.key = caller.key
-    const spending = quotaRequest(caller, request, rules, now)
+    exchange.limits = limitsOf(caller, rules)
+    const spending = quotaRequest(caller, exchange.limits, request, rules, now)
     if (!spending) return admit(caller, exchange, untouched(now))
-    exchange.limits = spending.limits
     const count = onQuotaFailure === 'refuse' ? ports.quota.spend(spending) : spendOrLetPass(spending, request)
     return isPending(count) ? count.then((count) => admit(caller, exchange, count)) : admit(caller, exchange, count)
   }
@@ -161,10 +174,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   return {
-    fetch: async (request) => {
-      const response = respond(toApiRequest(request))
-      return toResponse(isPending(response) ? await response : response)
-    },
+    fetch: async (request) => toResponse(await respond(toApiRequest(request))),
     handle: (request) => Promise.resolve(respond(request)),
     basePath: settings.basePath,
   }
@@ -193,8 +203,10 @@ function settle(options: PetStoreOptions) {
     clock,
     ports: withTimeout(backEnd, timeout),
     rules: {
+      plans: allPlans,
+      subjectOf: subjectReader(),
       anonymous: options.anonymous ?? allPlans.free,
-      accountOf: accountReader(allPlans, ban && { seconds: 300, ...given(ban) }),
+      ban: ban && { seconds: 300, ...given(ban) },
     },
     address: linkBase(root, options.publicUrl),
     cors: cors && { origins: '*' as const, maxAge: 600, ...given(cors === true ? {} : cors) },

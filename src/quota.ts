@@ -14,15 +14,13 @@ export interface BanOptions {
   readonly seconds?: number | undefined
 }
 
-/** How quota is kept. */
+/** How quota is kept: what the options say, with nothing left open. */
 export interface QuotaRules {
-  /** The limits of requests without a valid key. */
+  readonly plans: Readonly<Record<string, PlanLimits>>
   readonly anonymous: PlanLimits
-  /** What a key's requests count under, and against. */
-  readonly accountOf: (key: ApiKey) => Account
+  readonly ban: { readonly afterRefusals?: number; readonly seconds: number } | false
+  readonly subjectOf: (key: ApiKey) => string
 }
-
-type Account = Pick<QuotaRequest, 'subject' | 'limits' | 'ban'>
 
 /** Why a request is not served now, and after how many seconds it would be. */
 export interface Refusal {
@@ -39,51 +37,50 @@ export interface Allowance {
   readonly refusal?: Refusal
 }
 
-/** What is to be counted for a caller; `undefined` for a stranger whose address nobody knows. */
-export function quotaRequest(
-  { key }: Caller,
-  request: ApiRequest,
-  { anonymous, accountOf }: QuotaRules,
-  now: number,
-): QuotaRequest | undefined {
-  if (key !== undefined) {
-    const { subject, limits, ban } = accountOf(key)
-    return { subject, anonymous: false, limits, ban, now }
-  }
-  const { clientAddress } = request
-  if (!clientAddress) return undefined
-  return { subject: `address:${clientAddress}`, anonymous: true, limits: anonymous, ban: false, now }
-}
-
-/**
- * Makes the reader of what keys count under. It remembers the answer for a key that cannot change: looking up a text
- * that was just made takes longer than all else about a count in memory.
- */
-export function accountReader(
-  plans: Readonly<Record<string, PlanLimits>>,
-  rule: { readonly afterRefusals?: number; readonly seconds: number } | false,
-): QuotaRules['accountOf'] {
-  const accounts = new WeakMap<ApiKey, Account>()
-  return (key) => {
-    let account = accounts.get(key)
-    if (account === undefined) {
-      const limits = limitsOf(key, plans)
-      const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
-      account = { subject, limits, ban: rule && { afterRefusals: limits.perMinute, ...rule } }
-      if (isFixed(key) && isFixed(key.limits ?? key)) accounts.set(key, account)
-    }
-    return account
-  }
-}
-
-/** The limits that hold for a key. @throws {Error} where its plan is not known and it has none of its own */
-function limitsOf(key: ApiKey, plans: Readonly<Record<string, PlanLimits>>): PlanLimits {
+/** The limits that hold for a caller. @throws {Error} where the plan of a key is not known and it has none of its own */
+export function limitsOf({ key }: Caller, { plans, anonymous }: QuotaRules): PlanLimits {
+  if (key === undefined) return anonymous
   const limits = key.limits ?? (Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined)
   if (limits === undefined)
     throw new Error(`key ${key.id}: it has no limits, and option plans has no plan "${key.plan}"`)
   if (!Number.isSafeInteger(limits.perMinute) || !Number.isSafeInteger(limits.perDay))
     throw new Error(`key ${key.id}: expected limits { perMinute, perDay }, whole numbers, got ${describe(limits)}`)
   return limits
+}
+
+/** What is to be counted for a caller; `undefined` for a stranger whose address nobody knows. */
+export function quotaRequest(
+  caller: Caller,
+  limits: PlanLimits,
+  request: ApiRequest,
+  rules: QuotaRules,
+  now: number,
+): QuotaRequest | undefined {
+  const { key } = caller
+  if (key === undefined) {
+    const { clientAddress } = request
+    return !clientAddress
+      ? undefined
+      : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }
+  }
+  const { ban } = rules
+  const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
+  return { subject: rules.subjectOf(key), anonymous: false, limits, ban: rule, now }
+}
+
+/**
+ * Makes the reader of what a key's requests are counted under. It remembers the text for a key that cannot
+ * change: looking up a text that was just made takes longer than all else about a count in memory.
+ */
+export function subjectReader(): QuotaRules['subjectOf'] {
+  const subjects = new WeakMap<ApiKey, string>()
+  return (key) => {
+    const known = subjects.get(key)
+    if (known !== undefined) return known
+    const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
+    if (isFixed(key)) subjects.set(key, subject)
+    return subject
+  }
 }
 
 /** Reads a count as what a client is told: of the two windows, the one that binds first. */

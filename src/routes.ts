@@ -26,8 +26,6 @@ const table = router.routes.map(([method, pattern, [resolve]]) => ({
   resolve: resolve as unknown as Resolve,
 }))
 
-const NO_PARAMS = {}
-
 /**
  * Finds what a method on a path asks for. The path stands below the base path, such as `/pets/7`.
  *
@@ -38,8 +36,8 @@ export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
   for (const { method: offered, pattern, hasParams, resolve } of table) {
-    if (offered === wanted && pattern.test(path))
-      return resolve({ params: (hasParams && pattern.exec(path)?.groups) || NO_PARAMS })
+    const match = offered === wanted && (hasParams ? pattern.exec(path) : pattern.test(path))
+    if (match) return resolve({ params: (match as Partial<RegExpExecArray>).groups ?? {} })
   }
   const others = table.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
   if (others.length === 0) return { kind: 'unknown' }

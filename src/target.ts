@@ -45,6 +45,7 @@ export function targetReader(basePath: string): TargetReader {
     if (!isShort || read.route !== '/pets') return read
     const text = ownText(target)
     const own = split(text, ownText(mountPath), true)
+    // Those that are asked for again and again are soon back.
     if (known.size >= REMEMBERED) known.clear()
     known.set(text, own)
     return own

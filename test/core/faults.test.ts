@@ -179,6 +179,20 @@ describe('a back end that answers with something else than it should', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
+  test('a door that throws while a key is looked for in vain leaves no rejection behind', async () => {
+    const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
+    const { status } = await petStore.handle({
+      method: 'GET',
+      target: '/v1/pets',
+      get clientAddress(): string {
+        throw new Error(SECRET)
+      },
+      header: () => 'Bearer a',
+      body: async () => new Uint8Array(),
+    })
+    expect(status).toBe(500)
+  })
+
   test('promises of another realm are waited for', async () => {
     const foreign = <T>(value: T): Promise<T> => runInNewContext('Promise').resolve(value)
     const { storage } = memory()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeCursor } from '../../src/cursor.ts'
-import { type ApiKey, memory, type Pet, type QuotaStore } from '../../src/index.ts'
+import { type ApiKey, memory, type Pet, type PlanLimits, type QuotaStore } from '../../src/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
 type Mutable = { -readonly [Name in keyof Pet]: Pet[Name] }
@@ -105,12 +105,13 @@ test('a key whose account is computed is counted under what it is now', async ()
 })
 
 test.each([
-  ['a key that is not frozen', (key: ApiKey) => key],
-  ['a frozen key whose limits are not', (key: ApiKey) => Object.freeze(key)],
-])('%s is held to what its limits are now, and so is its ban', async (_, keep) => {
+  ['a key that is not frozen', (limits: PlanLimits): ApiKey => ({ id: 'k', plan: 'ours', limits })],
+  ['a frozen key whose limits are not', (limits: PlanLimits) => Object.freeze({ id: 'k', plan: 'ours', limits })],
+  ['a frozen key of a plan', () => Object.freeze({ id: 'k', plan: 'ours' })],
+])('%s is held to what its limits are now, and so is its ban', async (_, make) => {
   const limits = { perMinute: 10, perDay: 100 }
-  const key = keep({ id: 'k', plan: 'enterprise', limits })
-  const { send } = await startApi({ keyStore: { find: () => key } })
+  const key = make(limits)
+  const { send } = await startApi({ keyStore: { find: () => key }, plans: { ours: limits } })
   expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 10, remaining: 9 })
   limits.perMinute = 2
   expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 2, remaining: 0 })
