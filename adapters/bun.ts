@@ -35,14 +35,14 @@ export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}
 
 /** What is needed of Bun itself. */
 interface BunGlobal {
-  readonly peek: { (promise: Promise<ApiResponse>): ApiResponse; status(promise: Promise<unknown>): string }
+  readonly peek?: { (promise: Promise<ApiResponse>): ApiResponse; status(promise: Promise<unknown>): string }
 }
 
 const { Bun } = globalThis as { readonly Bun?: BunGlobal }
 
 /** Bun sends a Response sooner than a promise of one. */
 function peek(promise: Promise<ApiResponse>): ApiResponse | undefined {
-  return promise instanceof Promise && Bun?.peek.status(promise) === 'fulfilled' ? Bun.peek(promise) : undefined
+  return promise instanceof Promise && Bun?.peek?.status(promise) === 'fulfilled' ? Bun.peek(promise) : undefined
 }
 
 class BunRequest extends ServedRequest<BunServer> {

@@ -43,7 +43,9 @@ export function toApiRequest(request: Request, clientAddress?: string): ApiReque
 /** Makes a `Response` of plain values. */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
   const response = new Response(body === '' ? null : body, status === 200 ? undefined : { status })
-  for (let i = 0; i < headers.length; i += 2) response.headers.set(headers[i] as string, headers[i + 1] as string)
+  // Text has a type of its own, beside which ours would stand.
+  response.headers.delete('Content-Type')
+  for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i] as string, headers[i + 1] as string)
   return response
 }
 
@@ -76,8 +78,7 @@ export class FetchRequest implements ApiRequest {
   async body(limit: number): Promise<Uint8Array> {
     if (Number(this.header('content-length') ?? 0) > limit) throw tooLarge(limit)
     const stream = this.request.body
-    if (this.request.bodyUsed || stream?.locked)
-      throw new PetStoreError('body_already_read', 'the body of the Request was used before the pet store got it')
+    if (this.request.bodyUsed || stream?.locked) throw new PetStoreError('body_already_read')
     return stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
   }
 }

@@ -5,7 +5,7 @@ import type { AddressReader } from '../node/client-address.ts'
 export abstract class ServedRequest<Connection> extends FetchRequest {
   protected readonly connection: Connection
   readonly #readAddress: AddressReader
-  #address: string | undefined
+  #address: string | undefined | null = null
 
   constructor(request: Request, connection: Connection, readAddress: AddressReader) {
     super(request)
@@ -18,7 +18,7 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
 
   /** Remembered: a connection that has closed has no address any more. */
   override get clientAddress(): string | undefined {
-    this.#address ??= this.#readAddress(this.peer(), this.header('x-forwarded-for'))
+    if (this.#address === null) this.#address = this.#readAddress(this.peer(), this.header('x-forwarded-for'))
     return this.#address
   }
 }

@@ -1,0 +1,28 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { toBunHandler } from '../../adapters/bun.ts'
+import { createPetStore } from '../../src/index.ts'
+
+test('Bun is asked for an address once, before anything is waited for, though it knows none', async () => {
+  const asked: string[] = []
+  const find = async () => {
+    asked.push('key')
+    return undefined
+  }
+  const answer = toBunHandler(createPetStore({ keyStore: { find }, onResponse: () => asked.push('response') }))
+  const requestIP = () => {
+    asked.push('address')
+    return null
+  }
+  const request = new Request('http://localhost/v1/pets', { headers: { authorization: 'Bearer a' } })
+  expect((await answer(request, { requestIP })).status).toBe(401)
+  expect(asked).toEqual(['address', 'key', 'response'])
+})
+
+test('a global Bun that is not the runtime does no harm', async () => {
+  vi.stubGlobal('Bun', {})
+  onTestFinished(() => void vi.unstubAllGlobals())
+  vi.resetModules()
+  const { toBunHandler } = await import('../../adapters/bun.ts')
+  const answer = toBunHandler(createPetStore())
+  expect((await answer(new Request('http://localhost/v1/pets'), { requestIP: () => null })).status).toBe(401)
+})
