@@ -112,7 +112,7 @@ const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 export function writePet(pet: Pet): string {
   if (!isPet(pet)) throw new TypeError(`storage: expected an animal with id, name and categoryId, got ${describe(pet)}`)
   const { id, name, categoryId, status } = pet
-  const tail = status == null ? '}' : `,"status":"${status}"}`
+  const tail = status == null ? '}' : `,"status":${quote(status)}}`
   return `{"id":${integer(id)},"name":${quote(name)},"categoryId":${integer(categoryId)}${tail}`
 }
 

@@ -4,7 +4,7 @@ import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
 import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
 import { faultReply, withTimeout } from './fault.ts'
 import { linkBase } from './link.ts'
-import { isPending } from './maybe-promise.ts'
+import { andThen, isPending } from './maybe-promise.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
@@ -110,12 +110,12 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function answer(exchange: Exchange): MaybePromise<ApiResponse> {
     const { request, route } = exchange
     if (cors && isPreflight(request)) return preflight(cors, route)
+    // A connection that closes while a port is waited for has no address any more.
     if (observers.onResponse) void request.clientAddress
     const caller = authenticate(request, ports.keyStore, clock)
     if (!isPending(caller)) return charge(caller, exchange)
-    // Where the door throws below, nobody hears of the caller any more.
+    // Should the door throw below, nobody hears of the caller any more.
     caller.catch(() => {})
-    // A connection that closes while a port is waited for has no address any more.
     void request.clientAddress
     return caller.then((caller) => charge(caller, exchange))
   }
@@ -129,7 +129,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     const spending = quotaRequest(caller, exchange.limits, request, rules, now)
     if (!spending) return admit(caller, exchange, untouched(now))
     const count = onQuotaFailure === 'refuse' ? ports.quota.spend(spending) : spendOrLetPass(spending, request)
-    return isPending(count) ? count.then((count) => admit(caller, exchange, count)) : admit(caller, exchange, count)
+    return andThen(count, (count) => admit(caller, exchange, count))
   }
 
   function admit(caller: Caller, exchange: Exchange, count: QuotaCount): MaybePromise<ApiResponse> {

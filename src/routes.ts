@@ -19,10 +19,10 @@ router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: para
 
 type Resolve = (request: { params: Record<string, string | undefined> }) => Route
 
-const table = router.routes.map(([method, pattern, [resolve]]) => ({
+const table = router.routes.map(([method, pattern, [resolve], path]) => ({
   method,
   pattern,
-  hasParams: pattern.source.includes('?<'),
+  hasParams: path?.includes(':'),
   resolve: resolve as unknown as Resolve,
 }))
 

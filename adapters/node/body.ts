@@ -1,6 +1,6 @@
 import { tooLarge } from '../../src/door.ts'
 import { PetStoreError } from '../../src/index.ts'
-import { rawHeader } from './headers.ts'
+import { declaredLength } from './headers.ts'
 import { keptBody } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
 
@@ -16,7 +16,7 @@ interface Waiting {
  * `body_already_read` where the host has read it and nothing exact is left
  */
 export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
-  if (Number(rawHeader(incoming.rawHeaders, 'content-length') ?? 0) > limit) throw tooLarge(limit)
+  if (declaredLength(incoming.rawHeaders) > limit) throw tooLarge(limit)
   // HTTP/2 calls a body that has broken off before it was read ended as well.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')

@@ -8,3 +8,8 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
   }
   return joined
 }
+
+/** The length that a head gives its body, in bytes: 0 where it speaks of none. */
+export function declaredLength(rawHeaders: readonly string[]): number {
+  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
+}

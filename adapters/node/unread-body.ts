@@ -1,4 +1,4 @@
-import { rawHeader } from './headers.ts'
+import { declaredLength, rawHeader } from './headers.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
@@ -25,10 +25,6 @@ export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, r
 export function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
   if (complete) return false
   return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
-}
-
-function declaredLength(rawHeaders: readonly string[]): number {
-  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
 }
 
 /** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
