@@ -1,7 +1,7 @@
 /** Every error that a client can be sent: its status, and what it means in one sentence. */
 export const errorTable = {
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
-  malformed_json: { status: 400, message: 'The body is not well-formed JSON.' },
+  malformed_json: { status: 400, message: 'The body cannot be read as JSON.' },
   invalid_body: { status: 400, message: 'The body is not a valid animal.' },
   incomplete_body: { status: 400, message: 'The body ended before it was complete.' },
   missing_api_key: { status: 401, message: 'An API key is required: send "Authorization: Bearer <API_KEY>".' },

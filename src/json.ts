@@ -41,12 +41,13 @@ function parseText(text: string): unknown {
   try {
     return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
-    throw malformed(error instanceof SyntaxError ? error.message : 'it cannot be read')
+    // The parser shows the half of a character at which it stopped.
+    throw malformed(error instanceof SyntaxError ? error.message.toWellFormed() : 'it cannot be read')
   }
 }
 
 function malformed(why: string): PetStoreError {
-  return new PetStoreError('malformed_json', `The body is not well-formed JSON: ${why}.`)
+  return new PetStoreError('malformed_json', `The body cannot be read as JSON: ${why}.`)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { boundedMap } from './bounded-map.ts'
 import type { ApiKey } from './model.ts'
-import { checkAgainst, clockRule, countRule, type OptionRules } from './options.ts'
+import { checkAgainst, clockRule, countRule, invalidOption, keyStoreRule, type OptionRules } from './options.ts'
 import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 
 /** The options of {@link cached}. */
@@ -53,6 +53,8 @@ export function cached<Store extends KeyStore>(
   options?: KeyCacheOptions,
 ): Store extends ManagedKeyStore ? ManagedKeyStore : KeyStore
 export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore | ManagedKeyStore {
+  const [expected, isKeyStore] = keyStoreRule
+  if (!isKeyStore(store)) throw invalidOption('store', expected, store)
   const cache = new KeyCache(store, options)
   const find: KeyStore['find'] = (token) => cache.find(token)
   if (!('issue' in store)) return { find }

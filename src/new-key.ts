@@ -1,5 +1,5 @@
 import type { ApiKey } from './model.ts'
-import { EXPECTED_LIMITS, invalidOption, isPlanLimits } from './options.ts'
+import { checkAgainst, EXPECTED_LIMITS, invalidOption, isPlanLimits, type OptionRules } from './options.ts'
 import type { IssueOptions } from './ports.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
@@ -11,15 +11,25 @@ export interface NewKey {
   readonly key: ApiKey
 }
 
+const RULES: OptionRules<keyof IssueOptions> = {
+  plan: ['the name of a plan, without U+0000 and lone surrogates', isText],
+  account: ['a string that is not empty, without U+0000 and lone surrogates', isText],
+  limits: [EXPECTED_LIMITS, isPlanLimits],
+  label: ['a string without U+0000 and lone surrogates', isStorable],
+  expiresAt: ['whole milliseconds since the Unix epoch', (value) => Number.isSafeInteger(value)],
+}
+
 /**
  * Makes a key, for any store that keeps some.
  *
  * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
  */
 export async function newKey(options: IssueOptions, now: number): Promise<NewKey> {
-  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'an object', options)
-  checkIssueOptions(options)
+  checkAgainst(RULES, options)
   const { plan, account, limits, label, expiresAt } = options
+  if (plan === undefined) throw invalidOption('plan', RULES.plan[0], plan)
+  if (limits === undefined && plan === 'enterprise')
+    throw invalidOption('limits', `${EXPECTED_LIMITS}, for the plan enterprise`, limits)
   const token = newToken()
   const key = {
     id: newKeyId(),
@@ -31,18 +41,6 @@ export async function newKey(options: IssueOptions, now: number): Promise<NewKey
     ...(expiresAt !== undefined && { expiresAt }),
   }
   return { token, hash: await hashToken(token), key: Object.freeze(key) }
-}
-
-function checkIssueOptions({ plan, account, limits, label, expiresAt }: IssueOptions): void {
-  if (!isText(plan)) throw invalidOption('plan', 'the name of a plan', plan)
-  if (account !== undefined && !isText(account)) throw invalidOption('account', 'a string that is not empty', account)
-  if (label !== undefined && !isStorable(label)) throw invalidOption('label', 'a string', label)
-  if (limits === undefined && plan === 'enterprise')
-    throw invalidOption('limits', `${EXPECTED_LIMITS}, for the plan enterprise`, limits)
-  if (limits !== undefined && !isPlanLimits(limits)) throw invalidOption('limits', EXPECTED_LIMITS, limits)
-  if (expiresAt !== undefined && !Number.isSafeInteger(expiresAt)) {
-    throw invalidOption('expiresAt', 'whole milliseconds since the Unix epoch', expiresAt)
-  }
 }
 
 function isText(value: unknown): value is string {

@@ -90,6 +90,8 @@ export type OptionRules<Name extends string = string> = Readonly<
 
 /** What is expected of a clock. */
 export const clockRule = hasMethods('now')
+/** What is expected of a key store. */
+export const keyStoreRule = hasMethods('find')
 /** What is expected of a number of things. */
 export const countRule: [string, Check] = ['a whole number of at least 1', isCount]
 /** What is expected of a time to wait. */
@@ -105,16 +107,16 @@ export const keyCacheRule: [string, Check] = [
 
 const storeRules: OptionRules<keyof PetStoreOptions> = {
   storage: hasMethods('list', 'create', 'get'),
-  keyStore: hasMethods('find'),
+  keyStore: keyStoreRule,
   quota: hasMethods('spend'),
   clock: clockRule,
   basePath: ['a path such as "/v1", without query and escapes', isBasePath],
-  publicUrl: ['an http or https URL without query and fragment', isPublicUrl],
+  publicUrl: ['an http or https URL without credentials, query and fragment', isPublicUrl],
   plans: [`an object of ${EXPECTED_LIMITS}`, (value) => isObject(value) && Object.values(value).every(isPlanLimits)],
   anonymous: [EXPECTED_LIMITS, isPlanLimits],
   ban: ['false or { afterRefusals, seconds }, whole numbers of at least 1', isBan],
   defaultStatus: isOneOf(null, ...petStatuses),
-  bodyLimit: ['a whole number of bytes, at least 1', isCount],
+  bodyLimit: ['a whole number of bytes from 1 to 2^53-1', isCount],
   timeout: ['a whole number of milliseconds from 1 to 2147483647', isTime],
   cors: ['true, false or { origins: "*" or a list of origins, maxAge: seconds }', isCors],
   sunset: isOneOf('enforce', 'announce'),
@@ -141,7 +143,7 @@ export function checkOptions(options: PetStoreOptions): void {
  * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
  */
 export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = []): void {
-  if (!isObject(options)) throw invalidOption('options', 'an object', options)
+  if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || ignored.includes(name)) continue
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined

@@ -5,7 +5,7 @@ import { type NewPet, petStatuses } from './model.ts'
 
 /** Text that every back end can keep as it is. */
 const petName = z.string().check(({ value, issues }) => {
-  const isKept = /\S/.test(value) && !value.includes('\u0000') && value.isWellFormed()
+  const isKept = /[^\s\u0085]/.test(value) && !value.includes('\u0000') && value.isWellFormed()
   if (!isKept) issues.push({ code: 'custom', input: value })
 })
 

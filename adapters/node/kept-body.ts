@@ -3,7 +3,7 @@ import { rawHeader } from './headers.ts'
 import type { NodeIncoming } from './types.ts'
 
 const SHORTEST = '{"name":"a","categoryId":1}'
-const TOO_DEEP = 'The body is not well-formed JSON: it is nested too deeply.'
+const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
 
 /**
  * What the host has kept of a body that it has read: the exact bytes where there are any, else what its parser made of

@@ -1,3 +1,4 @@
+import { invalidOption } from '../options.ts'
 import type { Clock } from '../ports.ts'
 
 /** A clock that stands still until it is moved. */
@@ -12,6 +13,7 @@ export interface ManualClock extends Clock {
  * Makes a clock for tests.
  *
  * @param start - milliseconds since the Unix epoch, or a date. Defaults to the first instant of 2026 in UTC
+ * @throws {PetStoreError} `invalid_option` where it is, or is moved by or to, what is no time
  * @example
  * ```ts
  * import { manualClock } from 'petstore-kit/testing'
@@ -21,14 +23,20 @@ export interface ManualClock extends Clock {
  * ```
  */
 export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): ManualClock {
-  let time = Number(start)
+  let time = milliseconds('start', Number(start))
   return {
     now: () => time,
-    advance(milliseconds) {
-      time += milliseconds
+    advance(length) {
+      time += milliseconds('milliseconds', length)
     },
     set(instant) {
-      time = instant
+      time = milliseconds('time', instant)
     },
   }
+}
+
+/** A test that lost its number somewhere hears of it here, and not from a header that says NaN. */
+function milliseconds(name: string, value: number): number {
+  if (!Number.isFinite(value)) throw invalidOption(name, 'a number of milliseconds', value)
+  return value
 }

@@ -1,5 +1,5 @@
 import { memory } from '../memory/index.ts'
-import type { PetStoreOptions } from '../options.ts'
+import { invalidOption, type PetStoreOptions } from '../options.ts'
 import { createPetStore, type PetStore } from '../pet-store.ts'
 import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { type ManualClock, manualClock } from './clock.ts'
@@ -23,9 +23,12 @@ export type TestPetStoreOptions = Omit<PetStoreOptions, 'storage' | 'keyStore' |
   readonly clock?: ManualClock
 }
 
+const OWN = ['storage', 'keyStore', 'quota'] as const
+
 /**
  * Starts a pet store in memory, with one key, on a clock that stands still.
  *
+ * @throws {PetStoreError} `invalid_option`, as `createPetStore` does, and for a back end: it brings its own
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'
@@ -37,6 +40,9 @@ export type TestPetStoreOptions = Omit<PetStoreOptions, 'storage' | 'keyStore' |
  */
 export async function createTestPetStore(options: TestPetStoreOptions = {}): Promise<TestPetStore> {
   const { clock = manualClock(), ...rest } = options
+  const given: PetStoreOptions = rest
+  const own = OWN.find((name) => given[name] !== undefined)
+  if (own) throw invalidOption(own, 'none, as a test pet store brings its own', given[own])
   const backEnd = memory({ clock })
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore({ ...rest, ...backEnd, clock })

@@ -213,4 +213,8 @@ describe('options', () => {
       expect(() => cached({ find }, options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     },
   )
+
+  test.each([undefined, null, {}, 'redis://'])('no key store, but %j, is refused', (store) => {
+    expect(() => cached(store as never)).toThrow('option store: expected an object with find, got ')
+  })
 })

@@ -122,6 +122,21 @@ describe('a wrong option of memory', () => {
     await expect(memory().keyStore.issue(undefined as never)).rejects.toMatchObject(wrong)
   })
 
+  test.each([
+    ['plan', { plan: undefined }],
+    ['plan', { plan: 'a\0b' }],
+    ['account', { plan: 'pro', account: '' }],
+    ['label', { plan: 'pro', label: '\ud800' }],
+    ['limits', { plan: 'enterprise' }],
+    ['expiresAt', { plan: 'pro', expiresAt: '2030-12-05' }],
+    ['expires', { plan: 'pro', expires: 0 }],
+  ])('a wrong %s of a key to be issued is an error that names it', async (name, options) => {
+    await expect(memory().keyStore.issue(options as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(`^option ${name}: expected `),
+    })
+  })
+
   test('the limits of an issued key cannot be changed', async () => {
     const { key } = await memory().keyStore.issue({ plan: 'pro', limits: { perMinute: 1, perDay: 2 } })
     expect([Object.isFrozen(key), Object.isFrozen(key.limits)]).toEqual([true, true])

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { createTestPetStore, manualClock } from '../../src/testing/index.ts'
+
+test.each(['storage', 'keyStore', 'quota'])(
+  'a test pet store has a %s of its own, and takes no other',
+  async (name) => {
+    await expect(createTestPetStore({ [name]: {} })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: `option ${name}: expected none, as a test pet store brings its own, got an object`,
+    })
+  },
+)
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('%s is no time', (time) => {
+  const wrong = expect.objectContaining({ code: 'invalid_option' })
+  const clock = manualClock(5)
+  expect(() => manualClock(time)).toThrow(wrong)
+  expect(() => clock.set(time)).toThrow(wrong)
+  expect(() => clock.advance(time)).toThrow(wrong)
+  expect(clock.now()).toBe(5)
+})
