@@ -20,7 +20,7 @@ export type BunHandler = (request: Request, server: BunServer) => Response | Pro
  *
  * Without need of the address, `petStore.fetch` does as well.
  *
- * @throws {PetStoreError} `invalid_option` where `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'

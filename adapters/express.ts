@@ -18,7 +18,7 @@ export type ExpressHandler = (request: NodeIncoming, response: NodeOutgoing, nex
  * `basePath`, or stands before it, links name the path that the client asked for. What lies outside goes to `next`.
  * Mount it ahead of body parsers: of a body that one has read, only what is certainly exact is taken.
  *
- * @throws {PetStoreError} `invalid_option` where `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
  * @example
  * ```ts
  * import express from 'express'

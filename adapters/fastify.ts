@@ -1,6 +1,7 @@
 import { errorReply, isBelow, originForm, pathOf } from '../src/door.ts'
 import type { ApiResponse, PetStore } from '../src/index.ts'
 import { afterBody, withHostVary } from './node/answer.ts'
+import { checkPetStore } from './node/check-pet-store.ts'
 import { addressReader } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
@@ -52,7 +53,7 @@ export interface FastifyScope {
  * its own routes: `onRequest` before, `onSend` and `onResponse` after. A `prefix` may stand before the store's `basePath`,
  * or be its beginning.
  *
- * @throws {PetStoreError} `invalid_option` where `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
  * @example
  * ```ts
  * import Fastify from 'fastify'
@@ -66,6 +67,7 @@ export interface FastifyScope {
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
   const { petStore, trustProxy } = options
+  checkPetStore(petStore)
   const readAddress = addressReader(trustProxy)
   const writingTime = writingTimes()
   const prefix = scope.prefix.replace(/\/$/, '')

@@ -13,12 +13,12 @@ export const errorTable = {
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The body must be application/json in UTF-8.' },
   rate_limit_exceeded: { status: 429, message: 'Too many requests.' },
-  api_key_banned: { status: 429, message: 'The API key is banned for a time, for too many requests over its limit.' },
+  api_key_banned: { status: 429, message: 'The API key is banned for a time, for going on over its limit.' },
   body_already_read: {
     status: 500,
     message:
-      'The server read the body before the pet store could, and its exact bytes are lost: ' +
-      'mount the pet store ahead of whatever reads bodies, or keep the bytes as request.rawBody.',
+      'The server read the body before the pet store could: ' +
+      'mount the pet store ahead of what reads bodies, or keep request.rawBody.',
   },
   internal_error: { status: 500, message: 'The service failed to answer this request.' },
   service_unavailable: { status: 503, message: 'The service cannot answer right now.' },

@@ -20,7 +20,7 @@ import {
   subjectReader,
   tooManyRequests,
 } from './quota.ts'
-import { errorReply } from './reply.ts'
+import { errorReply, headReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
 import { type Target, targetReader } from './target.ts'
@@ -170,7 +170,8 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     if (route.kind === 'getPet') addDeprecationHeaders(headers, `${address(target)}/pets`)
     if (cors) addCorsHeaders(headers, cors, request)
     if (observers.onResponse) reportResponse(observers, exchange, reply.status, clock.now() - arrivedAt)
-    return { status: reply.status, headers, body: request.method === 'HEAD' ? '' : reply.body }
+    const { status, body } = reply
+    return request.method === 'HEAD' ? headReply(status, body, headers) : { status, headers, body }
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { Caller } from './authenticate.ts'
 import { describe } from './describe.ts'
+import { errorTable } from './errors.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
 import { isFixed } from './is-fixed.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
@@ -116,8 +117,6 @@ export function rateLimitHeaders({ limit, remaining, resetsAt }: Allowance): str
 
 /** Answers a refused request: 429, with Retry-After in seconds (RFC 9110, section 10.2.3). */
 export function tooManyRequests({ code, retryAfter }: Refusal): ApiResponse {
-  const why =
-    code === 'api_key_banned' ? 'The API key is banned for a time, for going on over its limit' : 'Too many requests'
   const seconds = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
-  return errorReply(code, ['Retry-After', String(retryAfter)], `${why}: retry after ${seconds}.`)
+  return errorReply(code, ['Retry-After', String(retryAfter)], `${errorTable[code].message} Retry after ${seconds}.`)
 }

@@ -11,3 +11,9 @@ export function errorReply(code: ErrorCode, headers: readonly string[] = [], mes
 export function jsonReply(status: number, body: string, headers: readonly string[] = []): ApiResponse {
   return { status, headers: ['Content-Type', 'application/json', ...headers], body }
 }
+
+/** The answer to HEAD in place of that to GET: without its body, but with the length of it (RFC 9110, section 8.6). */
+export function headReply(status: number, body: string, headers: readonly string[]): ApiResponse {
+  const length = new TextEncoder().encode(body).length
+  return { status, headers: [...headers, 'Content-Length', String(length)], body: '' }
+}

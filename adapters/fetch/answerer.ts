@@ -1,5 +1,6 @@
 import { errorReply } from '../../src/door.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, toResponse } from '../../src/index.ts'
+import { checkPetStore } from '../node/check-pet-store.ts'
 import { type AddressReader, readerOf, type TrustProxy } from '../node/client-address.ts'
 
 /** The options of the doors on runtimes that speak the Fetch standard. */
@@ -21,6 +22,7 @@ export function fetchAnswerer<Connection>(
   Served: Served<Connection>,
   peek?: Peek,
 ): (request: Request, connection: Connection) => Response | Promise<Response> {
+  checkPetStore(petStore)
   const readAddress = readerOf(options)
   return (request, connection) => {
     try {

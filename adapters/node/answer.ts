@@ -61,7 +61,7 @@ function isWatched(outgoing: NodeOutgoing): boolean {
   return Object.hasOwn(outgoing, 'writeHead') || Object.hasOwn(outgoing, 'end') || Object.hasOwn(outgoing, 'write')
 }
 
-/** The length of an answer to HEAD would be that of the body which is not there, so it says none. */
+/** An answer to HEAD says already how long the body is that is not there. */
 function withLength(method: string, { status, headers, body }: ApiResponse): readonly string[] {
   if (method === 'HEAD' || status === 204) return headers
   return [...headers, 'Content-Length', String(Buffer.byteLength(body))]

@@ -1,6 +1,7 @@
 import { errorReply, isBelow, originForm, pathOf } from '../../src/door.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writeAnswer } from './answer.ts'
+import { checkPetStore } from './check-pet-store.ts'
 import { readerOf, type TrustProxy } from './client-address.ts'
 import { isAfterLastRequest } from './last-request.ts'
 import { NodeRequest, type Place } from './request.ts'
@@ -18,7 +19,7 @@ export interface NodeHandlerOptions {
  *
  * As a middleware, with a third argument, it passes on what lies outside the store's base path.
  *
- * @throws {PetStoreError} `invalid_option` where `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
  * @example
  * ```ts
  * import { createServer } from 'node:http'
@@ -47,6 +48,7 @@ export type NodeAnswerer = (
 
 /** What every door on Node's own requests shares. The core never throws, but a store that a host has wrapped may. */
 export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): NodeAnswerer {
+  checkPetStore(petStore)
   const readAddress = readerOf(options)
   const writingTime = writingTimes()
   return async (incoming, outgoing, place, awaitsContinue) => {
@@ -90,9 +92,14 @@ export function findPlace(incoming: NodeIncoming, basePath: string): Place | und
   }
   const target = originForm(incoming.originalUrl)
   if (isBelow(pathOf(rest), basePath)) {
-    return target.endsWith(rest)
-      ? { target, mountPath: target.slice(0, -rest.length) }
-      : { target: rest, mountPath: '' }
+    if (target.endsWith(rest)) return { target, mountPath: target.slice(0, -rest.length) }
+    const mountPath = matchedPath(pathOf(target), pathOf(rest), incoming.baseUrl)
+    return { target: mountPath + rest, mountPath }
   }
   return isBelow(pathOf(target), basePath) ? { target, mountPath: '' } : undefined
+}
+
+/** What a router has matched where the host has also rewritten the rest: links name what it made of that. */
+function matchedPath(path: string, rest: string, baseUrl: string | undefined): string {
+  return path.endsWith(rest) ? path.slice(0, -rest.length) : (baseUrl ?? '')
 }

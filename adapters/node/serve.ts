@@ -42,7 +42,7 @@ export interface ServingPetStore {
  * Serves a pet store on a server of its own.
  *
  * @throws {Error} that of Node, such as `EADDRINUSE`, where it cannot listen; {@link PetStoreError} `invalid_option` where
- * an option is wrong
+ * the store or an option is wrong
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'

@@ -14,6 +14,8 @@ export interface NodeIncoming {
   readonly url?: string | undefined
   /** The whole request target, where a router has shortened `url`. */
   readonly originalUrl?: string | undefined
+  /** What of its path the router has matched, where that is Express's. */
+  readonly baseUrl?: string | undefined
   readonly httpVersionMajor: number
   readonly rawHeaders: readonly string[]
   readonly complete: boolean

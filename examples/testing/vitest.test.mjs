@@ -1,4 +1,4 @@
-// npx vitest run examples/testing/vitest.test.mjs
+// npx vitest run --root examples/testing
 import { createTestPetStore } from 'petstore-kit/testing'
 import { expect, test } from 'vitest'
 

@@ -1,3 +1,4 @@
+import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { createTestPetStore, manualClock } from '../../src/testing/index.ts'
 
@@ -18,4 +19,16 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('%s is n
   expect(() => clock.set(time)).toThrow(wrong)
   expect(() => clock.advance(time)).toThrow(wrong)
   expect(clock.now()).toBe(5)
+})
+
+test('what needs no fast-check can be bundled where there is none', async () => {
+  const bundled = await build({
+    entryPoints: ['src/testing/index.ts'],
+    alias: { 'fast-check': 'no-such-package' },
+    bundle: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'silent',
+  })
+  expect(bundled.errors).toEqual([])
 })

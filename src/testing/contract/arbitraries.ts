@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { type NewPet, petStatuses } from '../../model.ts'
-import type { FastCheck } from './runner.ts'
+import type { FastCheck } from './fast-check.ts'
 
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n

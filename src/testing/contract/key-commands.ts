@@ -5,7 +5,7 @@ import type { IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import type { ManualClock } from '../clock.ts'
 import { texts } from './arbitraries.ts'
 import { check, checkEqual, show } from './assert.ts'
-import type { FastCheck } from './runner.ts'
+import type { FastCheck } from './fast-check.ts'
 
 interface Issued {
   readonly token: string

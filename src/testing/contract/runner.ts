@@ -12,9 +12,6 @@ export interface Opened<Port> {
   close(): Promise<void>
 }
 
-/** fast-check, which is loaded only when a suite runs: whoever wants no suite need not install it. */
-export type FastCheck = typeof import('fast-check')
-
 /** Makes one body of a test: it opens a port, and closes it whatever happens in between. */
 export async function withPort<Port>(open: () => Promise<Opened<Port>>, use: (port: Port) => Promise<void>) {
   const { port, close } = await open()

@@ -3,7 +3,7 @@ import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.
 import type { PetQuery, PetStorage } from '../../ports.ts'
 import { INT64_MAX, INT64_MIN, int64s, newPets } from './arbitraries.ts'
 import { check, checkEqual, show } from './assert.ts'
-import type { FastCheck } from './runner.ts'
+import type { FastCheck } from './fast-check.ts'
 
 /** Every animal that was kept, by ascending id: what a storage must answer follows from this list alone. */
 export type StorageModel = Pet[]

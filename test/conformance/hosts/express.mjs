@@ -45,6 +45,11 @@ function mountInRouters(app, express, wildcard) {
     next()
   })
   app.use(fresh('/rewritten/v1'))
+  app.use('/tracked', (request, _response, next) => {
+    request.url = decodeURIComponent(request.url.replace(/utm_\w+=[^&]*&?/, ''))
+    next()
+  })
+  app.use('/tracked', fresh())
 }
 
 /** What a host may have done to a body before the store gets the request. */

@@ -67,6 +67,16 @@ export const connections: Rows = {
     connection.write(BODY)
     assert.equal((await connection.response()).status, 201)
   },
+  'an expectation that nobody knows is overlooked': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1/pets?limit=1', 'Expect: tea'))
+    assert.equal((await connection.response()).status, 200)
+  },
+  'an Authorization header without a value is a wrong one': async ({ wire }) => {
+    const connection = wire()
+    connection.write('GET /v1/pets HTTP/1.1\r\nHost: shop.example\r\nAuthorization:\r\n\r\n')
+    assert.equal(JSON.parse((await connection.response()).body).code, 'invalid_api_key')
+  },
   'a second Authorization header is refused': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/pets', `Authorization: ${keyOf('ample').authorization}`))

@@ -14,6 +14,15 @@ export const hostRouters: Rows = {
   'on a wildcard route': ({ send }) => expectLinks(send, '/wild/v1'),
   'under a prefix that is the base path itself': ({ send }) => expectLinks(send, '/exact/v1'),
   'where the host has rewritten the path': ({ send }) => expectLinks(send, '/old/v1', '/rewritten/v1'),
+  'where the host has taken something out of the query': async ({ send }) => {
+    for (let i = 0; i < 2; i++) expectJson(await post(send, '/tracked/v1/pets'), 201)
+    const { headers } = await get(send, '/tracked/v1/pets?utm_source=x&limit=1')
+    assert.ok(headers.link?.startsWith('</tracked/v1/pets?limit=1&cursor='), headers.link)
+  },
+  'where the host has decoded the path': async ({ send }) => {
+    const { headers } = await get(send, '/tracked/v1/pets/%37%37')
+    assert.equal(headers.link, '</tracked/v1/pets>; rel="successor-version"')
+  },
   'an API error never reaches the error handler of the host': async ({ send }) => {
     for (const path of ['/v1/pets?limit=x', '/faulty/v1/pets', '/rejecting/v1/pets', '/json/v1/pets/x'])
       assert.doesNotMatch((await get(send, path)).body, /own handler/)
