@@ -13,6 +13,7 @@ import {
   parseWholeNumber,
 } from './cli/flags.ts'
 import { runIssue, runList, runRevoke } from './cli/keys.ts'
+import { survivePipes } from './cli/print.ts'
 import { runSeed } from './cli/seed.ts'
 import { runServe } from './cli/serve.ts'
 
@@ -21,6 +22,8 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 // A variable that is empty, as a file of settings may leave it, is as good as none.
 for (const name of ['PETSTORE_DATA', 'PETSTORE_DATABASE_URL', 'PETSTORE_REDIS_URL'])
   if (process.env[name] === '') delete process.env[name]
+
+survivePipes()
 
 const program = new Command('petstore')
   .description('A complete pet store API.')
@@ -39,11 +42,10 @@ placed(program.command('serve'))
     'how many demo animals an empty store gets (default: 8, with --database-url 0)',
     asArgument(parseSeed),
   )
-  .option(
-    '--plan-limits <plan=minute/day...>',
-    'limits of a plan, such as free=10/100; may be repeated',
-    asArgument(parsePlanLimits),
-    {},
+  .addOption(
+    new Option('--plan-limits <plan=minute/day...>', 'limits of a plan, such as free=10/100; may be repeated')
+      .argParser(asArgument(parsePlanLimits))
+      .default({}, 'those of the plans'),
   )
   .option('--log', 'print a line for each request')
   .action(runServe)

@@ -1,6 +1,7 @@
 import type { ApiRequest, PetStore } from '../src/index.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
 import { ServedRequest } from './fetch/served-request.ts'
+import { checkPetStore } from './node/check-pet-store.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
 
@@ -30,6 +31,7 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  * ```
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
+  checkPetStore(petStore)
   const answer = fetchAnswerer(withTimelySignal(petStore), options, DenoRequest)
   return async (request, info) => answer(request, info)
 }
@@ -43,7 +45,8 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
 /** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */
 function withTimelySignal(petStore: PetStore): PetStore {
   return {
-    ...petStore,
+    fetch: petStore.fetch,
+    basePath: petStore.basePath,
     handle: async (request) => {
       const answered = new AbortController()
       try {

@@ -1,9 +1,9 @@
-import { errorReply, isBelow, originForm, pathOf } from '../src/door.ts'
+import { errorReply, originForm, pathOf } from '../src/door.ts'
 import type { ApiResponse, PetStore } from '../src/index.ts'
 import { afterBody, withHostVary } from './node/answer.ts'
 import { checkPetStore } from './node/check-pet-store.ts'
 import { addressReader } from './node/client-address.ts'
-import type { NodeHandlerOptions } from './node/handler.ts'
+import { matchedPath, type NodeHandlerOptions } from './node/handler.ts'
 import { NodeRequest, type Place } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 import { writingTimes } from './node/writing-time.ts'
@@ -74,16 +74,16 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const isFolded = `${petStore.basePath}/`.startsWith(`${prefix}/`)
   const url = isFolded ? petStore.basePath.slice(prefix.length) : petStore.basePath
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
-    const request = new NodeRequest(
-      raw,
-      reply.raw,
-      placeOf(raw, isFolded ? '' : prefix, petStore.basePath),
-      readAddress,
-      false,
-    )
-    const answer = await petStore.handle(request).catch(() => errorReply('internal_error'))
-    await writingTime()
-    send(reply, raw, answer)
+    const place = placeOf(raw, isFolded ? '' : prefix)
+    const request = new NodeRequest(raw, reply.raw, place, readAddress, false)
+    try {
+      const answer = await petStore.handle(request)
+      await writingTime()
+      send(reply, raw, answer)
+    } catch {
+      // What a store throws that a host has wrapped would be told to the client.
+      send(reply, raw, errorReply('internal_error'))
+    }
     return reply
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
@@ -94,14 +94,11 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
 }
 
 /** A prefix may hold parameters, so it is its number of segments that is taken off the path. */
-function placeOf({ url = '/', originalUrl = url }: NodeIncoming, prefix: string, basePath: string): Place {
-  const place = (text: string): Place => {
-    const target = originForm(text)
-    return { target, mountPath: pathOf(target).split('/', prefix.split('/').length).join('/') }
-  }
-  const asked = place(originalUrl)
-  // The host may have rewritten the path: then links name the one that it made.
-  return isBelow(pathOf(asked.target), asked.mountPath + basePath) ? asked : place(url)
+function placeOf(raw: NodeIncoming, prefix: string): Place {
+  const rest = originForm(raw.url ?? '/')
+  const matched = matchedPath(raw, rest)
+  const segments = pathOf(rest).split('/', prefix.split('/').length)
+  return { target: matched + rest, mountPath: matched + segments.join('/') }
 }
 
 /** As bytes, to which Fastify adds no charset. */

@@ -17,7 +17,7 @@ export const errorTable = {
   body_already_read: {
     status: 500,
     message:
-      'The server read the body before the pet store could: ' +
+      'The body was read before the pet store could read it: ' +
       'mount the pet store ahead of what reads bodies, or keep request.rawBody.',
   },
   internal_error: { status: 500, message: 'The service failed to answer this request.' },

@@ -93,7 +93,7 @@ export const clockRule = hasMethods('now')
 /** What is expected of a key store. */
 export const keyStoreRule = hasMethods('find')
 /** What is expected of a number of things. */
-export const countRule: [string, Check] = ['a whole number of at least 1', isCount]
+export const countRule: [string, Check] = ['a whole number from 1 to 2^53-1', isCount]
 /** What is expected of a time to wait. */
 export const millisecondsRule: [string, Check] = [
   'a whole number of milliseconds from 0 to 2147483647',
@@ -116,9 +116,9 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
   anonymous: [EXPECTED_LIMITS, isPlanLimits],
   ban: ['false or { afterRefusals, seconds }, whole numbers of at least 1', isBan],
   defaultStatus: isOneOf(null, ...petStatuses),
-  bodyLimit: ['a whole number of bytes from 1 to 2^53-1', isCount],
+  bodyLimit: countRule,
   timeout: ['a whole number of milliseconds from 1 to 2147483647', isTime],
-  cors: ['true, false or { origins: "*" or a list of origins, maxAge: seconds }', isCors],
+  cors: ['true, false or { origins: "*" or a list, maxAge: seconds }', isCors],
   sunset: isOneOf('enforce', 'announce'),
   onQuotaFailure: isOneOf('refuse', 'allow'),
   onError: ['a function', isFunction],

@@ -3,10 +3,13 @@ import { describe, JsonNumber } from './describe.ts'
 import { PetStoreError } from './errors.ts'
 import { type NewPet, type PetStatus, petStatuses } from './model.ts'
 
-/** Text that every back end can keep as it is. */
+/** Whether a text is a name: not blank, and such that every back end can keep it as it is. */
+export function isName(text: string): boolean {
+  return /[^\s\u0085]/.test(text) && !text.includes('\u0000') && text.isWellFormed()
+}
+
 const petName = z.string().check(({ value, issues }) => {
-  const isKept = /[^\s\u0085]/.test(value) && !value.includes('\u0000') && value.isWellFormed()
-  if (!isKept) issues.push({ code: 'custom', input: value })
+  if (!isName(value)) issues.push({ code: 'custom', input: value })
 })
 
 /** Absent, or one of the values. In zod's own words, an optional enum, it would be 2 % of the whole core. */

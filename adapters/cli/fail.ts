@@ -5,7 +5,8 @@ export function fail(error: unknown): void {
   const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
   if (exitCode === 0) return
   process.exitCode = 1
-  if (code === 'commander.help') return
+  // Whoever has closed the pipe does not want to hear of it.
+  if (code === 'commander.help' || code === 'EPIPE') return
   console.error(`petstore: ${explain(error, code, String(message))}`)
 }
 

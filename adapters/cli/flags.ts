@@ -30,9 +30,9 @@ export function parseHost(text: string): string {
   return text
 }
 
-/** Reads the name of a file. SQLite takes an empty one, as an unset variable gives it, for a file that it throws away. */
+/** Reads the name of a file. SQLite takes an empty one, as an unset variable gives it, for a file that it throws away; drivers differ on URIs. */
 export function parseFile(text: string): string {
-  if (text.trim() === '' || text === ':memory:') throw new Error('Expected the name of a file.')
+  if (text.trim() === '' || /^(?::memory:$|file:)/.test(text)) throw new Error('Expected the name of a file.')
   return text
 }
 

@@ -1,5 +1,7 @@
 import type { ApiKey, PlanLimits } from '../../src/index.ts'
 import { type PlaceFlags, withPlace } from './back-end.ts'
+import { reason } from './driver.ts'
+import { print } from './print.ts'
 import { requireFile } from './sqlite-file.ts'
 
 /** The flags of `petstore keys issue`. */
@@ -16,7 +18,12 @@ export async function runIssue({ plan, account, label, limits, expires, ...place
   await withPlace(place, async ({ keyStore }) => {
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. This is the only time that its token is shown:`)
-    console.log(token)
+    try {
+      await print(token)
+    } catch (error) {
+      await keyStore.revoke(key.id)
+      throw new Error(`the token could not be written, so the key is revoked: ${reason(error)}`)
+    }
   })
 }
 
@@ -30,9 +37,8 @@ export async function runList({ json, ...place }: ListFlags): Promise<void> {
   if (place.data !== undefined) requireFile(place.data)
   await withPlace(place, async ({ keyStore }) => {
     const keys = await keyStore.list()
-    if (json) console.log(JSON.stringify(keys, null, 2))
-    else if (keys.length === 0) console.log('No keys have been issued.')
-    else console.log(table([HEADINGS, ...keys.map(toRow)]))
+    if (json) await print(JSON.stringify(keys, null, 2))
+    else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
   })
 }
 

@@ -30,7 +30,8 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
     } finally {
       progress.end()
     }
-    console.log(`${Math.max(0, count - found)} animals added to ${place}, ${found} were there.`)
+    if (found < count) console.log(`${count - found} animals added to ${place}, ${found} were there.`)
+    else console.log(`0 animals added to ${place}, at least ${count} were there.`)
   })
 }
 

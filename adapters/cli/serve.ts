@@ -10,8 +10,10 @@ import { type ServingPetStore, serve } from '../node.ts'
 import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
 import { issueDemoKeys, seed } from './demo.ts'
 import { reason } from './driver.ts'
+import { fail } from './fail.ts'
 import type { PlanLimitsByName } from './flags.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
+import { requireWritable } from './sqlite-file.ts'
 
 /** The flags of `petstore serve`. */
 export interface ServeFlags extends BackEndFlags {
@@ -25,6 +27,7 @@ export interface ServeFlags extends BackEndFlags {
 
 /** Runs `petstore serve` until it is told to stop. */
 export async function runServe(flags: ServeFlags): Promise<void> {
+  if (flags.data !== undefined) requireWritable(flags.data)
   const backEnd = await openBackEnd(flags)
   let server: ServingPetStore | undefined
   const close = async () => {
@@ -91,7 +94,7 @@ function welcome(address: string, place: string, { animals, keys }: Furnished, f
 function aboutKeys(address: string, keys: readonly IssuedKey[], { data }: ServeFlags): string[] {
   const [first] = keys
   const pets = `${address}/pets`
-  const place = data === undefined ? '--database-url <url>' : `--data ${data}`
+  const place = data === undefined ? '--database-url <url>' : `--data ${asWord(data)}`
   if (first === undefined) return [`API keys: petstore keys list ${place}, petstore keys issue ${place} --plan pro`]
   const width = Math.max(...keys.map(({ key }) => key.plan.length))
   return [
@@ -110,6 +113,11 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** A text that needs no quotes stays as it is. */
+function asWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text)
+}
+
 /** An engine that is away is no fault of the code: that takes a line. Of all else the whole is shown. */
 function logFault(error: unknown, { method, target }: ErrorReport): void {
   const isAway = isPetStoreError(error) && error.code === 'service_unavailable'
@@ -126,13 +134,14 @@ function logRequest({ method, target, status, keyId, durationMs }: ResponseRepor
   console.log(`${new Date().toISOString()} ${status} ${method} ${oneLine(target)} ${who} ${durationMs} ms`)
 }
 
-/** The first signal lets running requests finish; a second one does not wait. */
+/** The first signal lets running requests finish; a second one, of whichever kind, does not wait. */
 function closeOnSignal(close: () => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      console.log('\nClosing.')
-      process.once(signal, () => process.exit(1))
-      void close()
-    })
+  let isClosing = false
+  const onSignal = () => {
+    if (isClosing) process.exit(1)
+    isClosing = true
+    console.log('\nClosing.')
+    close().catch(fail)
   }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { type SqliteDatabase, sqlite } from '../sqlite.ts'
 import { loadDriver, using } from './driver.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
@@ -31,6 +31,15 @@ export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
 /** Refuses a file that is not there, for commands that have nothing to look for in a new one. */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
+}
+
+/** Refuses a file that this user cannot write, for a server that would answer every request with a fault. */
+export function requireWritable(path: string): void {
+  try {
+    if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
+  } catch {
+    throw new Error(`cannot use ${path}: this user may not read and write it`)
+  }
 }
 
 async function findDriver(): Promise<Driver> {

@@ -87,19 +87,16 @@ function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
  */
 export function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
   const rest = originForm(incoming.url ?? '/')
-  if (incoming.originalUrl === undefined) {
-    return isBelow(pathOf(rest), basePath) ? { target: rest, mountPath: '' } : undefined
-  }
-  const target = originForm(incoming.originalUrl)
-  if (isBelow(pathOf(rest), basePath)) {
-    if (target.endsWith(rest)) return { target, mountPath: target.slice(0, -rest.length) }
-    const mountPath = matchedPath(pathOf(target), pathOf(rest), incoming.baseUrl)
-    return { target: mountPath + rest, mountPath }
-  }
-  return isBelow(pathOf(target), basePath) ? { target, mountPath: '' } : undefined
+  const matched = matchedPath(incoming, rest)
+  if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
+  for (const target of [matched + rest, originForm(incoming.originalUrl ?? '')])
+    if (isBelow(pathOf(target), basePath)) return { target, mountPath: '' }
+  return undefined
 }
 
-/** What a router has matched where the host has also rewritten the rest: links name what it made of that. */
-function matchedPath(path: string, rest: string, baseUrl: string | undefined): string {
-  return path.endsWith(rest) ? path.slice(0, -rest.length) : (baseUrl ?? '')
+/** What routers have matched of the path. The host may have rewritten the rest: links name what it made of that. */
+export function matchedPath({ originalUrl, baseUrl = '' }: NodeIncoming, rest: string): string {
+  if (originalUrl === undefined) return ''
+  const [path, end] = [pathOf(originForm(originalUrl)), pathOf(rest)]
+  return path.endsWith(end) ? path.slice(0, -end.length) : baseUrl
 }

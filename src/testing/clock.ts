@@ -23,7 +23,7 @@ export interface ManualClock extends Clock {
  * ```
  */
 export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): ManualClock {
-  let time = milliseconds('start', Number(start))
+  let time = milliseconds('start', start instanceof Date ? start.getTime() : start)
   return {
     now: () => time,
     advance(length) {

@@ -126,6 +126,38 @@ test('a store that rejects is a 500 of ours', async () => {
   expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
 })
 
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('secret')
+    },
+  ],
+  ['answers with nothing', () => undefined],
+])('a store of the host that %s is a 500 of ours', async (_, handle) => {
+  const petStore = { ...(await createTestPetStore()), handle: handle as never }
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore })
+  const answer = await server.inject('/v1/pets')
+  expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
+  expect(answer.body).not.toContain('secret')
+})
+
+test('what the host has rewritten counts, also where the client asked for something that is ours as well', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify({
+    rewriteUrl: ({ url = '' }) => url.replace('/v1/animals', '/v1/pets').replace('per_page', 'limit'),
+  })
+  server.register(petStorePlugin, { petStore })
+  server.register(petStorePlugin, { petStore, prefix: '/shop' })
+  for (let i = 0; i < 2; i++)
+    await server.inject({ method: 'POST', url: '/v1/pets', headers: bearer(petStore), payload: animal })
+  for (const prefix of ['', '/shop']) {
+    const { headers } = await server.inject({ url: `${prefix}/v1/animals?per_page=1`, headers: bearer(petStore) })
+    expect(headers.link).toMatch(`<${prefix}/v1/pets?limit=1&cursor=`)
+  }
+})
+
 test('a stream is read, HEAD has no body, but the length of it', async () => {
   const { server, petStore } = await shop('/v1')
   const headers = { ...bearer(petStore), 'content-type': 'application/json' }

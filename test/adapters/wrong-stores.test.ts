@@ -14,7 +14,14 @@ const doors: Record<string, (petStore: never) => unknown> = {
   serve: (petStore) => serve(petStore, { port: 0 }),
   petStorePlugin: (petStore) => petStorePlugin({ prefix: '' } as never, { petStore }),
 }
-const wrong = [undefined, null, createPetStore, { petStore: createPetStore() }, { handle: () => {} }]
+const wrong = [
+  undefined,
+  null,
+  createPetStore,
+  { petStore: createPetStore() },
+  { handle: () => {} },
+  { basePath: '/v1' },
+]
 
 test.each(Object.keys(doors))('%s refuses what is no pet store before anything is asked of it', async (name) => {
   for (const petStore of wrong) {
@@ -23,4 +30,23 @@ test.each(Object.keys(doors))('%s refuses what is no pet store before anything i
       message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got /),
     })
   }
+})
+
+test.each(Object.keys(doors))('%s takes a store that is an instance of a class', async (name) => {
+  class Shop {
+    readonly #petStore = createPetStore()
+    get basePath() {
+      return this.#petStore.basePath
+    }
+    handle(request: never) {
+      return this.#petStore.handle(request)
+    }
+  }
+  const scope = { prefix: '', supportedMethods: [], route: () => {} }
+  const started =
+    name === 'petStorePlugin'
+      ? petStorePlugin(scope, { petStore: new Shop() as never })
+      : doors[name]?.(new Shop() as never)
+  const server = (await started) as { close?(): Promise<void> } | undefined
+  await server?.close?.()
 })

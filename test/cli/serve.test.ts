@@ -111,6 +111,23 @@ describe('asking about the command', () => {
 })
 
 describe('a signal ends it cleanly', () => {
+  test('two signals of different kinds end it without a stack', async () => {
+    const { child, exited, line } = await startPetstore()
+    child.kill('SIGINT')
+    await line(/^Closing\.$/)
+    child.kill('SIGTERM')
+    const { code, stderr } = await exited()
+    expect([[0, 1].includes(code ?? -1), stderr]).toEqual([true, ''])
+  })
+
+  test('whoever reads its log may leave before', async () => {
+    const { child, address, exited } = await startPetstore('--log')
+    child.stdout.destroy()
+    for (let i = 0; i < 3; i++) expect((await fetch(`${address}/pets`)).status).toBe(401)
+    child.kill('SIGTERM')
+    expect(await exited()).toEqual({ code: 0, stderr: '' })
+  })
+
   test.each(['SIGINT', 'SIGTERM'] as const)('%s, with connections open', async (signal) => {
     const { address, keys, child, exited } = await startPetstore()
     const [kept, silent] = [await rawConnection(address), await rawConnection(address)]

@@ -130,6 +130,8 @@ describe('a wrong option of memory', () => {
     ['limits', { plan: 'enterprise' }],
     ['expiresAt', { plan: 'pro', expiresAt: '2030-12-05' }],
     ['expires', { plan: 'pro', expires: 0 }],
+    ['plan', Object.create({ plan: 7 })],
+    ['limits', Object.create({ plan: 'pro', limits: { perMinute: 0, perDay: 1 } })],
   ])('a wrong %s of a key to be issued is an error that names it', async (name, options) => {
     await expect(memory().keyStore.issue(options as never)).rejects.toMatchObject({
       code: 'invalid_option',

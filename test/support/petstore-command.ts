@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
@@ -21,8 +21,8 @@ export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = pro
 }
 
 /** Starts a `petstore` command, for those that must not come to their end. */
-export function startCommand(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [command, ...args], { stdio: 'ignore' })
+export function startCommand(args: readonly string[], stdio: StdioOptions = 'ignore'): ChildProcess {
+  return spawn(process.execPath, [command, ...args], { stdio })
 }
 
 /** A running `petstore serve`. */

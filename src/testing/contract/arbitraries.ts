@@ -1,5 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { type NewPet, petStatuses } from '../../model.ts'
+import { isName } from '../../schema.ts'
 import type { FastCheck } from './fast-check.ts'
 
 export const INT64_MIN = -(2n ** 63n)
@@ -66,9 +67,10 @@ export function int64s(fc: FastCheck): Arbitrary<bigint> {
   return fc.oneof(fc.constantFrom(...edges), fc.bigInt({ min: INT64_MIN, max: INT64_MAX }))
 }
 
+/** Animals that a client can add. */
 export function newPets(fc: FastCheck): Arbitrary<NewPet> {
   return fc.record(
-    { name: texts(fc), categoryId: int64s(fc), status: fc.constantFrom(...petStatuses) },
+    { name: texts(fc).filter(isName), categoryId: int64s(fc), status: fc.constantFrom(...petStatuses) },
     { requiredKeys: ['name', 'categoryId'] },
   )
 }

@@ -50,6 +50,11 @@ function mountInRouters(app, express, wildcard) {
     next()
   })
   app.use('/tracked', fresh())
+  app.use('/renamed', (request, _response, next) => {
+    request.url = request.url.replace('animals', 'pets').replace('per_page', 'limit')
+    next()
+  })
+  app.use('/renamed', fresh('/renamed/v1'))
 }
 
 /** What a host may have done to a body before the store gets the request. */

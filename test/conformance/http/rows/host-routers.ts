@@ -19,6 +19,14 @@ export const hostRouters: Rows = {
     const { headers } = await get(send, '/tracked/v1/pets?utm_source=x&limit=1')
     assert.ok(headers.link?.startsWith('</tracked/v1/pets?limit=1&cursor='), headers.link)
   },
+  'where what the host has taken out of the query looks like a path': async ({ send }) => {
+    expectJson(await get(send, '/tracked/v1/pets?utm_source=/v1/pets'), 200)
+  },
+  'where the host has rewritten what is behind a prefix of the base path': async ({ send }) => {
+    for (let i = 0; i < 2; i++) expectJson(await post(send, '/renamed/v1/animals'), 201)
+    const { headers } = await get(send, '/renamed/v1/animals?per_page=1')
+    assert.ok(headers.link?.startsWith('</renamed/v1/pets?limit=1&cursor='), headers.link)
+  },
   'where the host has decoded the path': async ({ send }) => {
     const { headers } = await get(send, '/tracked/v1/pets/%37%37')
     assert.equal(headers.link, '</tracked/v1/pets>; rel="successor-version"')
