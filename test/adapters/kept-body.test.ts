@@ -55,3 +55,42 @@ test('a body deeper than can be written is malformed', () => {
   const incoming = { rawHeaders, body: JSON.parse(text) } as unknown as NodeIncoming
   expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ code: 'malformed_json' }))
 })
+
+test('a body of which no header speaks is none in HTTP/1, and may be one that was parsed by HTTP/2', () => {
+  const rawHeaders: string[] = []
+  const text = '{"name":"Rex","categoryId":1}'
+  expect(keep({ rawHeaders, httpVersionMajor: 1, body: JSON.parse(text) }, text)).toBe('')
+  expect(keep({ rawHeaders, httpVersionMajor: 2, body: JSON.parse(text) }, text)).toBe(text)
+  expect(keep({ rawHeaders, httpVersionMajor: 2 }, text)).toBeUndefined()
+})
+
+test('an empty object stands for a body only where no animal can have been lost', () => {
+  const shortest = '{"name":"a","categoryId":1}'
+  expect(keep({ body: {} }, shortest)).toBeUndefined()
+  expect(keep({ body: {} }, shortest.slice(1))).toBe('{}')
+})
+
+test.each(['5', 'true'])('a value that is no object, %s, is written as it was', (text) => {
+  expect(keep({ body: JSON.parse(text) }, text.padEnd(50))).toBe(text)
+})
+
+const cyclic: { self?: unknown } = {}
+cyclic.self = cyclic
+
+test.each([
+  ['nothing of it was kept', undefined],
+  ['the text that was kept is not as long as it was', 'short'],
+  ['only an empty object was kept', {}],
+  ['the number 1152921504606847000 in it may have been rounded', { id: 2 ** 60 }],
+  ['cannot be written as JSON again', cyclic],
+  ['is no JSON value any more', Symbol('x')],
+])('why a body is lost is told: %s', (why, body) => {
+  const incoming = { rawHeaders: ['Content-Length', '50'], body } as unknown as NodeIncoming
+  expect(() => keptBody(incoming)).toThrow(`${why}: mount the pet store ahead of it, or keep request.rawBody`)
+})
+
+test('why a body is lost is told: too deep', () => {
+  const text = '['.repeat(200_000) + ']'.repeat(200_000)
+  const rawHeaders = ['Content-Length', String(text.length)]
+  expect(() => keptBody({ rawHeaders, body: JSON.parse(text) } as unknown as NodeIncoming)).toThrow('nested too deeply')
+})

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { toBunHandler } from '../../adapters/bun.ts'
+import { toDenoHandler } from '../../adapters/deno.ts'
+import { createPetStore, type KeyStore } from '../../src/index.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
 
 const url = 'http://localhost/v1/pets'
@@ -30,4 +33,35 @@ test('a clone may be read before', async () => {
   const { fetch, request } = await given()
   await request.clone().json()
   expect((await fetch(request)).status).toBe(201)
+})
+
+test('Bun: a Request that somebody is reading is an error, and one that breaks off is the client’s', async () => {
+  const { token, ...petStore } = await createTestPetStore()
+  const handler = toBunHandler(petStore)
+  const ask = async (body: ReadableStream, prepare = (_request: Request) => {}) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '29' }
+    const request = new Request(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    prepare(request)
+    return (await handler(request, { requestIP: () => ({ address: '192.0.2.1' }) })).json()
+  }
+  const locked = await ask(new ReadableStream(), (request) => void request.body?.getReader())
+  expect(locked).toMatchObject({ code: 'body_already_read' })
+  const broken = await ask(new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) }))
+  expect(broken).toMatchObject({ code: 'incomplete_body' })
+})
+
+test('Deno: a client that has left before its signal is asked for has left, and one that was answered has not', async () => {
+  const signals: (AbortSignal | undefined)[] = []
+  const find: KeyStore['find'] = (_token, context) => void signals.push(context?.signal)
+  const handler = toDenoHandler(createPetStore({ keyStore: { find } }))
+  const ask = async (client: AbortController) => {
+    const request = new Request(url, { headers: { authorization: 'Bearer a' }, signal: client.signal })
+    await handler(request, { remoteAddr: { hostname: '192.0.2.1' } })
+  }
+  const [leaving, staying] = [new AbortController(), new AbortController()]
+  leaving.abort()
+  await ask(leaving)
+  await ask(staying)
+  staying.abort()
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, false])
 })

@@ -116,13 +116,17 @@ describe('keys', () => {
     [{ plan: 'free', limits: { perMinute: 1.5, perDay: 1 } }, 'limits'],
     [{ plan: 'free', limits: { perMinute: Number.POSITIVE_INFINITY, perDay: 1 } }, 'limits'],
     [{ plan: 'free', account: '' }, 'account'],
+    [{ plan: 'free', account: 'a\u0000' }, 'account'],
+    [{ plan: 'a\ud800' }, 'plan'],
+    [{ plan: 'free', label: 5 as never }, 'label'],
+    [{ plan: 'free', label: 'a\u0000' }, 'label'],
     [{ plan: 'free', expiresAt: Number.NaN }, 'expiresAt'],
   ])('issue(%j) is refused', async (options, name) => {
     const issuing = memory().keyStore.issue(options)
     await expect(issuing).rejects.toThrow(PetStoreError)
     await expect(issuing).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringContaining(`option ${name}: expected`),
+      message: expect.stringMatching(`^option ${name}: expected .+, got .+`),
     })
   })
 
@@ -157,4 +161,18 @@ describe('keys', () => {
     )
     expect(response.status).toBe(401)
   })
+})
+
+test('a token68 of every character that there is reaches the key store as it came, and no other does', async () => {
+  const asked: string[] = []
+  const find = (token: string) => void asked.push(token)
+  const { send } = await startApi({ keyStore: { find } })
+  const tokens = ['azAZ09-._~+/', '+', 'a==', 'a*', 'a=b', '=']
+  for (const token of tokens) expect((await send('/v1/pets', { token })).code).toBe('invalid_api_key')
+  expect(asked).toEqual(['azAZ09-._~+/', '+', 'a=='])
+})
+
+test('a token that was issued once has its checksum in every release', () => {
+  expect(isToken(`pet_${'0'.repeat(43)}1kaiHX`)).toBe(true)
+  expect(isToken(`pet_${'z'.repeat(43)}177I3K`)).toBe(true)
 })

@@ -205,6 +205,7 @@ describe('bodies that are taken', () => {
     ['{"name":"Rex","categoryId":7.0}', '"categoryId":7,'],
     ['{"name":"Rex","categoryId":70e-1}', '"categoryId":7,'],
     ['{"name":"Rex","categoryId":0.7e1}', '"categoryId":7,'],
+    ['{"name":"Rex","categoryId":0.00000000000000000000007e23}', '"categoryId":7,'],
     ['{"name":"Rex","categoryId":-0}', '"categoryId":0,'],
     ['{"name":"Rex","categoryId":0e999999}', '"categoryId":0,'],
     ['{"name":"Rex","categoryId":9223372036854775807}', '"categoryId":9223372036854775807,'],
@@ -271,7 +272,8 @@ describe('content types', () => {
     })
     expect((await petStore.fetch(request)).status).toBe(415)
     expect((await add(body, { headers: { 'content-encoding': 'gzip' } })).status).toBe(415)
-    expect((await add(body, { headers: { 'content-encoding': 'identity' } })).status).toBe(201)
+    for (const coding of ['identity', 'Identity'])
+      expect((await add(body, { headers: { 'content-encoding': coding } })).status).toBe(201)
   })
 })
 
@@ -365,4 +367,58 @@ describe('the body limit', () => {
     const response = await post(broken)
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
   })
+})
+
+test.each([
+  ['null', 'null'],
+  ['true', 'true'],
+  ['[1]', 'an array'],
+  ['{"a":1}', 'an object'],
+  ['1.5', 'the number 1.5'],
+  ['"x"', 'the string "x"'],
+])('a message says what came, of whatever kind: %s', async (json, came) => {
+  const { add } = await startApi()
+  expect((await add(`{"name":"Rex","categoryId":1,"status":${json}}`)).message).toContain(`, got ${came}.`)
+})
+
+test.each(['[]', '{}'])('nesting is counted by its depth, and not by how many %s stand side by side', async (one) => {
+  const { add } = await startApi()
+  const { status } = await add(`{"name":"Rex","categoryId":1,"x":[${Array(300).fill(one).join()}]}`)
+  expect(status).toBe(201)
+})
+
+test('a body of another type is told what was expected and what came, in few words', async () => {
+  const { add } = await startApi()
+  const why = async (headers: Record<string, string>) => (await add('{}', { headers })).message
+  expect(await why({ 'content-type': 'text/plain' })).toBe(
+    'The body must be application/json in UTF-8: expected application/json, got "text/plain".',
+  )
+  expect(await why({ 'content-encoding': 'gzip' })).toBe(
+    'The body must be application/json in UTF-8: expected no Content-Encoding, got "gzip".',
+  )
+  expect((await why({ 'content-type': 'x'.repeat(10_000) })).length).toBeLessThan(200)
+})
+
+test.each(['9'.repeat(60_000), `"${'x'.repeat(60_000)}"`])(
+  'a message is short, however long what came: %.5s',
+  async (json) => {
+    const { add } = await startApi()
+    const { code, message } = await add(`{"name":"Rex","categoryId":${json}}`)
+    expect([code, message.length < 200]).toEqual(['invalid_body', true])
+  },
+)
+
+test('a body of several pieces is read whole', async () => {
+  const { petStore, token } = await startApi()
+  const pieces = ['{"name":"R', 'ex', '","categoryId":1}'].map((text) => new TextEncoder().encode(text))
+  const body = new ReadableStream({
+    start: (controller) => {
+      for (const piece of pieces) controller.enqueue(piece)
+      controller.close()
+    },
+  })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const init = { method: 'POST', body, duplex: 'half', headers } as RequestInit
+  const response = await petStore.fetch(new Request('http://x/v1/pets', init))
+  expect([response.status, await response.json()]).toMatchObject([201, { name: 'Rex' }])
 })

@@ -37,8 +37,14 @@ describe('a back end that fails', () => {
     ['a TypeError', new TypeError(SECRET), 500],
     ['a value that is no error', SECRET, 500],
     ['undefined', undefined, 500],
+    ['null', null, 500],
     ['an option error', new PetStoreError('invalid_option', SECRET), 500],
     ['service_unavailable', new PetStoreError('service_unavailable', SECRET), 503],
+    [
+      'service_unavailable of another copy',
+      Object.assign(errno('service_unavailable'), { name: 'PetStoreError' }),
+      503,
+    ],
     ['a refused connection', errno('ECONNREFUSED'), 503],
     ['a reset connection', errno('ECONNRESET'), 503],
     ['a cause', new Error('query failed', { cause: errno('ETIMEDOUT') }), 503],
@@ -82,7 +88,10 @@ describe('a back end that fails', () => {
     const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
     Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
     Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
-    expect((await (await broken({ list: fail(one) })).send('/v1/pets')).status).toBe(500)
+    const told: unknown[] = []
+    const { send } = await broken({ list: fail(one) }, { onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([one])
   })
 
   test('the limit stated is that of the key, also while the quota store is out of order', async () => {
@@ -229,7 +238,11 @@ describe('a back end that does not answer', () => {
     vi.useRealTimers()
   })
 
-  test.each(['list', 'find', 'spend'] as const)('%s: 503 after the time-out, and not before', async (port) => {
+  test.each([
+    ['list', 'storage'],
+    ['find', 'key store'],
+    ['spend', 'quota store'],
+  ] as const)('%s: 503 after the time-out, and not before', async (port, name) => {
     const told: unknown[] = []
     // A key store that answers at once: hashing a token takes real time, which no fake timer moves.
     const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
@@ -243,7 +256,9 @@ describe('a back end that does not answer', () => {
     await vi.advanceTimersByTimeAsync(1)
     expect(await answer).toMatchObject({ status: 503, code: 'service_unavailable' })
     expect(told).toEqual([
-      expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining('250 ms') }) }),
+      expect.objectContaining({
+        cause: expect.objectContaining({ message: `the ${name} did not answer within 250 ms` }),
+      }),
     ])
     expect(vi.getTimerCount()).toBe(0)
   })
@@ -304,4 +319,20 @@ describe('observers', () => {
     expect((await send('/v1/pets')).status).toBe(500)
     expect((await send('/v1/none')).status).toBe(404)
   })
+})
+
+test('a count that is none is a fault that is told of the quota store', async () => {
+  const told: unknown[] = []
+  const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => told.push(error) })
+  await send('/v1/pets')
+  const message = 'the quota store: expected a QuotaCount, got an object'
+  expect(told).toEqual([expect.objectContaining({ message })])
+})
+
+test.each([null, undefined])('no animal at all, %j, is a fault that is told of the storage', async (animal) => {
+  const told: unknown[] = []
+  const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
+  const { send, add } = await startApi({ storage, onError: (error) => told.push(error) })
+  expect([(await send('/v1/pets')).status, (await add('{"name":"a","categoryId":1}')).status]).toEqual([500, 500])
+  expect(told).toEqual(Array(2).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })))
 })

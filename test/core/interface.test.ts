@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createPetStore, petStatuses } from '../../src/index.ts'
+import { errorTable } from '../../src/errors.ts'
+import { createPetStore, PetStoreError, petStatuses } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -24,6 +25,10 @@ describe('routes', () => {
     'x',
     '/v1/pet%73',
     '/v1/../v1/pets',
+    'xy/v1/pets',
+    'x/http://any.example/v1/pets',
+    'http://any.example#/v1/pets',
+    'http://any.example?/v1/pets',
   ])('%s: 404 route_not_found', async (target) => {
     const { send } = await startApi()
     expect(await send(target)).toMatchObject({ status: 404, code: 'route_not_found' })
@@ -74,7 +79,7 @@ describe('routes', () => {
   })
 
   test('the base path is an option', async () => {
-    for (const basePath of ['', '/', '/shop/api/v1', '/v1/']) {
+    for (const basePath of ['', '/', '/shop/api/v1', '/v1/', "/a-._~!$&'()*+,;=:@"]) {
       const { petStore, send } = await startApi({ basePath })
       expect(petStore.basePath).toBe(basePath.replace(/\/$/, ''))
       expect((await send(`${petStore.basePath}/pets`)).status).toBe(200)
@@ -223,7 +228,15 @@ describe('CORS', () => {
     const { send } = await startApi({ cors: true })
     for (const got of [await send('/v1/pets'), await send('/v1/pets', { token: null })]) {
       expect(got.headers.get('access-control-allow-origin')).toBe('*')
-      for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'Link']) {
+      for (const name of [
+        'X-RateLimit-Limit',
+        'X-RateLimit-Remaining',
+        'X-RateLimit-Reset',
+        'Retry-After',
+        'Link',
+        'Deprecation',
+        'Sunset',
+      ]) {
         expect(got.headers.get('access-control-expose-headers')).toContain(name)
       }
     }
@@ -254,3 +267,41 @@ test('the default export of a module is a store itself', async () => {
   const { default: store } = { default: createPetStore() }
   expect((await store.fetch(new Request('http://x/v1/pets'))).status).toBe(401)
 })
+
+test('undefined within cors and ban is as good as left out', async () => {
+  const plans = { free: { perMinute: 1, perDay: 9 } }
+  const { send } = await startApi({
+    cors: { origins: undefined, maxAge: undefined },
+    ban: { afterRefusals: undefined, seconds: undefined },
+    plans,
+  })
+  const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
+  const preflight = await send('/v1/pets', { method: 'OPTIONS', headers })
+  expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+  expect(preflight.headers.get('access-control-max-age')).toBe('600')
+  for (let i = 0; i < 2; i++) await send('/v1/pets')
+  const banned = await send('/v1/pets')
+  expect([banned.code, banned.headers.get('retry-after')]).toEqual(['api_key_banned', '300'])
+})
+
+test('a preflight of a path that is not there is answered, so that the page learns of the 404', async () => {
+  const { send } = await startApi({ cors: true })
+  const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
+  const got = await send('/v1/none', { method: 'OPTIONS', token: null, headers })
+  expect([got.status, got.headers.get('access-control-allow-methods')]).toEqual([204, 'OPTIONS'])
+})
+
+test.each(Object.entries(errorTable))('%s says what it means in a sentence, and so does the error', (code, entry) => {
+  expect(entry.message).toMatch(/^[A-Z].+\.$/)
+  expect(new PetStoreError(code as keyof typeof errorTable)).toMatchObject(entry)
+})
+
+test.each<Record<string, string>>([{}, { origin: 'https://a.example' }, { 'access-control-request-method': 'GET' }])(
+  'an OPTIONS that is no preflight is a request like any other: %j',
+  async (headers) => {
+    const { send } = await startApi({ cors: true })
+    expect((await send('/v1/pets', { method: 'OPTIONS', token: null, headers })).status).toBe(401)
+    const got = await send('/v1/pets', { method: 'OPTIONS', headers })
+    expect([got.status, got.headers.get('access-control-max-age'), rateLimit(got).remaining]).toEqual([204, null, 59])
+  },
+)

@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { encodeCursor } from '../../src/cursor.ts'
-import { cached } from '../../src/index.ts'
+import { cached, memory } from '../../src/index.ts'
 import { originForm } from '../../src/target.ts'
+import { newToken } from '../../src/token.ts'
 import { startApi } from '../support/api.ts'
 
 setFlagsFromString('--expose-gc')
@@ -67,4 +68,33 @@ test('a token that is remembered keeps nothing of the header that it came in', a
     }
   })
   expect(grown).toBeLessThan((LONG * MANY) / 3)
+})
+
+test('of targets, what is remembered keeps no more than so many, however many are asked for', async () => {
+  const api = await startApi({ anonymous: WIDE })
+  const filler = 'x'.repeat(400)
+  const grown = await growth(async () => {
+    for (let i = 0; i < 9_500; i++) {
+      expect((await api.send(`/v1/pets?${filler}${i}`, { token: null })).status).toBe(401)
+    }
+  })
+  expect(grown).toBeLessThan(4_000_000)
+})
+
+test('tokens that nobody has leave nothing behind in memory, however many are tried', async () => {
+  const { keyStore } = memory()
+  const grown = await growth(async () => {
+    for (let i = 0; i < 5_000; i++) expect(await keyStore.find(newToken())).toBeUndefined()
+  })
+  expect(grown).toBeLessThan(500_000)
+})
+
+test('of pages, what is remembered keeps no more than so many, however many are asked for', async () => {
+  const api = await startApi({ plans: { free: WIDE } })
+  const name = 'x'.repeat(2_000)
+  for (let i = 0; i < 4_500; i++) await api.storage.create({ name, categoryId: 1n })
+  const grown = await growth(async () => {
+    for (let i = 0; i < 4_499; i++) await api.send(`/v1/pets?limit=1&cursor=${encodeCursor(BigInt(i))}`)
+  })
+  expect(grown).toBeLessThan(5_000_000)
 })

@@ -218,3 +218,39 @@ describe('options', () => {
     expect(() => cached(store as never)).toThrow('option store: expected an object with find, got ')
   })
 })
+
+test('a store that only finds only finds behind a cache as well', () => {
+  expect(Object.keys(cached({ find: () => KEY }))).toEqual(['find'])
+})
+
+test('revoking one key forgets no other', async () => {
+  const { asked, find } = countingStore(new Map(['a', 'b'].map((token) => [token, { ...KEY, id: token }])))
+  const store = cached(managed(find, async () => true))
+  for (const token of ['a', 'b']) await store.find(token)
+  await store.revoke('a')
+  for (const token of ['a', 'b']) await store.find(token)
+  expect(asked).toEqual(['a', 'b', 'a'])
+})
+
+test('by default a key is remembered for 30 seconds', async () => {
+  const clock = manualClock()
+  const { asked, find } = countingStore(new Map([['known', KEY]]))
+  const store = cached({ find }, { clock })
+  for (const wait of [0, 29_999, 1]) {
+    clock.advance(wait)
+    await store.find('known')
+  }
+  expect(asked).toHaveLength(2)
+})
+
+test('an unknown token that was issued since stays a key when the clock steps back', async () => {
+  const clock = manualClock()
+  const keys = new Map<string, ApiKey>()
+  const store = cached(countingStore(keys), { clock })
+  expect(await store.find('token')).toBeUndefined()
+  keys.set('token', KEY)
+  clock.advance(10_000)
+  expect(await store.find('token')).toBe(KEY)
+  clock.advance(-7_000)
+  expect(await store.find('token')).toBe(KEY)
+})

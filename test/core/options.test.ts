@@ -42,6 +42,10 @@ const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['cors', { maxAge: -1 }],
   ['cors', { origin: ['https://a.example'] }],
   ['ban', { afterRefusal: 3 }],
+  ['ban', { seconds: 5, afterRefusal: 3 }],
+  ['cors', { origins: ['https://a.example', 'https://b.example/'] }],
+  ['basePath', '/.'],
+  ['publicUrl', 'xhttp://x'],
   ['ban', []],
   ['plans', []],
   ['plans', new Map([['free', { perMinute: 1, perDay: 1 }]])],
@@ -62,7 +66,7 @@ describe('a wrong option is an error that names it', () => {
     expect(create).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
-        message: expect.stringMatching(new RegExp(`^option ${name}: expected .*, got `)),
+        message: expect.stringMatching(new RegExp(`^option ${name}: expected .+, got .+`)),
       }),
     )
   })
@@ -143,4 +147,21 @@ describe('a wrong option of memory', () => {
     const { key } = await memory().keyStore.issue({ plan: 'pro', limits: { perMinute: 1, perDay: 2 } })
     expect([Object.isFrozen(key), Object.isFrozen(key.limits)]).toEqual([true, true])
   })
+})
+
+test.each([
+  {},
+  { maxAge: 0 },
+  { maxAge: 5 },
+  { origins: '*' },
+  { origins: [] },
+  { origins: undefined, maxAge: undefined },
+] as const)('the cors and ban options may leave out what they like: %j', (cors) => {
+  expect(() => createPetStore({ cors, ban: {} })).not.toThrow()
+})
+
+test('the message of a wrong option says what came', () => {
+  expect(() => createPetStore({ bodyLimit: 0 })).toThrow(
+    'option bodyLimit: expected a whole number from 1 to 2^53-1, got the number 0',
+  )
 })

@@ -28,7 +28,9 @@ describe('parameters', () => {
       (limit) => `limit=${limit}`,
     ),
     ...['Sold', 'SOLD', '', 'lost', 'sold,pending', ' sold'].map((status) => `status=${status}`),
-    ...['', 'x', '1', 'MToy=', 'MTox%00', 'Mjox', 'MTotMA', 'MTowMQ', '%zz'].map((cursor) => `cursor=${cursor}`),
+    ...['', 'x', '1', 'MToy=', 'MTox%00', 'Mjox', 'MTotMA', 'MTowMQ', 'MQ', 'MTphYmM', '%zz'].map(
+      (cursor) => `cursor=${cursor}`,
+    ),
     'limit=5&limit=5',
     'status=sold&status=sold',
     'cursor=MToy&cursor=MToy',
@@ -175,6 +177,7 @@ describe('pages', () => {
     ['https://api.example/v1', 'https://api.example/v1'],
     ['https://shop.example/store', 'https://shop.example/store/v1'],
     ['https://shop.example:8443/store/v1/', 'https://shop.example:8443/store/v1'],
+    ['https://shop.example/store//', 'https://shop.example/store/v1'],
   ])('with publicUrl %s links are absolute', async (publicUrl, address) => {
     const { send } = await withPets(3, { publicUrl })
     expect(nextOf((await send('/v1/pets?limit=1')).headers)).toBe(`${address}/pets?limit=1&cursor=MTox`)
@@ -214,4 +217,16 @@ describe('pages', () => {
     expect(await response.text()).toBe('[{"id":9223372036854775806,"name":"far","categoryId":9223372036854775806}]')
     expect(decodeCursor(/cursor=([\w-]+)/.exec(response.headers.get('link') ?? '')?.[1] ?? '')).toBe(last - 1n)
   })
+})
+
+test('a mount path stands behind a publicUrl that names only the host', async () => {
+  const { petStore, token } = await withPets(2, { publicUrl: 'https://api.example' })
+  const { headers } = await petStore.handle({
+    method: 'GET',
+    target: '/shop/v1/pets?limit=1',
+    mountPath: '/shop',
+    header: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined),
+    body: async () => new Uint8Array(),
+  })
+  expect(headers).toContain('<https://api.example/shop/v1/pets?limit=1&cursor=MTox>; rel="next"')
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ApiKey, PetStoreOptions } from '../../src/index.ts'
+import { type ApiKey, memory, type PetStoreOptions } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -332,4 +332,56 @@ describe('bans', () => {
     clock.advance(300_000)
     expect((await send('/v1/pets')).status).toBe(200)
   })
+})
+
+test('a new day begins at its first instant, for what was used up before', async () => {
+  const { send, clock } = await start(10, 1, {}, MIDNIGHT + DAY - 1)
+  expect((await send('/v1/pets')).status).toBe(200)
+  expect((await send('/v1/pets')).headers.get('retry-after')).toBe('1')
+  clock.advance(1)
+  expect((await send('/v1/pets')).status).toBe(200)
+})
+
+test.each([
+  { maxCustomers: 2, maxAddresses: 1 },
+  { maxCustomers: 1, maxAddresses: 2 },
+])('customers and strangers each have the room that is theirs: %j', async (room) => {
+  const limits = { perMinute: 9, perDay: 9 }
+  const { send, keyStore } = await startApi({ plans: { free: limits }, anonymous: limits, memory: room })
+  const tokens = [(await keyStore.issue({ plan: 'free' })).token, (await keyStore.issue({ plan: 'free' })).token]
+  const asCustomer = async (i: number) => rateLimit(await send('/v1/pets', { token: tokens[i] as string })).remaining
+  const asStranger = async (i: number) =>
+    rateLimit(await send('/v1/pets', { token: null, address: `192.0.2.${i}` })).remaining
+  for (const [ask, kept] of [
+    [asCustomer, room.maxCustomers],
+    [asStranger, room.maxAddresses],
+  ] as const) {
+    expect([await ask(0), await ask(1)]).toEqual([8, 8])
+    expect(await ask(0)).toBe(kept === 2 ? 7 : 8)
+  }
+})
+
+test('a 429 says for how long to wait', async () => {
+  const { send, clock } = await start(1, 100, { ban: { afterRefusals: 3 } })
+  await send('/v1/pets')
+  expect((await send('/v1/pets')).message).toBe('Too many requests. Retry after 60 seconds.')
+  clock.advance(59_000)
+  expect((await send('/v1/pets')).message).toBe('Too many requests. Retry after 1 second.')
+  await send('/v1/pets')
+  expect((await send('/v1/pets')).message).toBe(
+    'The API key is banned for a time, for going on over its limit. Retry after 300 seconds.',
+  )
+})
+
+test('nobody is banned where there are no bans', async () => {
+  const request = {
+    subject: 'a',
+    anonymous: false,
+    limits: { perMinute: 1, perDay: 1 },
+    ban: false,
+    now: MIDNIGHT,
+  } as const
+  const { quota } = memory()
+  for (const granted of [true, false, false])
+    expect(await quota.spend(request)).toMatchObject({ granted, bannedUntil: 0 })
 })

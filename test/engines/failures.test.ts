@@ -231,3 +231,10 @@ describe('a wrong option of a back end is an error that names it', () => {
     },
   )
 })
+
+test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)(
+  'the cache of keys may be as told: %j',
+  (keyCache) => {
+    expect(() => postgres({ query: async () => ({ rows: [] }) }, { keyCache })).not.toThrow()
+  },
+)

@@ -1,8 +1,11 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { runningResponses } from '../../adapters/node/closing.ts'
 import { serve, toNodeHandler } from '../../adapters/node.ts'
-import { memory, type Pet } from '../../src/index.ts'
+import { memory, type Pet, type PetStorage } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
 import { expectSilence, keyedStore, petBody, signalled, startServer } from '../support/node-server.ts'
 import { rawConnection } from '../support/raw-http.ts'
@@ -62,6 +65,8 @@ describe('close', () => {
     }
     const closed = close()
     await connection.send(post)
+    // The server's side of the connection is to have read it by then.
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
     open()
     expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 201])
     await connection.closed()
@@ -87,7 +92,7 @@ describe('close', () => {
     expect(await isRefused(url)).toBe(true)
     slow.socket.resume()
     expect(JSON.parse((await slow.answer()).body)).toHaveLength(100)
-    await within(closed, 'close')
+    await within(closed, 'close', 2_000)
     await kept.closed()
   })
 
@@ -146,7 +151,7 @@ describe('serve', () => {
     await expect(serve(petStore, { port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  test.each([70_000, -1, 1.5, Number.NaN])('on port %d rejects', async (port) => {
+  test.each([70_000, 65_536, -1, 1.5, Number.NaN])('on port %d rejects', async (port) => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'invalid_option' })
   })
@@ -197,4 +202,93 @@ describe('serve', () => {
     await connection.closed()
     expect(connection.socket.bytesRead).toBeLessThan(30_000_000)
   })
+})
+
+const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+
+const hosts = [
+  [undefined, '127.0.0.1'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['0.0.0.0', 'localhost'],
+  ...(hasIPv6 ? [['::', 'localhost'] as const, ['::1', '[::1]'] as const] : []),
+] as const
+
+test.each(hosts)('serve on host %s tells its address, at which it answers', async (host, name) => {
+  const { url } = await startServer({ host })
+  expect(url).toMatch(/^http:\/\/[^/]+:\d+$/)
+  expect(new URL(url).hostname).toBe(name)
+  expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
+})
+
+test('a request whose head was on its way when close began is answered, and its connection ends', async () => {
+  const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+  const connection = await rawConnection(url)
+  await connection.send('GET /v1/pets HTTP/1.1\r\n')
+  await rawConnection(url).then(({ leave }) => leave())
+  const closed = close()
+  await connection.send(`${authorized}\r\n`)
+  const answer = await connection.answer()
+  expect([answer.status, answer.headers.connection]).toEqual([200, 'close'])
+  await connection.closed()
+  await within(closed, 'close')
+})
+
+test('a client that resets a CONNECT which waits for its turn disturbs nobody', async () => {
+  const { store, asked, open } = gated()
+  const left = signalled()
+  const list: PetStorage['list'] = (_query, context) => {
+    context?.signal?.addEventListener('abort', () => left.resolve())
+    return store.storage.list()
+  }
+  const { url, authorized } = await startServer({ store: { storage: { ...store.storage, list } } })
+  const connection = await rawConnection(url)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\nCONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
+  await within(asked, 'the storage')
+  connection.socket.resetAndDestroy()
+  await within(left.promise, 'the signal')
+  open()
+})
+
+test('a client that leaves before answers that are written holds up the close of no other', async () => {
+  const pets = Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: 'x'.repeat(200_000), categoryId: 1n }))
+  const asked = signalled()
+  let count = 0
+  const list = () => {
+    if (++count === 3) asked.resolve()
+    return pets
+  }
+  const { url, authorized, close } = await startServer({
+    store: { storage: { ...memory().storage, list } },
+    closeTimeout: LONG,
+  })
+  const [slow, kept] = [await rawConnection(url), await rawConnection(url)]
+  await kept.send(`GET /v1/pets/0 HTTP/1.1\r\n${authorized}\r\n`)
+  await kept.answer()
+  slow.socket.pause()
+  const get = `GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`
+  await slow.send(get + get + get)
+  await within(asked.promise, 'the storage')
+  await once(slow.socket, 'readable')
+  const closed = close()
+  slow.socket.resetAndDestroy()
+  await within(closed, 'close', 2_000)
+  await kept.closed()
+})
+
+test('of responses and connections that are gone nothing is kept', async () => {
+  const gone = signalled()
+  const server = createServer((_request, response) => response.end())
+  server.on('connection', (socket) => socket.on('close', () => setImmediate(gone.resolve)))
+  const running = runningResponses(server)
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  for (let i = 0; i < 2; i++) {
+    await connection.send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await connection.answer('HEAD')
+  }
+  expect([...running.values()].map((responses) => responses.size <= 1)).toEqual([true])
+  connection.leave()
+  await within(gone.promise, 'the end of the connection')
+  expect(running.size).toBe(0)
 })

@@ -117,3 +117,12 @@ describe('a host whose own parts fail', () => {
     expect(await statusOf('http://b/v1/pets')).toBe(200)
   })
 })
+
+test('a host that is answering already goes on with its answer', async () => {
+  const { url } = await hostServer((_req, res, go) => {
+    res.writeHead(418, ['Content-Length', '3']).write('t')
+    go()
+    setImmediate(() => setImmediate(() => res.end('ea')))
+  })
+  expect(await rawRequest(url, 'GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')).toMatchObject({ status: 418, body: 'tea' })
+})

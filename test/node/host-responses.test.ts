@@ -61,3 +61,31 @@ test("a header of the host's has the same bytes beside whatever body, and whethe
   for (let i = 0; i < 4; i++) headers.push((await connection.answer()).headers['x-host'])
   expect(new Set(headers).size).toBe(1)
 })
+
+test('answers vary by what the host says that they vary by, and by the origin', async () => {
+  const { petStore } = await keyedStore({ store: { cors: { origins: ['https://shop.example'] } } })
+  const handler = toNodeHandler(petStore)
+  const connection = await connectTo((request, response) => {
+    response.setHeader('Vary', 'Cookie')
+    handler(request, response)
+  })
+  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).headers.vary).toBe('Cookie, Origin')
+})
+
+test('a host that looks at the headers in a writeHead of its own finds them', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const seen: unknown[] = []
+  const connection = await connectTo((request, response) => {
+    const { writeHead } = response
+    response.writeHead = ((...args: Parameters<typeof writeHead>) => {
+      seen.push(response.getHeader('content-type'))
+      return writeHead.apply(response, args)
+    }) as never
+    handler(request, response)
+  })
+  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).status).toBe(401)
+  expect(seen).toEqual(['application/json'])
+})

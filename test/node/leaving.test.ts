@@ -1,7 +1,11 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { toNodeHandler } from '../../adapters/node.ts'
 import { type ApiRequest, memory, type Pet, type PetStore } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
-import { expectSilence, petBody, signalled, startServer } from '../support/node-server.ts'
+import { expectSilence, keyedStore, petBody, signalled, startServer } from '../support/node-server.ts'
 import { rawConnection } from '../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -134,3 +138,53 @@ describe('no false abort', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false])
   })
 })
+
+test('a signal that is first asked for when the client has left is aborted', async () => {
+  const left = signalled()
+  const seen = signalled<boolean | undefined>()
+  const wrap = (petStore: PetStore): PetStore => ({
+    ...petStore,
+    handle: async (request) => {
+      await left.promise
+      seen.resolve(request.signal?.aborted)
+      return petStore.handle(request)
+    },
+  })
+  const { petStore } = await keyedStore({ wrap })
+  const handler = toNodeHandler(petStore)
+  const came = signalled()
+  const server = createServer((request, response) => {
+    response.on('close', left.resolve)
+    came.resolve()
+    handler(request, response)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  await within(came.promise, 'the request')
+  connection.leave()
+  expect(await within(seen.promise, 'the signal')).toBe(true)
+})
+
+test.each(['GET', 'HEAD'] as const)(
+  'no false abort after an answer to %s, where the client resets the connection over a body that nobody read',
+  async (method) => {
+    const watched = spy()
+    const { petStore } = await keyedStore({ wrap: watched.wrap })
+    const handler = toNodeHandler(petStore)
+    const closed = signalled()
+    const server = createServer((request, response) => {
+      response.on('close', () => setImmediate(closed.resolve))
+      handler(request, response)
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(`${method} /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
+    expect((await connection.answer(method === 'HEAD' ? method : undefined)).status).toBe(401)
+    connection.socket.resetAndDestroy()
+    await within(closed.promise, 'the end of the response')
+    expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false])
+  },
+)

@@ -99,9 +99,14 @@ describe('the method', () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     const get = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`
-    await connection.send(`${get}${get}CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n\x16\x03\x01`)
-    const statuses = [await connection.answer(), await connection.answer(), await connection.answer()]
-    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 404])
+    await connection.send(`${get}${get}${get}CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n\x16\x03\x01`)
+    const statuses = [
+      await connection.answer(),
+      await connection.answer(),
+      await connection.answer(),
+      await connection.answer(),
+    ]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 404])
     await connection.closed()
   })
 
@@ -167,4 +172,11 @@ describe('bytes outside ASCII', () => {
     const body = 'Content-Type: application/json\xff\r\nContent-Length: 2\r\n\r\n{}'
     expect((await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${body}`)).status).toBe(415)
   })
+})
+
+test('an answer of 204 states no length', async () => {
+  const { url, authorized } = await startServer()
+  const answer = await rawRequest(url, `OPTIONS /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect(answer.status).toBe(204)
+  expect(answer.headers).not.toHaveProperty('content-length')
 })

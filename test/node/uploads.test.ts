@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toNodeHandler } from '../../adapters/node.ts'
+import { memory } from '../../src/index.ts'
 import { expectSilence, keyedStore, petBody, signalled, startServer, type TestServer } from '../support/node-server.ts'
 import { type RawConnection, rawConnection, rawRequest } from '../support/raw-http.ts'
 
@@ -267,4 +268,93 @@ describe('Expect: 100-continue', () => {
     await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${EXPECT}${petBody()}`)
     expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([100, 201])
   })
+})
+
+test('of an upload that nobody wants, not much more than 16 MiB is drained', async () => {
+  const { url } = await startServer()
+  const connection = await rawConnection(url)
+  await connection.send(uploadHead(300 * 1024, true, STRANGER))
+  await upload(connection, 300 * 1024, true)
+  await connection.closed()
+  expect(connection.socket.bytesWritten).toBeLessThan(100 * 1024 * 1024)
+})
+
+test('a refused upload of a client that wants the connection closed, behind a host with an end of its own is read to its end', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const ended: boolean[] = []
+  const server = createServer((request, response) => {
+    const { end } = response
+    response.end = ((...args: Parameters<typeof end>) => {
+      ended.push(request.complete)
+      return end.apply(response, args)
+    }) as never
+    handler(request, response)
+  })
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+  await upload(connection, 320, false)
+  expect((await connection.answer()).status).toBe(401)
+  await connection.closed()
+  expect(ended).toEqual([true])
+})
+
+test('what is sent behind a refused upload whose turn comes late is not done either', async () => {
+  const reports: string[] = []
+  const gate = signalled<[]>()
+  const { storage } = memory()
+  const { url, authorized } = await startServer({
+    store: {
+      storage: { ...storage, list: () => gate.promise },
+      onResponse: ({ method, status }) => reports.push(`${method} ${status}`),
+    },
+  })
+  const connection = await rawConnection(url)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(2048, false, STRANGER)}`)
+  gate.resolve([])
+  expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 401])
+  await upload(connection, 2048, false)
+  await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`)
+  await connection.closed()
+  expect(reports.toSorted()).toEqual(['GET 200', 'POST 401'])
+})
+
+test('a client that never sends the body it announced is cut off behind a host with an end of its own as well', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const finished = signalled()
+  const server = createServer((request, response) => {
+    response.end = response.end.bind(response)
+    handler(request, response)
+    response.on('finish', () => setImmediate(finished.resolve))
+  })
+  server.keepAliveTimeout = 0
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(uploadHead(4_000_000, false, STRANGER))
+  const answer = await connection.answer()
+  expect([answer.status, answer.headers.connection]).toEqual([401, 'keep-alive'])
+  await finished.promise
+  vi.advanceTimersByTime(2_000)
+  vi.useRealTimers()
+  await connection.closed()
+})
+
+test('a refused upload which its host has paused is read to its end before the connection closes', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const server = createServer((request, response) => handler(request.pause(), response))
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(uploadHead(4096, false, STRANGER))
+  expect((await connection.answer()).status).toBe(401)
+  await upload(connection, 4096, false)
+  await connection.closed()
+  expect(connection.socket.errored).toBeNull()
 })
