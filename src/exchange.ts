@@ -76,9 +76,10 @@ export class FetchRequest implements ApiRequest {
   }
 
   async body(limit: number): Promise<Uint8Array> {
-    if (Number(this.header('content-length') ?? 0) > limit) throw tooLarge(limit)
-    const stream = this.request.body
-    if (this.request.bodyUsed || stream?.locked) throw new PetStoreError('body_already_read')
+    const length = this.header('content-length')
+    if (Number(length ?? 0) > limit) throw tooLarge(limit)
+    const stream = length === '0' ? null : this.request.body
+    if (stream !== null && (this.request.bodyUsed || stream.locked)) throw new PetStoreError('body_already_read')
     return stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
   }
 }

@@ -20,9 +20,13 @@ export function faultReply(error: unknown, observers: Observers, request: ApiReq
   return errorReply(code, status === 503 ? ['Retry-After', RETRY_AFTER_SECONDS] : [])
 }
 
+/** An error that throws at whoever looks at it is a fault like any other. */
 function codeOf(error: unknown): ErrorCode {
-  if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
-  return isUnreachable(error, new Set()) ? 'service_unavailable' : 'internal_error'
+  try {
+    if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
+    if (isUnreachable(error, new Set())) return 'service_unavailable'
+  } catch {}
+  return 'internal_error'
 }
 
 /** Looks through causes and their likes, each once: they may name one another. */
@@ -55,7 +59,10 @@ function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T>
       reject(new PetStoreError('service_unavailable', undefined, { cause }))
     }, timeout)
     Promise.resolve(promise)
-      .then(resolve, (error) => reject(ofPort(error)))
+      .catch((error) => {
+        throw ofPort(error)
+      })
+      .then(resolve, reject)
       .finally(() => clearTimeout(timer))
   })
 }

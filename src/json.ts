@@ -4,6 +4,7 @@ import { PetStoreError } from './errors.ts'
 import { type Pet, petStatuses } from './model.ts'
 
 const DEEPEST = 256
+const LONGEST_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const INT64_MIN = -(2n ** 63n)
@@ -41,8 +42,10 @@ function parseText(text: string): unknown {
   try {
     return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
-    // The parser shows the half of a character at which it stopped.
-    throw malformed(error instanceof SyntaxError ? error.message.toWellFormed() : 'it cannot be read')
+    // The parser shows names and numbers whole, and may stop at half a character.
+    throw malformed(
+      error instanceof SyntaxError ? error.message.slice(0, LONGEST_REASON).toWellFormed() : 'it cannot be read',
+    )
   }
 }
 

@@ -132,7 +132,9 @@ class KeyCache {
     const lookUps = this.#lookUps
     const startedAt = this.#clock.now()
     const result = Promise.resolve(this.#store.find(token))
-      .then((key) => {
+      .then((found) => {
+        // A database's row may be `null`.
+        const key = found ?? undefined
         // One that was overtaken, by a revocation or by a later look-up, may have read what no longer holds.
         if (lookUps === this.#lookUps && lookUps.get(token) === lookUp)
           this.#remember(token, { key, readAt: startedAt })
@@ -142,8 +144,18 @@ class KeyCache {
         if (lookUps.get(token) === lookUp) lookUps.delete(token)
       })
     const lookUp = { result, startedAt }
+    this.#forgetLost()
+    lookUps.delete(token)
     lookUps.set(token, lookUp)
     return result
+  }
+
+  /** Nobody joins them any more, and they may never end. The oldest come first. */
+  #forgetLost(): void {
+    for (const [token, { startedAt }] of this.#lookUps) {
+      if (this.#isFresh(startedAt, JOINED_FOR)) break
+      this.#lookUps.delete(token)
+    }
   }
 
   #remember(token: string, entry: Entry): void {

@@ -1,3 +1,4 @@
+import { describe } from './describe.ts'
 import { PetStoreError } from './errors.ts'
 import type { ApiRequest } from './exchange.ts'
 
@@ -12,22 +13,27 @@ export function requireJson(request: ApiRequest): void {
   const type = request.header('content-type')
   if (type !== JSON_TYPE && !isJson(type)) throw unsupported(JSON_TYPE, type)
   const encoding = request.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw unsupported('no Content-Encoding', encoding)
+  if (encoding && encoding.toLowerCase() !== 'identity') throw unsupported('no Content-Encoding', encoding)
 }
+
+/** Beyond ASCII there is white space that is none in a header (RFC 9110, section 5.6.3). */
+const NO_ASCII = /[^\t -~]/
 
 function isJson(type = ''): boolean {
   const [essence, ...parameters] = type
     .toLowerCase()
     .split(';')
     .map((part) => part.trim())
-  return essence === JSON_TYPE && parameters.every((parameter) => /^(?:charset=(?:utf-8|"utf-8"))?$/.test(parameter))
+  return (
+    essence === JSON_TYPE &&
+    !NO_ASCII.test(type) &&
+    parameters.every((parameter) => /^(?:charset=(?:utf-8|"utf-8"))?$/.test(parameter))
+  )
 }
 
 function unsupported(expected: string, got: string | undefined): PetStoreError {
-  const came = got === undefined ? 'none' : JSON.stringify(got.slice(0, 60))
   return new PetStoreError(
     'unsupported_media_type',
-    `The body must be application/json in UTF-8: expected ${expected}, got ${came}.`,
+    `The body must be application/json in UTF-8: expected ${expected}, got ${describe(got)}.`,
   )
 }

@@ -11,7 +11,7 @@ export interface NewPet {
   /** The category that the animal belongs to: an int64. */
   readonly categoryId: bigint
   /** The availability; absent only where the option `defaultStatus` is `null`. */
-  readonly status?: PetStatus
+  readonly status?: PetStatus | undefined
 }
 
 /** An animal of the catalogue. */
@@ -35,15 +35,15 @@ export interface ApiKey {
   /** The plan, whose limits hold unless the key has `limits` of its own. */
   readonly plan: string
   /** Keys with the same account share one allowance. */
-  readonly account?: string
+  readonly account?: string | undefined
   /** Limits agreed for this key alone, as for the Enterprise plan. */
-  readonly limits?: PlanLimits
+  readonly limits?: PlanLimits | undefined
   /** A note for whoever reads the list of keys. */
-  readonly label?: string
+  readonly label?: string | undefined
   /** When the key was issued, in milliseconds since the Unix epoch. */
-  readonly createdAt?: number
+  readonly createdAt?: number | undefined
   /** From when on the key is refused, in milliseconds since the Unix epoch. */
-  readonly expiresAt?: number
+  readonly expiresAt?: number | undefined
   /** When the key was revoked, in milliseconds since the Unix epoch. */
-  readonly revokedAt?: number
+  readonly revokedAt?: number | undefined
 }

@@ -2,6 +2,7 @@ import type { CorsOptions } from './cors.ts'
 import type { SunsetPolicy } from './deprecation.ts'
 import { describe } from './describe.ts'
 import { PetStoreError } from './errors.ts'
+import { isCount } from './is-count.ts'
 import { type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import type { Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { BanOptions } from './quota.ts'
@@ -57,11 +58,9 @@ const isObject = (value: unknown, ...names: readonly string[]): value is Record<
   value !== null &&
   !(Symbol.iterator in value) &&
   (names.length === 0 || Object.keys(value).every((name) => names.includes(name)))
-/** Whether a value is a whole number of at least 1. */
-export const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 1
 const isOptionalCount: Check = (value) => value === undefined || isCount(value)
 /** What timers take, but for 0. */
-const isTime: Check = (value) => isCount(value) && (value as number) < 2 ** 31
+const isTime: Check = (value) => isCount(value) && value < 2 ** 31
 const isFunction: Check = (value) => typeof value === 'function'
 const isOneOf = (...values: readonly unknown[]): [string, Check] => [
   values.map(String).join(' or '),
@@ -144,7 +143,9 @@ export function checkOptions(options: PetStoreOptions): void {
  */
 export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = []): void {
   if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
-  for (const [name, value] of Object.entries(options)) {
+  // What an object inherits counts as well.
+  for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
+    const value: unknown = options[name as keyof typeof options]
     if (value === undefined || ignored.includes(name)) continue
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
     if (!rule) throw invalidOption(name, `one of the options ${Object.keys(rules).join(', ')}`, value)

@@ -43,6 +43,8 @@ interface Exchange {
   readonly target: Target
   readonly route: Route
   readonly arrivedAt: number
+  /** The client's address, where it had to be asked for ahead of its use. */
+  clientAddress: string | undefined
   key: ApiKey | undefined
   limits: PlanLimits
   allowance: Allowance | undefined
@@ -104,19 +106,28 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     const target = readTarget(request)
     const route = matchRoute(request.method, target.route)
     const arrivedAt = clock.now()
-    return { request, target, route, arrivedAt, key: undefined, limits: rules.anonymous, allowance: undefined }
+    return {
+      request,
+      target,
+      route,
+      arrivedAt,
+      clientAddress: undefined,
+      key: undefined,
+      limits: rules.anonymous,
+      allowance: undefined,
+    }
   }
 
   function answer(exchange: Exchange): MaybePromise<ApiResponse> {
     const { request, route } = exchange
-    if (cors && isPreflight(request)) return preflight(cors, route)
     // A connection that closes while a port is waited for has no address any more.
-    if (observers.onResponse) void request.clientAddress
+    if (observers.onResponse) exchange.clientAddress = request.clientAddress
+    if (cors && isPreflight(request)) return preflight(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     if (!isPending(caller)) return charge(caller, exchange)
     // Should the door throw below, nobody hears of the caller any more.
     caller.catch(() => {})
-    void request.clientAddress
+    exchange.clientAddress = request.clientAddress
     return caller.then((caller) => charge(caller, exchange))
   }
 
@@ -126,7 +137,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     const now = clock.now()
     exchange.key = caller.key
     exchange.limits = limitsOf(caller, rules)
-    const spending = quotaRequest(caller, exchange.limits, request, rules, now)
+    const spending = quotaRequest(caller, exchange, rules, now)
     if (!spending) return admit(caller, exchange, untouched(now))
     const count = onQuotaFailure === 'refuse' ? ports.quota.spend(spending) : spendOrLetPass(spending, request)
     return andThen(count, (count) => admit(caller, exchange, count))

@@ -41,18 +41,18 @@ export interface PetStorage {
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
   /** Keeps one animal, under an id greater than every id that a list has shown. It is durable once this has answered. */
   create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
-  /** The animal of that id, or `undefined`. */
-  get(id: bigint, context?: CallContext): MaybePromise<Pet | undefined>
+  /** The animal of that id, or `undefined` or `null`. */
+  get(id: bigint, context?: CallContext): MaybePromise<Pet | null | undefined>
 }
 
 /** Tells whose a token is. This one method is all that a host needs to plug in credentials of its own. */
 export interface KeyStore {
   /**
-   * The live key of that token, or `undefined` where it is unknown, revoked or expired.
+   * The live key of that token, or `undefined` or `null` where it is unknown, revoked or expired.
    *
    * The token is any token68 that a client sent: nothing has been checked but its characters.
    */
-  find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
+  find(token: string, context?: CallContext): MaybePromise<ApiKey | null | undefined>
 }
 
 /** What a new key is issued with. */
@@ -79,6 +79,8 @@ export interface IssuedKey {
 
 /** A key store that also issues, revokes and lists. */
 export interface ManagedKeyStore extends KeyStore {
+  /** The live key of that token, or `undefined`. */
+  find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
   /** Issues a key. @throws {PetStoreError} `invalid_option` where an option has no meaning */
   issue(options: IssueOptions): Promise<IssuedKey>
   /** Revokes the key of that id, at once; `false` where there is none to revoke. */

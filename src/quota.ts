@@ -1,7 +1,7 @@
 import type { Caller } from './authenticate.ts'
-import { describe } from './describe.ts'
 import { errorTable } from './errors.ts'
 import type { ApiRequest, ApiResponse } from './exchange.ts'
+import { isCount } from './is-count.ts'
 import { isFixed } from './is-fixed.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import type { QuotaCount, QuotaRequest } from './ports.ts'
@@ -42,24 +42,32 @@ export interface Allowance {
 export function limitsOf({ key }: Caller, { plans, anonymous }: QuotaRules): PlanLimits {
   if (key === undefined) return anonymous
   const limits = key.limits ?? (Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined)
-  if (limits === undefined)
-    throw new Error(`key ${key.id}: it has no limits, and option plans has no plan "${key.plan}"`)
-  if (!Number.isSafeInteger(limits.perMinute) || !Number.isSafeInteger(limits.perDay))
-    throw new Error(`key ${key.id}: expected limits { perMinute, perDay }, whole numbers, got ${describe(limits)}`)
+  if (!isCount(limits?.perMinute) || !isCount(limits.perDay))
+    throw new Error(
+      `key ${key.id}: neither it nor plan "${key.plan}" has limits { perMinute, perDay }, whole numbers of at least 1`,
+    )
   return limits
+}
+
+/** What is known of a request that is to be counted. */
+interface Counted {
+  readonly request: ApiRequest
+  /** Where it was asked for already. */
+  readonly clientAddress: string | undefined
+  readonly limits: PlanLimits
 }
 
 /** What is to be counted for a caller; `undefined` for a stranger whose address nobody knows. */
 export function quotaRequest(
   caller: Caller,
-  limits: PlanLimits,
-  request: ApiRequest,
+  counted: Counted,
   rules: QuotaRules,
   now: number,
 ): QuotaRequest | undefined {
   const { key } = caller
+  const { limits } = counted
   if (key === undefined) {
-    const { clientAddress } = request
+    const clientAddress = counted.clientAddress ?? counted.request.clientAddress
     return !clientAddress
       ? undefined
       : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }
@@ -78,6 +86,8 @@ export function subjectReader(): QuotaRules['subjectOf'] {
   return (key) => {
     const known = subjects.get(key)
     if (known !== undefined) return known
+    // Customers would share what is counted under a name that is none.
+    if (key.id == null) throw new Error('key store: expected a key with an id, got one without')
     const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
     if (isFixed(key)) subjects.set(key, subject)
     return subject

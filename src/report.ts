@@ -7,7 +7,7 @@ import type { OperationName, Route } from './routes.ts'
 /** What is told of a fault beside the error itself. */
 export interface ErrorReport {
   readonly method: string
-  /** The request target as it came; it holds no credential. */
+  /** The request target as it came. The API key is no part of it. */
   readonly target: string
 }
 
@@ -32,13 +32,13 @@ export interface Observers {
 
 /** Tells the host of a fault. */
 export function reportFault(error: unknown, { onError }: Observers, { method, target }: ApiRequest): void {
-  const told = error instanceof PortFault ? error.cause : error
-  if (onError) quietly(() => onError(told, { method, target }))
+  if (onError) quietly(() => onError(error instanceof PortFault ? error.cause : error, { method, target }))
 }
 
 /** What an answer is reported of. */
 interface Answered {
   readonly request: ApiRequest
+  readonly clientAddress: string | undefined
   readonly route: Route
   readonly key: ApiKey | undefined
 }
@@ -50,9 +50,9 @@ export function reportResponse(
   status: number,
   durationMs: number,
 ): void {
-  const { request, route, key } = answered
+  const { request, route, key, clientAddress } = answered
   const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
-  const { method, target, clientAddress } = request
+  const { method, target } = request
   if (onResponse)
     quietly(() => onResponse({ method, target, status, operation, keyId: key?.id, clientAddress, durationMs }))
 }

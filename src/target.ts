@@ -54,10 +54,13 @@ export function targetReader(basePath: string): TargetReader {
 
 /** A target in origin form, without a fragment, whether it came so or in absolute form (RFC 9112, section 3.2). */
 export function originForm(target: string): string {
-  const start = target.charCodeAt(0) === 0x2f ? 0 : authorityEnd(target)
-  const hash = target.indexOf('#', start)
-  return target.slice(start, hash === -1 ? target.length : hash)
+  const hash = target.indexOf('#')
+  const whole = hash === -1 ? target : target.slice(0, hash)
+  return whole.charCodeAt(0) === 0x2f ? whole : whole.replace(ORIGIN, '')
 }
+
+/** A scheme and an authority (RFC 3986, sections 3.1 and 3.2). */
+const ORIGIN = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/
 
 /** The path of a target in origin form. */
 export function pathOf(target: string): string {
@@ -68,19 +71,4 @@ export function pathOf(target: string): string {
 /** Whether a path is the root itself or below it. */
 export function isBelow(path: string, root: string): boolean {
   return path.startsWith(root) && (path.length === root.length || path.charCodeAt(root.length) === 0x2f)
-}
-
-const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//
-
-/** Where the path of an absolute target begins, or its end where it has none. */
-function authorityEnd(target: string): number {
-  if (!ABSOLUTE.test(target)) return 0
-  let end = target.indexOf('://') + 3
-  while (end < target.length && !endsAuthority(target.charCodeAt(end))) end++
-  return end
-}
-
-/** A slash, a question mark or a number sign (RFC 3986, section 3.2). */
-function endsAuthority(code: number): boolean {
-  return code === 0x2f || code === 0x3f || code === 0x23
 }

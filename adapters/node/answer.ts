@@ -52,8 +52,11 @@ export function withHostVary(headers: readonly string[], hostHeader: (name: stri
   const at = headers.indexOf('Vary') + 1
   const theirs = at === 0 ? undefined : hostHeader('vary')
   if (theirs === undefined) return headers
-  const names = new Set([...String(theirs).split(/ *, */), headers[at] as string])
-  return headers.with(at, [...names].join(', '))
+  const name = headers[at] as string
+  const isNamed = String(theirs)
+    .split(/[ \t]*,[ \t]*/)
+    .some((known) => known === '*' || known.toLowerCase() === name.toLowerCase())
+  return headers.with(at, isNamed ? String(theirs) : `${theirs}, ${name}`)
 }
 
 /** Whether a middleware of the host has put its own functions before the response's: some hold the body back until its end. */

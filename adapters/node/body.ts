@@ -47,7 +47,7 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       if (!settled) reject(new PetStoreError('incomplete_body', undefined, { cause }))
       settled = true
     }
-    const onData = (chunk: Uint8Array | string) => {
+    const onData = (chunk: unknown) => {
       if (settled) return
       const bytes = toBytes(chunk, incoming.readableEncoding)
       size += bytes.byteLength
@@ -75,8 +75,8 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
 }
 
 /** The host may have called `setEncoding`. */
-function toBytes(chunk: Uint8Array | string, encoding: string | null | undefined): Uint8Array {
-  return typeof chunk === 'string' ? Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding) : chunk
+function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding) : (chunk as Uint8Array)
 }
 
 /**

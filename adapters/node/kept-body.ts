@@ -12,28 +12,24 @@ const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
  * @throws {PetStoreError} `body_already_read`
  */
 export function keptBody({ rawHeaders, httpVersionMajor, rawBody, body, _body }: NodeIncoming): Uint8Array {
-  const exact = bytesOf(rawBody) ?? (body instanceof Uint8Array ? body : undefined)
-  if (exact !== undefined) return exact
+  for (const kept of [rawBody, body]) if (kept instanceof Uint8Array) return kept
   const length = rawHeader(rawHeaders, 'content-length')
   // HTTP/2 may send a body of which no header speaks.
   const isAnnounced = rawHeader(rawHeaders, 'transfer-encoding') !== undefined || httpVersionMajor > 1
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
+  for (const kept of [rawBody, body]) if (typeof kept === 'string') return wholeText(kept, length)
   if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
-  if (typeof body === 'string') return wholeText(Buffer.from(body), length)
   if (isEmptyObject(body) && _body !== true && !(Number(length) < SHORTEST.length))
     throw lost('the body was read, and only an empty object was kept')
   return Buffer.from(rewrite(body))
 }
 
-function bytesOf(kept: unknown): Uint8Array | undefined {
-  if (typeof kept === 'string') return Buffer.from(kept)
-  return kept instanceof Uint8Array ? kept : undefined
-}
-
-/** Decoding replaces what is not UTF-8, and a parser of JSON may have made the text of a string: the length tells. */
-function wholeText(bytes: Uint8Array, length: unknown): Uint8Array {
+/** A parser of JSON may have made the text of a string: the length tells. Decoding puts U+FFFD for what is not UTF-8. */
+function wholeText(text: string, length: unknown): Uint8Array {
+  const bytes = Buffer.from(text)
   if (length !== undefined && Number(length) !== bytes.byteLength)
     throw lost('the body was read, and the text that was kept is not as long as it was')
+  if (text.includes('\ufffd')) throw lost('the body was read, and the text that was kept may not be what it was')
   return bytes
 }
 
@@ -57,7 +53,7 @@ function rewrite(body: unknown): string {
   throw lost('the body was parsed, and is no JSON value any more')
 }
 
-/** Integers beyond 2^53 and what overflowed to infinity. A fraction is no id, rounded or not. */
+/** Integers beyond 2^53 and what overflowed to infinity. That a number was a fraction in the text cannot be told any more. */
 function isRounded(value: unknown): boolean {
   return (
     typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))

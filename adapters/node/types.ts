@@ -1,5 +1,5 @@
-/** An event listener: what its events bring is for the listener to know. */
-type Listener = (...args: never[]) => void
+/** An event listener: what its events bring is for the listener to know. Newer types of Node take no `never` here. */
+type Listener = (...args: unknown[]) => void
 
 /** What is needed of Node's `Socket`. */
 interface NodeSocket {

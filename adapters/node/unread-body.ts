@@ -53,8 +53,9 @@ export function drain(incoming: NodeIncoming, finish: () => void): void {
   }
   const timer = setTimeout(stop, DRAIN_TIMEOUT)
   timer.unref()
-  incoming.on('data', (chunk: Uint8Array) => {
-    left -= chunk.byteLength
+  // It is text where the host has called `setEncoding`.
+  incoming.on('data', (chunk: unknown) => {
+    left -= (chunk as Uint8Array | string).length
     if (left < 0) stop()
   })
   incoming.on('end', stop)

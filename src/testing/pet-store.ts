@@ -20,7 +20,7 @@ export interface TestPetStore extends PetStore {
 /** The options of {@link createTestPetStore}: those of `createPetStore`, but for the parts that it brings. */
 export type TestPetStoreOptions = Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> & {
   /** The time to live by. @default a {@link manualClock} */
-  readonly clock?: ManualClock
+  readonly clock?: ManualClock | undefined
 }
 
 const OWN = ['storage', 'keyStore', 'quota'] as const
@@ -39,6 +39,7 @@ const OWN = ['storage', 'keyStore', 'quota'] as const
  * ```
  */
 export async function createTestPetStore(options: TestPetStoreOptions = {}): Promise<TestPetStore> {
+  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'a plain object', options)
   const { clock = manualClock(), ...rest } = options
   const given: PetStoreOptions = rest
   const own = OWN.find((name) => given[name] !== undefined)

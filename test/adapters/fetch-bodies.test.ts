@@ -16,6 +16,15 @@ const doors = {
 }
 
 describe.each(Object.entries(doors))('%s', (_, door) => {
+  test('an empty body is empty, whoever has read it', async () => {
+    const { token, ...store } = await createTestPetStore()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '0' }
+    const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '' })
+    await request.text()
+    const response = await door(store)(request)
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'malformed_json' }])
+  })
+
   test.each(['5', 'abc', '', '-1', '5, 5'])(
     'a body that a host has unpacked is read by its bytes, whatever length is stated: %j',
     async (length) => {

@@ -42,6 +42,21 @@ test('exact bytes go before what a parser made of them', () => {
   expect(keep({ body: new TextEncoder().encode(text) }, text)).toBe(text)
 })
 
+test('text is taken only where it is certainly what was sent', () => {
+  for (const member of ['rawBody', 'body']) {
+    const kept = (text: string, bytes: string | Buffer) => {
+      const rawHeaders = ['Content-Length', String(bytes.length)]
+      const chunked = ['Transfer-Encoding', 'chunked']
+      return [rawHeaders, chunked].map((headers) => keep({ rawHeaders: headers, [member]: text }, text))
+    }
+    const text = '{"name":"Rex","categoryId":1}'
+    expect(kept(text, text)).toEqual([text, text])
+    // As long in UTF-8 as what it stands for, or not.
+    for (const bytes of [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0xff])])
+      expect(kept(bytes.toString(), bytes)).toEqual([undefined, undefined])
+  }
+})
+
 test('what is no body is refused', () => {
   const cycle: { self?: unknown } = {}
   cycle.self = cycle

@@ -255,6 +255,9 @@ describe('content types', () => {
     'application/json, application/json',
     'application/merge-patch+json',
     `application/json${' '.repeat(10_000)}x`,
+    'application/json\u00a0',
+    '\ufeffapplication/json',
+    'application/json;\u00a0charset=utf-8',
   ])('%s is refused', async (type) => {
     const { add } = await startApi()
     expect(await add(body, { headers: { 'content-type': type } })).toMatchObject({
@@ -391,12 +394,27 @@ test('a body of another type is told what was expected and what came, in few wor
   const { add } = await startApi()
   const why = async (headers: Record<string, string>) => (await add('{}', { headers })).message
   expect(await why({ 'content-type': 'text/plain' })).toBe(
-    'The body must be application/json in UTF-8: expected application/json, got "text/plain".',
+    'The body must be application/json in UTF-8: expected application/json, got the string "text/plain".',
   )
   expect(await why({ 'content-encoding': 'gzip' })).toBe(
-    'The body must be application/json in UTF-8: expected no Content-Encoding, got "gzip".',
+    'The body must be application/json in UTF-8: expected no Content-Encoding, got the string "gzip".',
   )
   expect((await why({ 'content-type': 'x'.repeat(10_000) })).length).toBeLessThan(200)
+})
+
+test('an empty Content-Encoding is none', async () => {
+  const { add } = await startApi()
+  const sent = { headers: { 'content-encoding': '' } }
+  expect((await add('{"name":"Rex","categoryId":1}', sent)).status).toBe(201)
+})
+
+test.each([
+  `{"${'x'.repeat(60_000)}":1,"${'x'.repeat(60_000)}":2}`,
+  `{"name":"Rex","categoryId":${'9'.repeat(60_000)}.}`,
+])('what cannot be read is shown in few words, however long it is: %.5s', async (json) => {
+  const { add } = await startApi()
+  const { code, message } = await add(json, { headers: { 'content-type': 'application/json' } })
+  expect([code, message.length < 300]).toEqual(['malformed_json', true])
 })
 
 test.each(['9'.repeat(60_000), `"${'x'.repeat(60_000)}"`])(

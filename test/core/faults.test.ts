@@ -112,11 +112,35 @@ describe('a back end that fails', () => {
     expect((await (await broken({ list: fail(trap) })).send('/v1/pets')).status).toBe(500)
   })
 
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
+  const traps: [string, object][] = [
+    ['name', Object.defineProperty(new Error(SECRET), 'name', { get: fail(new Error(SECRET)) })],
+    ['code', Object.defineProperty(new Error(SECRET), 'code', { get: fail(new Error(SECRET)) })],
+    ['cause', Object.defineProperty(new Error(SECRET), 'cause', { get: fail(new Error(SECRET)) })],
+    ['all', revoked.proxy],
+  ]
+  describe.each(['list', 'find', 'spend'] as const)('%s', (port) => {
+    test.each(traps)('may fail with an error whose %s cannot be looked at', async (_, trap) => {
+      for (const breaking of [fail, reject]) {
+        const told: unknown[] = []
+        const options = { onError: (error: unknown) => void told.push(error), timeout: 1_000 }
+        const { send } = await broken({ [port]: breaking(trap) }, options)
+        const answer = await send('/v1/pets')
+        expect(answer).toMatchObject({ status: 500, code: 'internal_error' })
+        expect(rateLimit(answer).limit).toBe(60)
+        expect(told).toHaveLength(1)
+      }
+    })
+  })
+
   test('a key on a plan that is not known is a fault of the host', async () => {
     const told: unknown[] = []
     const { send } = await startApi({ plan: 'gold', onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('no plan "gold"') })])
+    expect(told).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('neither it nor plan "gold" has limits') }),
+    ])
   })
 })
 
@@ -170,12 +194,21 @@ describe('a back end that answers with something else than it should', () => {
     },
   )
 
-  test('a key with limits that are none is a fault', async () => {
-    const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: {} as never }) }
+  const noLimits = [{}, { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: -3 }, { perMinute: 1.5, perDay: 2 }]
+  test.each(noLimits)('a key with the limits %j is a fault', async (limits) => {
+    const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: limits as never }) }
     const told: unknown[] = []
     const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: expected limits') })])
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: neither it nor plan') })])
+  })
+
+  test('a key without an id shares its count with nobody', async () => {
+    const keyStore = { find: () => ({ plan: 'free' }) as never }
+    const told: unknown[] = []
+    const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a key with an id') })])
   })
 
   test('a thenable that is no promise is waited for', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ApiKey, cached, type KeyStore, type ManagedKeyStore } from '../../src/index.ts'
+import { type ApiKey, cached, type ManagedKeyStore } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 
 const KEY: ApiKey = { id: 'key_1', plan: 'free' }
@@ -15,7 +15,7 @@ function countingStore(keys: Map<string, ApiKey>) {
   return { asked, find }
 }
 
-function managed(find: KeyStore['find'], revoke: ManagedKeyStore['revoke']): ManagedKeyStore {
+function managed(find: ManagedKeyStore['find'], revoke: ManagedKeyStore['revoke']): ManagedKeyStore {
   const unused = () => Promise.reject(new Error('not needed here'))
   return { find, revoke, issue: unused, list: unused }
 }
@@ -175,6 +175,40 @@ describe('look-ups', () => {
     expect(await second).toMatchObject({ plan: 'old' })
     expect(await store.find('a')).toBe(KEY)
   })
+})
+
+test('one that never ends is forgotten when nobody may join it any more', async () => {
+  const clock = manualClock()
+  const ends: ((key: ApiKey) => void)[] = []
+  const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+  const first = store.find('a')
+  clock.advance(5_000)
+  const other = store.find('b')
+  ends[0]?.(KEY)
+  ends[1]?.(KEY)
+  expect([await first, await other]).toEqual([KEY, KEY])
+  void store.find('a')
+  void store.find('b')
+  expect(ends).toHaveLength(3)
+})
+
+test('null is a token that nobody knows', async () => {
+  const clock = manualClock()
+  const asked: string[] = []
+  const keys = new Map([['known', KEY]])
+  const find = async (token: string) => {
+    asked.push(token)
+    return keys.get(token) ?? null
+  }
+  const store = cached({ find }, { max: 10, clock })
+  await store.find('known')
+  for (let i = 0; i < 1_000; i++) expect(await store.find(`junk ${i}`)).toBeUndefined()
+  asked.length = 0
+  await store.find('known')
+  expect(asked).toEqual([])
+  keys.set('junk 999', KEY)
+  clock.advance(5_000)
+  expect(await store.find('junk 999')).toBe(KEY)
 })
 
 describe('room', () => {

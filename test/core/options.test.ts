@@ -71,6 +71,14 @@ describe('a wrong option is an error that names it', () => {
     )
   })
 
+  test.each(nonsense.slice(0, -2))('also where it is inherited or computed: %s: %j', (name, value) => {
+    const names = new RegExp(`^option ${name}: `)
+    class Config {}
+    Object.defineProperty(Config.prototype, name, { get: () => value })
+    for (const options of [Object.create({ [name]: value }), new Config()])
+      expect(() => createPetStore(options)).toThrow(names)
+  })
+
   test('undefined is as good as left out, and a back end may carry its companions', () => {
     const left = Object.fromEntries(nonsense.slice(0, -2).map(([name]) => [name, undefined]))
     expect(() => createPetStore(left)).not.toThrow()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ApiKey, memory, type PetStoreOptions } from '../../src/index.ts'
+import { type ApiKey, createPetStore, memory, type PetStoreOptions } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -230,6 +230,31 @@ describe('strangers', () => {
       expect(got.status).toBe(401)
       expect(rateLimit(got)).toEqual({ limit: 60, remaining: 60, reset: MIDNIGHT / 1000 + 60 })
     }
+  })
+
+  test('whose connection closes while their key is looked up are counted all the same', async () => {
+    const reported: unknown[] = []
+    const petStore = createPetStore({
+      keyStore: { find: async () => undefined },
+      anonymous: { perMinute: 2, perDay: 9 },
+      onResponse: ({ status, clientAddress }) => void reported.push([status, clientAddress]),
+    })
+    for (let i = 0; i < 3; i++) {
+      let clientAddress: string | undefined = '203.0.113.7'
+      const request = {
+        method: 'GET',
+        target: '/v1/pets',
+        header: (name: string) => (name === 'authorization' ? 'Bearer x' : undefined),
+        body: async () => new Uint8Array(),
+        get clientAddress() {
+          return clientAddress
+        },
+      }
+      const answer = petStore.handle(request)
+      clientAddress = undefined
+      await answer
+    }
+    expect(reported).toEqual([401, 401, 429].map((status) => [status, '203.0.113.7']))
   })
 
   test.each([null, ''])('an address that is %j is not known', async (address) => {

@@ -62,15 +62,20 @@ test("a header of the host's has the same bytes beside whatever body, and whethe
   expect(new Set(headers).size).toBe(1)
 })
 
-test('answers vary by what the host says that they vary by, and by the origin', async () => {
+test.each([
+  ['Cookie', 'Cookie, Origin'],
+  ['origin', 'origin'],
+  ['Accept , ORIGIN', 'Accept , ORIGIN'],
+  ['*', '*'],
+])('answers vary by what the host says that they vary by, %s, and by the origin', async (theirs, both) => {
   const { petStore } = await keyedStore({ store: { cors: { origins: ['https://shop.example'] } } })
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
-    response.setHeader('Vary', 'Cookie')
+    response.setHeader('Vary', theirs)
     handler(request, response)
   })
   void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
-  expect((await connection.answer()).headers.vary).toBe('Cookie, Origin')
+  expect((await connection.answer()).headers.vary).toBe(both)
 })
 
 test('a host that looks at the headers in a writeHead of its own finds them', async () => {

@@ -86,20 +86,35 @@ function find(index: number): KeyCommand {
   }
 }
 
-const MISTAKES = ['last character', 'one too many', 'one too few', 'upper case', 'unknown', 'empty', 'hash'] as const
+/** What can be wrong with a token. */
+export const MISTAKES = [
+  'last character',
+  'one too many',
+  'one too few',
+  'upper case',
+  'unknown',
+  'empty',
+  'hash',
+] as const
+type Mistake = (typeof MISTAKES)[number]
 
-function findMistyped(index: number, mistake: (typeof MISTAKES)[number]): KeyCommand {
+function findMistyped(index: number, mistake: Mistake): KeyCommand {
   return {
     check: ({ keys }) => keys.length > 0,
     async run({ keys }, store) {
       const { token } = keys[index % keys.length] as Issued
-      checkEqual(await store.find(await mistype(token, mistake)), undefined, `find a token with a mistake: ${mistake}`)
+      await checkMistake(store, token, mistake)
     },
     toString: () => `find the token number ${index} with a mistake: ${mistake}`,
   }
 }
 
-async function mistype(token: string, mistake: (typeof MISTAKES)[number]): Promise<string> {
+/** Checks that nobody is found by a token with a mistake. */
+export async function checkMistake(store: ManagedKeyStore, token: string, mistake: Mistake): Promise<void> {
+  checkEqual(await store.find(await mistype(token, mistake)), undefined, `find a token with a mistake: ${mistake}`)
+}
+
+async function mistype(token: string, mistake: Mistake): Promise<string> {
   switch (mistake) {
     case 'last character':
       return token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')

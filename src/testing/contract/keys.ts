@@ -2,7 +2,7 @@ import type { Clock, IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import { manualClock } from '../clock.ts'
 import { checkEqual, checkRejected, show } from './assert.ts'
 import { loadFastCheck } from './fast-check.ts'
-import { type KeyModel, keyCommands } from './key-commands.ts'
+import { checkMistake, type KeyModel, keyCommands, MISTAKES } from './key-commands.ts'
 import { type Opened, type TestRunner, withPort } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
@@ -47,10 +47,16 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
       })
       await fc.assert(property, { numRuns: runs })
     })
+    runner.test('knows a token by all of its characters', () => withPort(() => open(manualClock()), refuseMistakes))
     runner.test('refuses options that have no meaning', () => withPort(() => open(manualClock()), refuseWrongOptions))
     runner.test('issues keys at once, each its own', () => withPort(() => open(manualClock()), issueAtOnce))
     runner.test('revokes a key for one caller alone', () => withPort(() => open(manualClock()), revokeAtOnce))
   })
+}
+
+async function refuseMistakes(store: ManagedKeyStore): Promise<void> {
+  const { token } = await store.issue({ plan: 'free' })
+  for (const mistake of MISTAKES) await checkMistake(store, token, mistake)
 }
 
 /** Each is wrong in one option. */
