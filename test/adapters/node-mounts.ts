@@ -1,0 +1,24 @@
+import * as http from 'node:http'
+import * as http2 from 'node:http2'
+import * as https from 'node:https'
+import Fastify from 'fastify'
+import { toExpressHandler } from '../../adapters/express.ts'
+import { petStorePlugin } from '../../adapters/fastify.ts'
+import { toNodeHandler } from '../../adapters/node.ts'
+import type { PetStore } from '../../src/index.ts'
+
+/** Mounts that the type checker alone looks at, with the types of several versions of Node. */
+export function mounts(petStore: PetStore, request: http.IncomingMessage, response: http.ServerResponse): unknown[] {
+  const handler = toNodeHandler(petStore, { trustProxy: 1 })
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore, prefix: '/shop' })
+  handler(request, response)
+  toExpressHandler(petStore)(request, response, () => {})
+  return [
+    http.createServer(handler),
+    https.createServer({}, handler),
+    http2.createServer(handler),
+    http2.createSecureServer({ allowHTTP1: true }, handler),
+    http.createServer().on('request', handler),
+  ]
+}
