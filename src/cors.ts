@@ -10,7 +10,7 @@ export interface CorsOptions {
 }
 
 /** The option `cors` with nothing left open. */
-export interface CorsRules {
+interface CorsRules {
   readonly origins: '*' | readonly string[]
   readonly maxAge: number
 }

@@ -89,7 +89,7 @@ const SMALL = new Map(Array.from({ length: 256 }, (_, i) => [String(i), BigInt(i
 const PLAIN = /^-?\d{1,18}$/
 
 /** A JSON number as `bigint` where it is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
-export function readNumber(text: string): bigint | JsonNumber {
+function readNumber(text: string): bigint | JsonNumber {
   const small = SMALL.get(text)
   if (small !== undefined) return small
   if (PLAIN.test(text)) return BigInt(text)

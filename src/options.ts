@@ -41,7 +41,7 @@ export interface PetStoreOptions {
   readonly cors?: boolean | CorsOptions | undefined
   /** Whether getPet is gone from 5 December 2030 on, or only announces it. @default 'enforce' */
   readonly sunset?: SunsetPolicy | undefined
-  /** What happens to requests while the quota store is out of order: 503, or served uncounted. @default 'refuse' */
+  /** What happens to requests while the quota store fails: 503 (500 where it is no matter of reach), or served uncounted. @default 'refuse' */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined
   /** Told of every fault, with all of its cause. @default nothing is told */
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined

@@ -58,7 +58,7 @@ export function getPet(storage: PetStorage, request: ApiRequest, petId: string):
 }
 
 /** A canonical decimal int64; `undefined` for any other text, which names no animal. */
-export function parsePetId(text: string): bigint | undefined {
+function parsePetId(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
   const id = BigInt(text)
   return isInt64(id) ? id : undefined

@@ -71,7 +71,7 @@ export interface IssueOptions {
 
 /** A key on the day of its issue: the only time that its token is shown. */
 export interface IssuedKey {
-  /** What the client sends after `Bearer`. Stores keep only its SHA-256. */
+  /** What the client sends after `Bearer`. Back ends keep only its SHA-256. */
   readonly token: string
   /** What the store keeps of it. */
   readonly key: ApiKey

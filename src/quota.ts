@@ -16,7 +16,7 @@ export interface BanOptions {
 }
 
 /** How quota is kept: what the options say, with nothing left open. */
-export interface QuotaRules {
+interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
   readonly anonymous: PlanLimits
   readonly ban: { readonly afterRefusals?: number; readonly seconds: number } | false

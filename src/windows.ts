@@ -20,7 +20,7 @@ export function newQuotaState(): QuotaState {
 }
 
 /** When the window that holds `now` ends: windows are aligned to the Unix epoch. */
-export function windowEnd(now: number, length: number): number {
+function windowEnd(now: number, length: number): number {
   return (Math.floor(now / length) + 1) * length
 }
 

@@ -11,7 +11,7 @@ const REMEMBERED_PAGES = 1_000
 const LONGEST_BODY = 32_768
 
 /** A page of animals as text. */
-export class WrittenPage {
+class WrittenPage {
   readonly pets: readonly Pet[]
   readonly body: string
   #target: Target | undefined

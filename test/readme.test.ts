@@ -10,6 +10,7 @@ import { postgresPrograms, startPostgres } from './support/postgres-server.ts'
 import { missingRedis, startRedis } from './support/redis-server.ts'
 import { runtimeBinary } from './support/runtimes.ts'
 import { missing } from './support/skips.ts'
+import { until } from './support/until.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
@@ -55,9 +56,10 @@ function run(
 }
 
 /** Asks until something answers, or until the process has ended. */
-async function answerOf(url: string, child: ChildProcess): Promise<Response> {
+async function answerOf(url: string, child: ChildProcess, token?: string): Promise<Response> {
+  const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` })
   for (;;) {
-    const response = await fetch(url).catch(() => undefined)
+    const response = await fetch(url, { headers }).catch(() => undefined)
     if (response !== undefined) return response
     if (child.exitCode !== null) throw new Error('the snippet ended before it answered')
     await new Promise((resolve) => setImmediate(resolve))
@@ -138,6 +140,8 @@ describe('the README', () => {
         const response = await answerOf(`http://127.0.0.1:${port}/v1/pets`, child)
         expect([response.status, await response.json()]).toMatchObject([401, { code: 'missing_api_key' }])
         expect(output()).not.toContain('Error')
+        const [token] = /pet_\w+/.exec(output()) ?? []
+        expect((await answerOf(`http://127.0.0.1:${port}/v1/pets`, child, token)).status).toBe(200)
       } finally {
         child.kill()
         await ended
@@ -145,9 +149,9 @@ describe('the README', () => {
     },
   )
 
-  const [prelude = ''] = programs
-    .map(({ code }) => code)
-    .filter((code) => code.endsWith('const petStore = createPetStore()\n'))
+  const [prelude = ''] = programs.map(({ code }) => code).filter((code) => code.includes('// a key of it: '))
+  /** What the comment says. */
+  const keyOf = (code: string) => /\/\/ a key of it: (.*)$/m.exec(code)?.[1] ?? ''
   const hosts = [...readme.matchAll(/^\| ([^|]+) \| (`.+`) \|[^|]*\|$/gm)]
     .filter(([, , cell = '']) => cell.includes('petStore'))
     .map(
@@ -170,11 +174,18 @@ describe('the README', () => {
       return
     }
     const port = await freePort()
-    const file = await scratch(code.replaceAll('3000', String(port)))
-    const { child, ended } = run(runtime, host === 'Deno' ? ['run', '--allow-net', '--allow-env', file] : [file])
+    const file = await scratch(`${code.replaceAll('3000', String(port))}\nconsole.log((${keyOf(code)}).token)`)
+    const { child, output, ended } = run(
+      runtime,
+      host === 'Deno' ? ['run', '--allow-net', '--allow-env', file] : [file],
+    )
     try {
       const prefix = code.includes("'/shop'") ? '/shop' : ''
-      expect((await answerOf(`http://localhost:${port}${prefix}/v1/pets`, child)).status).toBe(401)
+      const address = `http://localhost:${port}${prefix}/v1/pets`
+      expect((await answerOf(address, child)).status).toBe(401)
+      await until(async () => output().includes('pet_') || child.exitCode !== null)
+      const [token] = /pet_\w+/.exec(output()) ?? []
+      expect((await answerOf(address, child, token)).status).toBe(200)
     } finally {
       child.kill()
       await ended
@@ -182,10 +193,13 @@ describe('the README', () => {
   })
 
   test.each(hosts.filter(([, code]) => !code.includes('3000')))('the three lines of %s', async (_, code) => {
-    const module = (await import(await scratch(code))) as Record<string, unknown>
+    const file = await scratch(`${code}\nexport const { token } = ${keyOf(code)}`)
+    const module = (await import(file)) as Record<string, unknown>
     const { fetch = module.GET } = (module.default ?? {}) as { fetch?: unknown }
-    const response = await (fetch as (request: Request) => Promise<Response>)(new Request('http://localhost/v1/pets'))
-    expect(response.status).toBe(401)
+    const ask = (headers: HeadersInit) =>
+      (fetch as (request: Request) => Promise<Response>)(new Request('http://localhost/v1/pets', { headers }))
+    expect((await ask({})).status).toBe(401)
+    expect((await ask({ authorization: `Bearer ${module.token}` })).status).toBe(200)
   })
 
   test('shows every host', () => {

@@ -1,5 +1,5 @@
 import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../src/index.ts'
-import type { PlanLimitsByName } from './flags.ts'
+import { contractPlans, type PlanLimitsByName } from './flags.ts'
 
 const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
@@ -26,7 +26,7 @@ export async function seed(storage: PetStorage, count: number): Promise<void> {
 
 /** Issues one key for each plan. */
 export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanLimitsByName): Promise<IssuedKey[]> {
-  const plans = new Set(['free', 'pro', 'business', 'enterprise', ...Object.keys(planLimits)])
+  const plans = new Set([...contractPlans, ...Object.keys(planLimits)])
   const limitsOf = (plan: string) => planLimits[plan] ?? (plan === 'enterprise' ? ENTERPRISE : undefined)
   return Promise.all(
     [...plans].map((plan) => keyStore.issue({ plan, label: `demo key, ${plan}`, limits: limitsOf(plan) })),

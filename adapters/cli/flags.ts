@@ -1,5 +1,8 @@
 import type { PlanLimits } from '../../src/index.ts'
 
+/** The plans of the contract, whose limits a server knows; those of the last stand on its keys. */
+export const contractPlans: readonly string[] = ['free', 'pro', 'business', 'enterprise']
+
 /** Limits by plan, as the flag `--plan-limits` gives them. */
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 

@@ -1,6 +1,7 @@
 import type { ApiKey, PlanLimits } from '../../src/index.ts'
 import { type PlaceFlags, withPlace } from './back-end.ts'
 import { reason } from './driver.ts'
+import { contractPlans } from './flags.ts'
 import { print } from './print.ts'
 import { requireFile } from './sqlite-file.ts'
 
@@ -17,6 +18,10 @@ export interface IssueFlags extends PlaceFlags {
 export async function runIssue({ plan, account, label, limits, expires, ...place }: IssueFlags): Promise<void> {
   await withPlace(place, async ({ keyStore }) => {
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
+    if (limits === undefined && !contractPlans.includes(plan))
+      console.error(
+        `A server must be told what the plan ${printable(plan)} allows: --plan-limits '${printable(plan)}=10/100'.`,
+      )
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. This is the only time that its token is shown:`)
     try {
       await print(token)

@@ -85,7 +85,7 @@ function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
  * Where a request stands. A router that has matched a prefix leaves the rest in `url`; the base path may begin below the
  * prefix, or take it in, but not both.
  */
-export function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
+function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
   const rest = originForm(incoming.url ?? '/')
   const matched = matchedPath(incoming, rest)
   const isFolded = matched !== '' && isBelow(basePath, matched)

@@ -189,6 +189,17 @@ describe('petstore keys', () => {
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
   })
 
+  test.each([
+    [['--plan', 'Pro'], /--plan-limits 'Pro=10\/100'/],
+    [['--plan', 'pro'], undefined],
+    [['--plan', 'gold', '--limits', '1/2'], undefined],
+  ])('says of %j what a server must be told', async (flags, told) => {
+    const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...flags])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^pet_\w+\n$/) })
+    if (told) expect(stderr).toMatch(told)
+    else expect(stderr).not.toContain('--plan-limits')
+  })
+
   test('makes one schema of a new file, however many begin with it at once', async () => {
     await Promise.all(Array.from({ length: 8 }, () => issueKey('--plan', 'free')))
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])

@@ -1,0 +1,31 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { expect, onTestFinished, test } from 'vitest'
+import { toExpressHandler } from '../../adapters/express.ts'
+import { createTestPetStore } from '../../src/testing/index.ts'
+
+test.each([
+  ['/shop', '/v1', '/shop/v1', '/shop/shop/v1', 299],
+  ['/shop', '/shop/v1', '/shop/v1', '/shop/shop/v1', 299],
+  ['/v1', '/v1', '/v1', '/v1/v1', 404],
+  ['/:tenant', '/v1', '/acme/v1', '/acme/acme/v1', 299],
+  ['/', '/v1', '/v1', '/v1/v1', 404],
+])('mounted at %s with the base path %s it serves %s, and not %s', async (mount, basePath, path, other, status) => {
+  const store = await createTestPetStore({ basePath })
+  const app = express()
+    .use(mount, toExpressHandler(store))
+    .use((_, response) => void response.status(299).end())
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const ask = (url: string) =>
+    fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${url}`, {
+      headers: { authorization: `Bearer ${store.token}`, connection: 'close' },
+    })
+  const served = await ask(`${path}/pets/1`)
+  expect([served.status, served.headers.get('link')]).toEqual([404, `<${path}/pets>; rel="successor-version"`])
+  const elsewhere = await ask(`${other}/pets/1`)
+  // What is beside the base path is the host's; what is below it, but nothing there is, is ours.
+  expect([elsewhere.status, elsewhere.headers.get('link')]).toEqual([status, null])
+})
