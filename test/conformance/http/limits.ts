@@ -3,7 +3,7 @@ export interface Limit {
   readonly hosts: readonly string[]
   readonly rows: readonly string[]
   readonly reason: string
-  /** It depends on who is faster. */
+  /** It depends on who is faster whether the row passes or the connection breaks. */
   readonly isChance?: boolean
 }
 
@@ -36,6 +36,21 @@ export const limitTable: readonly Limit[] = [
     hosts: ['Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
     rows: ['dot segments are left as they are'],
     reason: 'a Request resolves them, as the URL standard says',
+  },
+  {
+    hosts: ['Bun', 'h3'],
+    rows: ['a backslash is no slash'],
+    reason: 'a Request makes it one, as the URL standard says',
+  },
+  {
+    hosts: ['Bun', 'Deno', 'workerd', 'Koa, with a Response'],
+    rows: ['what stands in Host is no part of the path'],
+    reason: 'it makes the URL of a Request by putting the target behind the Host header as that came',
+  },
+  {
+    hosts: ['h3', 'Koa, with a Response'],
+    rows: ['an answer states its length'],
+    reason: 'it sends the body of a Response as a stream, in chunks',
   },
   {
     hosts: ['fetch in process', 'Koa, with a Response'],

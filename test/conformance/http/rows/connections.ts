@@ -50,6 +50,10 @@ export const connections: Rows = {
     const refused = await post(send, '/small/v1/pets', 'x'.repeat(3_000_000))
     assert.equal(refused.status, 413)
   },
+  'an answer states its length': async ({ send }) => {
+    const { headers, bytes } = await get(send, '/v1/pets')
+    assert.equal(headers['content-length'], String(bytes.length))
+  },
   'HEAD sends no byte of a body': async ({ wire }) => {
     const connection = wire()
     connection.write(head('HEAD', '/v1/pets?limit=1'))
@@ -93,6 +97,16 @@ export const connections: Rows = {
     const connection = wire()
     connection.write(head('GET', '/v1/dogs/../pets'))
     assert.equal((await connection.response()).status, 404)
+  },
+  'a backslash is no slash': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1\\pets'))
+    assert.match(String((await connection.response()).status), /^40[04]$/)
+  },
+  'what stands in Host is no part of the path': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1/nothing').replace(/Host: .*/, 'Host: shop.example/v1/pets/?'))
+    assert.match(String((await connection.response()).status), /^40[04]$/)
   },
   'escapes that mean nothing are 404': async ({ wire }) => {
     const connection = wire()
