@@ -45,6 +45,7 @@ export type PetStoreErrorCode = ErrorCode | 'invalid_option'
  * ```
  */
 export class PetStoreError extends Error {
+  /** By which the errors of several copies of this package know each other. */
   override readonly name = 'PetStoreError'
   /** What went wrong, for a `switch`. */
   readonly code: PetStoreErrorCode

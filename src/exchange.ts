@@ -24,6 +24,7 @@ export interface ApiRequest extends CallContext {
 
 /** A response as plain values. */
 export interface ApiResponse {
+  /** The HTTP status. */
   readonly status: number
   /** Names and values by turns, as in Node's `rawHeaders`. */
   readonly headers: readonly string[]
@@ -35,12 +36,33 @@ export interface ApiResponse {
  * Reads a `Request` as plain values, without copying it.
  *
  * For whoever mounts the store behind a Fetch-style server of their own and knows the client's address.
+ *
+ * @example
+ * ```ts
+ * import { createPetStore, memory, toApiRequest, toResponse } from 'petstore-kit'
+ *
+ * const petStore = createPetStore(memory())
+ * const request = new Request('http://localhost/v1/pets', { headers: { 'cf-connecting-ip': '203.0.113.7' } })
+ * const address = request.headers.get('cf-connecting-ip') ?? undefined
+ * const response = toResponse(await petStore.handle(toApiRequest(request, address)))
+ * console.log(response.status) // 401
+ * ```
  */
 export function toApiRequest(request: Request, clientAddress?: string): ApiRequest {
   return new FetchRequest(request, clientAddress)
 }
 
-/** Makes a `Response` of plain values. */
+/**
+ * Makes a `Response` of plain values.
+ *
+ * @example
+ * ```ts
+ * import { toResponse } from 'petstore-kit'
+ *
+ * const response = toResponse({ status: 200, headers: ['Content-Type', 'application/json'], body: '[]' })
+ * console.log(response.status) // 200
+ * ```
+ */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
   const response = new Response(body === '' ? null : body, status === 200 ? undefined : { status })
   // Text has a type of its own, beside which ours would stand.

@@ -5,9 +5,11 @@ import { hashToken, newKeyId, newToken } from './token.ts'
 
 /** A key that is about to be stored: the store keeps `key` and `hash`, the caller gets `token` this once. */
 export interface NewKey {
+  /** What the client sends after `Bearer`. */
   readonly token: string
   /** The SHA-256 of the token, in hexadecimal. */
   readonly hash: string
+  /** What the service is to know of the key. */
   readonly key: ApiKey
 }
 
@@ -22,7 +24,15 @@ const RULES: OptionRules<keyof IssueOptions> = {
 /**
  * Makes a key, for any store that keeps some.
  *
+ * @param now - milliseconds since the Unix epoch
  * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
+ * @example
+ * ```ts
+ * import { hashToken, newKey } from 'petstore-kit'
+ *
+ * const { token, hash, key } = await newKey({ plan: 'pro' }, Date.now())
+ * console.log(hash === (await hashToken(token)), key.plan) // true pro
+ * ```
  */
 export async function newKey(options: IssueOptions, now: number): Promise<NewKey> {
   checkAgainst(RULES, options)

@@ -142,7 +142,10 @@ export interface QuotaStore {
 
 /** The three ports of a whole back end, as `createPetStore` takes them. */
 export interface BackEnd {
+  /** Where animals are kept. */
   readonly storage: PetStorage
+  /** Tells whose an API key is. */
   readonly keyStore: KeyStore
+  /** Counts requests. */
   readonly quota: QuotaStore
 }

@@ -6,6 +6,7 @@ import type { OperationName, Route } from './routes.ts'
 
 /** What is told of a fault beside the error itself. */
 export interface ErrorReport {
+  /** The request's method, as it came. */
   readonly method: string
   /** The request target as it came. The API key is no part of it. */
   readonly target: string
@@ -13,6 +14,7 @@ export interface ErrorReport {
 
 /** What is told of an answer. */
 export interface ResponseReport extends ErrorReport {
+  /** The HTTP status of the answer. */
   readonly status: number
   /** The operation, where the request named one. */
   readonly operation?: OperationName | undefined

@@ -16,13 +16,31 @@ export function newKeyId(): string {
   return `key_${base62(randomInteger(12), 17)}`
 }
 
-/** Whether a text has the form of a token and its checksum is right. */
+/**
+ * Whether a text has the form of a token and its checksum is right.
+ *
+ * @example
+ * ```ts
+ * import { isToken } from 'petstore-kit'
+ *
+ * console.log(isToken('letmein')) // false
+ * ```
+ */
 export function isToken(text: string): boolean {
   const secret = text.slice(0, -CHECKSUM_LENGTH)
   return TOKEN.test(text) && text === secret + checksum(secret)
 }
 
-/** What stores keep of a token: its SHA-256, in hexadecimal. */
+/**
+ * What stores keep of a token: its SHA-256, in hexadecimal.
+ *
+ * @example
+ * ```ts
+ * import { hashToken } from 'petstore-kit'
+ *
+ * console.log((await hashToken('letmein')).length) // 64
+ * ```
+ */
 export async function hashToken(token: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')

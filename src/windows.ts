@@ -5,16 +5,30 @@ const DAY = 86_400_000
 
 /** What a quota store keeps of one subject. All times are in milliseconds since the Unix epoch. */
 export interface QuotaState {
+  /** Requests served in this minute. */
   usedInMinute: number
+  /** When the minute's window ends. */
   minuteEndsAt: number
+  /** Requests served on this day. */
   usedInDay: number
+  /** When the day's window ends. */
   dayEndsAt: number
   /** Requests refused in this minute, since the last ban. */
   refusedInMinute: number
+  /** When the ban ends; 0 where there is none. */
   bannedUntil: number
 }
 
-/** The state of a subject that was never seen. */
+/**
+ * The state of a subject that was never seen.
+ *
+ * @example
+ * ```ts
+ * import { newQuotaState } from 'petstore-kit'
+ *
+ * console.log(newQuotaState().usedInDay) // 0
+ * ```
+ */
 export function newQuotaState(): QuotaState {
   return { usedInMinute: 0, minuteEndsAt: 0, usedInDay: 0, dayEndsAt: 0, refusedInMinute: 0, bannedUntil: 0 }
 }
@@ -42,6 +56,20 @@ export function untouched(now: number): QuotaCount {
  *
  * For whoever writes a quota store that can read, decide and write in one transaction. Time that steps back frees nobody
  * early (what was counted stays counted) and makes nobody wait longer than one window from now.
+ *
+ * @example
+ * ```ts
+ * import { countRequest, newQuotaState, type QuotaState, type QuotaStore } from 'petstore-kit'
+ *
+ * const states = new Map<string, QuotaState>()
+ * export const quota: QuotaStore = {
+ *   spend(request) {
+ *     const state = states.get(request.subject) ?? newQuotaState()
+ *     states.set(request.subject, state)
+ *     return countRequest(state, request)
+ *   },
+ * }
+ * ```
  */
 export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'subject' | 'anonymous'>): QuotaCount {
   const { limits, ban, now } = request

@@ -2,17 +2,21 @@ import { invalidOption } from '../../src/door.ts'
 
 /** A client of ioredis, or its `Cluster`. */
 export interface IoRedisClient {
+  /** Sends one command. */
   call(command: string, ...args: string[]): Promise<unknown>
 }
 
 /** A client of node-redis, or its cluster, pool or sentinel. */
 export interface NodeRedisClient {
+  /** Runs a script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+  /** Runs a script that the server knows, by its SHA-1. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
 /** A client of Bun. */
 export interface BunRedisClient {
+  /** Sends one command. */
   send(command: string, args: string[]): Promise<unknown>
 }
 

@@ -10,8 +10,11 @@ export interface TestPetStore extends PetStore {
   readonly token: string
   /** The time by which the store lives; it stands still until the test moves it. */
   readonly clock: ManualClock
+  /** The animals, to be filled or looked into without a request. */
   readonly storage: PetStorage
+  /** The keys, of which more can be issued. */
   readonly keyStore: ManagedKeyStore
+  /** The counts, which can be spent without a request. */
   readonly quota: QuotaStore
   /** Sends a request with the key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>

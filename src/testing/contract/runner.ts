@@ -1,6 +1,8 @@
 /** The two functions of a test runner that a suite needs: vitest's, node:test's, bun:test's. */
 export interface TestRunner {
+  /** Names a group of tests. */
   describe(name: string, body: () => void): unknown
+  /** Adds a test, which fails where its body rejects. */
   test(name: string, body: () => Promise<void>): unknown
 }
 
