@@ -37,9 +37,18 @@ export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = 
 }
 
 class DenoRequest extends ServedRequest<DenoServeInfo> {
+  override readonly target = targetOf(this.request)
+
   protected override peer(): string | undefined {
     return this.connection.remoteAddr.hostname
   }
+}
+
+/** Deno puts the target behind the Host header as that came, so that a path in there would stand before it. */
+function targetOf({ url, headers }: Request): string {
+  const host = headers.get('host') ?? ''
+  const start = url.indexOf('://') + 3
+  return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
 }
 
 /** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */

@@ -124,7 +124,8 @@ export function mountOf(path) {
 export function toFetch(toHandler) {
   const handlers = new Map([...mounts, { petStore: whole }].map((mount) => [mount.petStore, toHandler(mount)]))
   return async (request, ...rest) => {
-    const path = new URL(request.url).pathname
+    // Bun's URL is a path alone where the Host is none.
+    const path = new URL(request.url, 'http://localhost').pathname
     const own = await ownRoute(path)
     if (own !== undefined) return new Response(own)
     const mount = mountOf(path)
