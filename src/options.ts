@@ -181,7 +181,7 @@ function isCors(value: unknown): boolean {
   return (origins === '*' || (Array.isArray(origins) && origins.every(isOrigin))) && (maxAge === 0 || isCount(maxAge))
 }
 
-/** An origin as browsers send it: in lower case, without a path. */
+/** An origin as browsers send it: in lower case, without a path. A pattern would never be one. */
 function isOrigin(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value
+  return typeof value === 'string' && !value.includes('*') && URL.canParse(value) && new URL(value).origin === value
 }

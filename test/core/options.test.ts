@@ -39,6 +39,7 @@ const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['cors', 'yes'],
   ['cors', { origins: 'https://a.example' }],
   ['cors', { origins: ['https://a.example/'] }],
+  ['cors', { origins: ['https://*.example'] }],
   ['cors', { maxAge: -1 }],
   ['cors', { origin: ['https://a.example'] }],
   ['ban', { afterRefusal: 3 }],
