@@ -15,6 +15,11 @@ interface CorsRules {
   readonly maxAge: number
 }
 
+/** Fills in what the option leaves open. */
+export function corsRules({ origins = '*', maxAge = 600 }: CorsOptions): CorsRules {
+  return { origins, maxAge }
+}
+
 const EXPOSED = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -67,3 +67,12 @@ export function isPetStoreError(error: unknown): error is PetStoreError {
 
 /** What a port has thrown that means nothing from there: our own words to a client are a fault in any other mouth. */
 export class PortFault extends Error {}
+
+/** True for a {@link PortFault}. A value may throw at whoever asks what it is. */
+export function isPortFault(error: unknown): error is PortFault {
+  try {
+    return error instanceof PortFault
+  } catch {
+    return false
+  }
+}

@@ -100,9 +100,10 @@ export class FetchRequest implements ApiRequest {
   async body(limit: number): Promise<Uint8Array> {
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
-    const stream = length === '0' ? null : this.request.body
-    if (stream !== null && (this.request.bodyUsed || stream.locked)) throw new PetStoreError('body_already_read')
-    return stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
+    const stream = this.request.body
+    const isRead = this.request.bodyUsed || stream?.locked
+    if (isRead && length !== '0') throw new PetStoreError('body_already_read')
+    return isRead || stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
   }
 }
 

@@ -59,18 +59,18 @@ function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T>
       reject(new PetStoreError('service_unavailable', undefined, { cause }))
     }, timeout)
     Promise.resolve(promise)
-      .catch((error) => {
-        throw ofPort(error)
-      })
-      .then(resolve, reject)
+      .then(resolve, (error) => reject(ofPort(error)))
       .finally(() => clearTimeout(timer))
   })
 }
 
 /** Of our own errors a port may throw one. The others are words of the core to a client, and a fault in any other mouth. */
 function ofPort(error: unknown): unknown {
-  if (!isPetStoreError(error) || error.code === 'service_unavailable') return error
-  return new PortFault(undefined, { cause: error })
+  try {
+    if (isPetStoreError(error) && error.code !== 'service_unavailable')
+      return new PortFault(undefined, { cause: error })
+  } catch {}
+  return error
 }
 
 /** A store that says nothing of use is out of order, like one that throws. */

@@ -20,6 +20,8 @@ const UNKNOWN_TTL = 5_000
 const UNKNOWN_LENGTH = 256
 /** A look-up that takes longer than this is joined by nobody else: it may be lost, with the connection it was sent on. */
 const JOINED_FOR = 5_000
+/** What it brings is remembered for as long as this; then it is forgotten, as one that is lost never ends. */
+const AWAITED_FOR = 60_000
 
 interface Entry {
   readonly key: ApiKey | undefined
@@ -150,10 +152,11 @@ class KeyCache {
     return result
   }
 
-  /** Nobody joins them any more, and they may never end. The oldest come first. */
+  /** The oldest come first. */
   #forgetLost(): void {
+    const now = this.#clock.now()
     for (const [token, { startedAt }] of this.#lookUps) {
-      if (this.#isFresh(startedAt, JOINED_FOR)) break
+      if (Math.abs(now - startedAt) < AWAITED_FOR) break
       this.#lookUps.delete(token)
     }
   }

@@ -1,5 +1,5 @@
 import { authenticate, type Caller, unauthorized } from './authenticate.ts'
-import { addCorsHeaders, isPreflight, preflight } from './cors.ts'
+import { addCorsHeaders, corsRules, isPreflight, preflight } from './cors.ts'
 import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
 import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
 import { faultReply, withTimeout } from './fault.ts'
@@ -43,8 +43,8 @@ interface Exchange {
   readonly target: Target
   readonly route: Route
   readonly arrivedAt: number
-  /** The client's address, where it had to be asked for ahead of its use. */
-  clientAddress: string | undefined
+  /** The client's address; `null` until it was asked for. */
+  clientAddress: string | null | undefined
   key: ApiKey | undefined
   limits: PlanLimits
   allowance: Allowance | undefined
@@ -111,7 +111,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
       target,
       route,
       arrivedAt,
-      clientAddress: undefined,
+      clientAddress: null,
       key: undefined,
       limits: rules.anonymous,
       allowance: undefined,
@@ -121,13 +121,13 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function answer(exchange: Exchange): MaybePromise<ApiResponse> {
     const { request, route } = exchange
     // A connection that closes while a port is waited for has no address any more.
-    if (observers.onResponse) exchange.clientAddress = request.clientAddress
+    if (observers.onResponse) exchange.clientAddress = request.clientAddress ?? undefined
     if (cors && isPreflight(request)) return preflight(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     if (!isPending(caller)) return charge(caller, exchange)
     // Should the door throw below, nobody hears of the caller any more.
     caller.catch(() => {})
-    exchange.clientAddress = request.clientAddress
+    if (exchange.clientAddress === null) exchange.clientAddress = request.clientAddress ?? undefined
     return caller.then((caller) => charge(caller, exchange))
   }
 
@@ -218,10 +218,10 @@ function settle(options: PetStoreOptions) {
       plans: allPlans,
       subjectOf: subjectReader(),
       anonymous: options.anonymous ?? allPlans.free,
-      ban: ban && { seconds: 300, ...given(ban) },
+      ban: ban && { afterRefusals: ban.afterRefusals, seconds: ban.seconds ?? 300 },
     },
     address: linkBase(root, options.publicUrl),
-    cors: cors && { origins: '*' as const, maxAge: 600, ...given(cors === true ? {} : cors) },
+    cors: cors && corsRules(cors === true ? {} : cors),
     onQuotaFailure: options.onQuotaFailure ?? 'refuse',
     observers: { onError: options.onError, onResponse: options.onResponse },
     basePath: root,
@@ -229,9 +229,4 @@ function settle(options: PetStoreOptions) {
     bodyLimit: options.bodyLimit ?? 65_536,
     sunset: options.sunset ?? 'enforce',
   } as const
-}
-
-/** The options that were really given: `undefined` counts as left out. */
-function given<T extends object>(options: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
 }

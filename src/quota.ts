@@ -19,7 +19,7 @@ export interface BanOptions {
 interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
   readonly anonymous: PlanLimits
-  readonly ban: { readonly afterRefusals?: number; readonly seconds: number } | false
+  readonly ban: { readonly afterRefusals: number | undefined; readonly seconds: number } | false
   readonly subjectOf: (key: ApiKey) => string
 }
 
@@ -52,8 +52,8 @@ export function limitsOf({ key }: Caller, { plans, anonymous }: QuotaRules): Pla
 /** What is known of a request that is to be counted. */
 interface Counted {
   readonly request: ApiRequest
-  /** Where it was asked for already. */
-  readonly clientAddress: string | undefined
+  /** `null` where it was not asked for yet. */
+  readonly clientAddress: string | null | undefined
   readonly limits: PlanLimits
 }
 
@@ -67,7 +67,7 @@ export function quotaRequest(
   const { key } = caller
   const { limits } = counted
   if (key === undefined) {
-    const clientAddress = counted.clientAddress ?? counted.request.clientAddress
+    const clientAddress = counted.clientAddress === null ? counted.request.clientAddress : counted.clientAddress
     return !clientAddress
       ? undefined
       : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }
@@ -87,7 +87,7 @@ export function subjectReader(): QuotaRules['subjectOf'] {
     const known = subjects.get(key)
     if (known !== undefined) return known
     // Customers would share what is counted under a name that is none.
-    if (key.id == null) throw new Error('key store: expected a key with an id, got one without')
+    if ((key.account ?? key.id) == null) throw new Error('key store: expected a key with an id, got one without')
     const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
     if (isFixed(key)) subjects.set(key, subject)
     return subject

@@ -1,4 +1,4 @@
-import { PortFault } from './errors.ts'
+import { isPortFault } from './errors.ts'
 import type { ApiRequest } from './exchange.ts'
 import { isPending } from './maybe-promise.ts'
 import type { ApiKey } from './model.ts'
@@ -34,13 +34,13 @@ export interface Observers {
 
 /** Tells the host of a fault. */
 export function reportFault(error: unknown, { onError }: Observers, { method, target }: ApiRequest): void {
-  if (onError) quietly(() => onError(error instanceof PortFault ? error.cause : error, { method, target }))
+  if (onError) quietly(() => onError(isPortFault(error) ? error.cause : error, { method, target }))
 }
 
 /** What an answer is reported of. */
 interface Answered {
   readonly request: ApiRequest
-  readonly clientAddress: string | undefined
+  readonly clientAddress: string | null | undefined
   readonly route: Route
   readonly key: ApiKey | undefined
 }
@@ -56,7 +56,17 @@ export function reportResponse(
   const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
   const { method, target } = request
   if (onResponse)
-    quietly(() => onResponse({ method, target, status, operation, keyId: key?.id, clientAddress, durationMs }))
+    quietly(() =>
+      onResponse({
+        method,
+        target,
+        status,
+        operation,
+        keyId: key?.id,
+        clientAddress: clientAddress ?? undefined,
+        durationMs,
+      }),
+    )
 }
 
 function quietly(call: () => unknown): void {

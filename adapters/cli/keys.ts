@@ -19,9 +19,7 @@ export async function runIssue({ plan, account, label, limits, expires, ...place
   await withPlace(place, async ({ keyStore }) => {
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
     if (limits === undefined && !contractPlans.includes(plan))
-      console.error(
-        `A server must be told what the plan ${printable(plan)} allows: --plan-limits '${printable(plan)}=10/100'.`,
-      )
+      console.error(`A server must be told what the plan ${printable(plan)} allows, with --plan-limits.`)
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. This is the only time that its token is shown:`)
     try {
       await print(token)

@@ -83,13 +83,12 @@ function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
 
 /**
  * Where a request stands. A router that has matched a prefix leaves the rest in `url`; the base path may begin below the
- * prefix, or take it in, but not both.
+ * prefix, or take it in.
  */
 function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
   const rest = originForm(incoming.url ?? '/')
   const matched = matchedPath(incoming, rest)
-  const isFolded = matched !== '' && isBelow(basePath, matched)
-  if (!isFolded && isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
+  if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
   for (const target of [matched + rest, originForm(incoming.originalUrl ?? '')])
     if (isBelow(pathOf(target), basePath)) return { target, mountPath: '' }
   return undefined

@@ -55,7 +55,7 @@ export interface ServingPetStore {
  */
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
   checkAgainst(RULES, options)
-  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, ...handlerOptions } = options
+  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, trustProxy } = options
   const server = createServer()
   const running = runningResponses(server)
   const close = closer(server, running, closeTimeout)
@@ -63,7 +63,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   server.maxHeadersCount = 0
   // A client that never reads its answer would otherwise be waited for without end.
   server.setTimeout(idleTimeout)
-  answerAll(server, running, nodeAnswerer(petStore, handlerOptions))
+  answerAll(server, running, nodeAnswerer(petStore, { trustProxy }))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
 }

@@ -43,13 +43,13 @@ const OWN = ['storage', 'keyStore', 'quota'] as const
  */
 export async function createTestPetStore(options: TestPetStoreOptions = {}): Promise<TestPetStore> {
   if (typeof options !== 'object' || options === null) throw invalidOption('options', 'a plain object', options)
-  const { clock = manualClock(), ...rest } = options
-  const given: PetStoreOptions = rest
+  const { clock = manualClock() } = options
+  const given: PetStoreOptions = options
   const own = OWN.find((name) => given[name] !== undefined)
   if (own) throw invalidOption(own, 'none, as a test pet store brings its own', given[own])
   const backEnd = memory({ clock })
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-  const petStore = createPetStore({ ...rest, ...backEnd, clock })
+  const petStore = createPetStore(Object.assign(Object.create(options) as PetStoreOptions, backEnd, { clock }))
   const request = (path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers)
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)

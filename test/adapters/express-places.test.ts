@@ -6,12 +6,14 @@ import { toExpressHandler } from '../../adapters/express.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
 
 test.each([
-  ['/shop', '/v1', '/shop/v1', '/shop/shop/v1', 299],
-  ['/shop', '/shop/v1', '/shop/v1', '/shop/shop/v1', 299],
-  ['/v1', '/v1', '/v1', '/v1/v1', 404],
-  ['/:tenant', '/v1', '/acme/v1', '/acme/acme/v1', 299],
-  ['/', '/v1', '/v1', '/v1/v1', 404],
-])('mounted at %s with the base path %s it serves %s, and not %s', async (mount, basePath, path, other, status) => {
+  ['/shop', '/v1', '/shop/v1'],
+  ['/shop', '/shop/v1', '/shop/v1'],
+  ['/v1', '/v1', '/v1'],
+  ['/:tenant', '/v1', '/acme/v1'],
+  ['/:tenant', '/v1', '/v1/v1'],
+  ['/:tenant', '/api/v1', '/api/api/v1'],
+  ['/', '/v1', '/v1'],
+])('mounted at %s with the base path %s it serves %s', async (mount, basePath, path) => {
   const store = await createTestPetStore({ basePath })
   const app = express()
     .use(mount, toExpressHandler(store))
@@ -25,7 +27,5 @@ test.each([
     })
   const served = await ask(`${path}/pets/1`)
   expect([served.status, served.headers.get('link')]).toEqual([404, `<${path}/pets>; rel="successor-version"`])
-  const elsewhere = await ask(`${other}/pets/1`)
-  // What is beside the base path is the host's; what is below it, but nothing there is, is ours.
-  expect([elsewhere.status, elsewhere.headers.get('link')]).toEqual([status, null])
+  expect((await ask('/elsewhere/pets/1')).status).toBe(299)
 })

@@ -5,7 +5,23 @@ import Fastify from 'fastify'
 import { toExpressHandler } from '../../adapters/express.ts'
 import { petStorePlugin } from '../../adapters/fastify.ts'
 import { toNodeHandler } from '../../adapters/node.ts'
-import type { PetStore } from '../../src/index.ts'
+import type { KeyStore, PetStore } from '../../src/index.ts'
+
+/** A customer of the host's own, as a database gives it. */
+interface Customer {
+  readonly id: string
+  readonly company?: string
+}
+
+/** A key store as a host would write it, for whoever lets no `undefined` stand for what is left out. */
+export function keysOf(find: (token: string) => Promise<Customer | null>): KeyStore {
+  return {
+    async find(token) {
+      const customer = await find(token)
+      return customer && { id: customer.id, plan: 'pro', account: customer.company }
+    },
+  }
+}
 
 /** Mounts that the type checker alone looks at, with the types of several versions of Node. */
 export function mounts(petStore: PetStore, request: http.IncomingMessage, response: http.ServerResponse): unknown[] {

@@ -19,7 +19,7 @@ test.skipIf(missing(NEWEST, folder !== undefined))("the doors fit Node's servers
     },
   )
   const typeRoots = [join(folder ?? '', 'node_modules/@types')]
-  const options = { ...config?.options, skipLibCheck: true, typeRoots }
+  const options = { ...config?.options, skipLibCheck: true, exactOptionalPropertyTypes: true, typeRoots }
   const program = ts.createProgram([join(import.meta.dirname, 'node-mounts.ts')], options)
   const problems = ts.getPreEmitDiagnostics(program)
   expect(

@@ -190,7 +190,7 @@ describe('petstore keys', () => {
   })
 
   test.each([
-    [['--plan', 'Pro'], /--plan-limits 'Pro=10\/100'/],
+    [['--plan', 'Pro'], /the plan Pro allows, with --plan-limits/],
     [['--plan', 'pro'], undefined],
     [['--plan', 'gold', '--limits', '1/2'], undefined],
   ])('says of %j what a server must be told', async (flags, told) => {

@@ -177,12 +177,27 @@ describe('look-ups', () => {
   })
 })
 
-test('one that never ends is forgotten when nobody may join it any more', async () => {
+test('one that takes long is remembered all the same, from its question on', async () => {
   const clock = manualClock()
   const ends: ((key: ApiKey) => void)[] = []
   const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
   const first = store.find('a')
-  clock.advance(5_000)
+  for (const step of [6_000, -1]) {
+    clock.advance(step)
+    void store.find(`other ${step}`)
+  }
+  ends[0]?.(KEY)
+  expect(await first).toBe(KEY)
+  expect(store.find('a')).toBe(KEY)
+  expect(ends).toHaveLength(3)
+})
+
+test('one that never ends is forgotten after a minute', async () => {
+  const clock = manualClock()
+  const ends: ((key: ApiKey) => void)[] = []
+  const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+  const first = store.find('a')
+  clock.advance(60_000)
   const other = store.find('b')
   ends[0]?.(KEY)
   ends[1]?.(KEY)

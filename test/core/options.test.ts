@@ -80,6 +80,26 @@ describe('a wrong option is an error that names it', () => {
       expect(() => createPetStore(options)).toThrow(names)
   })
 
+  test('what is inherited or computed counts, in groups of options as well', async () => {
+    class Cors {
+      get origins() {
+        return ['https://a.example']
+      }
+    }
+    const keyStore = { find: () => ({ id: 'a', plan: 'free' }) }
+    const ban = Object.create({ afterRefusals: 1, seconds: 500 })
+    const plans = { free: { perMinute: 1, perDay: 9 } }
+    const { basePath, fetch } = createPetStore(
+      Object.create({ cors: new Cors(), ban, basePath: '/x', keyStore, plans }),
+    )
+    expect(basePath).toBe('/x')
+    const headers = { origin: 'https://b.example', authorization: 'Bearer x' }
+    const ask = () => fetch(new Request('http://a/x/pets', { headers }))
+    expect((await ask()).headers.get('access-control-allow-origin')).toBeNull()
+    await ask()
+    expect((await ask()).headers.get('retry-after')).toBe('500')
+  })
+
   test('undefined is as good as left out, and a back end may carry its companions', () => {
     const left = Object.fromEntries(nonsense.slice(0, -2).map(([name]) => [name, undefined]))
     expect(() => createPetStore(left)).not.toThrow()

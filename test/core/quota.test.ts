@@ -257,6 +257,28 @@ describe('strangers', () => {
     expect(reported).toEqual([401, 401, 429].map((status) => [status, '203.0.113.7']))
   })
 
+  test.each([undefined, () => {}])(
+    'are asked for their address once, and before anything is waited for',
+    async (onResponse) => {
+      const petStore = createPetStore({ keyStore: { find: async () => undefined }, onResponse })
+      let asked = 0
+      const request = {
+        method: 'GET',
+        target: '/v1/pets',
+        header: (name: string) => (name === 'authorization' ? 'Bearer x' : undefined),
+        body: async () => new Uint8Array(),
+        get clientAddress() {
+          asked++
+          return undefined
+        },
+      }
+      const answer = petStore.handle(request)
+      const before = asked
+      await answer
+      expect([before, asked]).toEqual([1, 1])
+    },
+  )
+
   test.each([null, ''])('an address that is %j is not known', async (address) => {
     const { send } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 9 } })
     for (let i = 0; i < 5; i++)

@@ -12,6 +12,19 @@ test.each(['storage', 'keyStore', 'quota'])(
   },
 )
 
+test.each([null, 5, [], new Map()])('%j are no options of a test pet store', async (options) => {
+  await expect(createTestPetStore(options as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(/^option options: expected a plain object, got /),
+  })
+})
+
+test('options of a test pet store may be inherited', async () => {
+  const options = Object.create({ basePath: '/x', clock: manualClock(5) })
+  const { basePath, clock } = await createTestPetStore(options)
+  expect([basePath, clock.now()]).toEqual(['/x', 5])
+})
+
 test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('%s is no time', (time) => {
   const wrong = expect.objectContaining({ code: 'invalid_option' })
   const clock = manualClock(5)

@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/on-demand')
+const QUIETLY = ['--no-audit', '--no-fund', '--no-package-lock']
+// A machine without a network is not to wait minutes for each of them.
+const PATIENCE = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
 const underWay = new Map<string, Promise<string | undefined>>()
 
 /**
@@ -30,7 +33,7 @@ async function install(name: string, packages: readonly string[]): Promise<strin
     // A driver is compiled by the script of its package, which npm runs only where it is allowed to.
     const allowScripts = Object.fromEntries(packages.map((name) => [name.replace(/@[^@]*$/, ''), true]))
     await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, allowScripts }))
-    await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock', ...packages], {
+    await promisify(execFile)('npm', ['install', ...QUIETLY, ...PATIENCE, ...packages], {
       cwd: draft,
     })
     // A server that refuses to run as root runs as somebody else, who must be able to get in.
