@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ApiKey, createPetStore, memory, type PetStoreOptions } from '../../src/index.ts'
+import { type ApiKey, type ApiRequest, createPetStore, memory, type PetStoreOptions } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -232,26 +232,29 @@ describe('strangers', () => {
     }
   })
 
+  /** A request with a token that nobody knows, from a connection that tells its address when it is asked. */
+  const fromConnection = (address: () => string | undefined): ApiRequest => ({
+    method: 'GET',
+    target: '/v1/pets',
+    header: (name) => (name === 'authorization' ? 'Bearer x' : undefined),
+    body: async () => new Uint8Array(),
+    get clientAddress() {
+      return address()
+    },
+  })
+  const slowly = { keyStore: { find: async () => undefined } }
+
   test('whose connection closes while their key is looked up are counted all the same', async () => {
     const reported: unknown[] = []
     const petStore = createPetStore({
-      keyStore: { find: async () => undefined },
+      ...slowly,
       anonymous: { perMinute: 2, perDay: 9 },
       onResponse: ({ status, clientAddress }) => void reported.push([status, clientAddress]),
     })
     for (let i = 0; i < 3; i++) {
-      let clientAddress: string | undefined = '203.0.113.7'
-      const request = {
-        method: 'GET',
-        target: '/v1/pets',
-        header: (name: string) => (name === 'authorization' ? 'Bearer x' : undefined),
-        body: async () => new Uint8Array(),
-        get clientAddress() {
-          return clientAddress
-        },
-      }
-      const answer = petStore.handle(request)
-      clientAddress = undefined
+      let address: string | undefined = '203.0.113.7'
+      const answer = petStore.handle(fromConnection(() => address))
+      address = undefined
       await answer
     }
     expect(reported).toEqual([401, 401, 429].map((status) => [status, '203.0.113.7']))
@@ -260,19 +263,8 @@ describe('strangers', () => {
   test.each([undefined, () => {}])(
     'are asked for their address once, and before anything is waited for',
     async (onResponse) => {
-      const petStore = createPetStore({ keyStore: { find: async () => undefined }, onResponse })
       let asked = 0
-      const request = {
-        method: 'GET',
-        target: '/v1/pets',
-        header: (name: string) => (name === 'authorization' ? 'Bearer x' : undefined),
-        body: async () => new Uint8Array(),
-        get clientAddress() {
-          asked++
-          return undefined
-        },
-      }
-      const answer = petStore.handle(request)
+      const answer = createPetStore({ ...slowly, onResponse }).handle(fromConnection(() => void asked++ as undefined))
       const before = asked
       await answer
       expect([before, asked]).toEqual([1, 1])
