@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -44,6 +45,12 @@ const examplesOf = (symbol: ts.Symbol) =>
     .getJsDocTags(checker)
     .filter(({ name }) => name === 'example')
     .map(({ text }) => ts.displayPartsToString(text))
+
+test('every entry of the package is looked at', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }
+  const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
+  expect(Object.keys(places).toSorted()).toEqual(entries.map((entry) => entry.replace('.', 'petstore-kit')).toSorted())
+})
 
 test('every public name says what it is', () => {
   const silent = named.filter(({ symbol }) => textOf(symbol) === '').map(({ name }) => name)

@@ -1,5 +1,5 @@
 import { memory } from '../memory/index.ts'
-import { invalidOption, type PetStoreOptions } from '../options.ts'
+import { checkOptions, invalidOption, type PetStoreOptions } from '../options.ts'
 import { createPetStore, type PetStore } from '../pet-store.ts'
 import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { type ManualClock, manualClock } from './clock.ts'
@@ -42,7 +42,7 @@ const OWN = ['storage', 'keyStore', 'quota'] as const
  * ```
  */
 export async function createTestPetStore(options: TestPetStoreOptions = {}): Promise<TestPetStore> {
-  if (typeof options !== 'object' || options === null) throw invalidOption('options', 'a plain object', options)
+  checkOptions(options)
   const { clock = manualClock() } = options
   const given: PetStoreOptions = options
   const own = OWN.find((name) => given[name] !== undefined)

@@ -175,55 +175,55 @@ describe('look-ups', () => {
     expect(await second).toMatchObject({ plan: 'old' })
     expect(await store.find('a')).toBe(KEY)
   })
-})
 
-test('one that takes long is remembered all the same, from its question on', async () => {
-  const clock = manualClock()
-  const ends: ((key: ApiKey) => void)[] = []
-  const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
-  const first = store.find('a')
-  for (const step of [6_000, -1]) {
-    clock.advance(step)
-    void store.find(`other ${step}`)
-  }
-  ends[0]?.(KEY)
-  expect(await first).toBe(KEY)
-  expect(store.find('a')).toBe(KEY)
-  expect(ends).toHaveLength(3)
-})
+  test('one that takes long is remembered all the same, from its question on', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+    const first = store.find('a')
+    for (const step of [6_000, -1]) {
+      clock.advance(step)
+      void store.find(`other ${step}`)
+    }
+    ends[0]?.(KEY)
+    expect(await first).toBe(KEY)
+    expect(store.find('a')).toBe(KEY)
+    expect(ends).toHaveLength(3)
+  })
 
-test('one that never ends is forgotten after a minute', async () => {
-  const clock = manualClock()
-  const ends: ((key: ApiKey) => void)[] = []
-  const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
-  const first = store.find('a')
-  clock.advance(60_000)
-  const other = store.find('b')
-  ends[0]?.(KEY)
-  ends[1]?.(KEY)
-  expect([await first, await other]).toEqual([KEY, KEY])
-  void store.find('a')
-  void store.find('b')
-  expect(ends).toHaveLength(3)
-})
+  test('one that never ends is forgotten after a minute', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+    const first = store.find('a')
+    clock.advance(60_000)
+    const other = store.find('b')
+    ends[0]?.(KEY)
+    ends[1]?.(KEY)
+    expect([await first, await other]).toEqual([KEY, KEY])
+    void store.find('a')
+    void store.find('b')
+    expect(ends).toHaveLength(3)
+  })
 
-test('null is a token that nobody knows', async () => {
-  const clock = manualClock()
-  const asked: string[] = []
-  const keys = new Map([['known', KEY]])
-  const find = async (token: string) => {
-    asked.push(token)
-    return keys.get(token) ?? null
-  }
-  const store = cached({ find }, { max: 10, clock })
-  await store.find('known')
-  for (let i = 0; i < 1_000; i++) expect(await store.find(`junk ${i}`)).toBeUndefined()
-  asked.length = 0
-  await store.find('known')
-  expect(asked).toEqual([])
-  keys.set('junk 999', KEY)
-  clock.advance(5_000)
-  expect(await store.find('junk 999')).toBe(KEY)
+  test('null is a token that nobody knows', async () => {
+    const clock = manualClock()
+    const asked: string[] = []
+    const keys = new Map([['known', KEY]])
+    const find = async (token: string) => {
+      asked.push(token)
+      return keys.get(token) ?? null
+    }
+    const store = cached({ find }, { max: 10, clock })
+    await store.find('known')
+    for (let i = 0; i < 1_000; i++) expect(await store.find(`junk ${i}`)).toBeUndefined()
+    asked.length = 0
+    await store.find('known')
+    expect(asked).toEqual([])
+    keys.set('junk 999', KEY)
+    clock.advance(5_000)
+    expect(await store.find('junk 999')).toBe(KEY)
+  })
 })
 
 describe('room', () => {

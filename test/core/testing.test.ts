@@ -1,11 +1,12 @@
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
+import { memory } from '../../src/index.ts'
 import { createTestPetStore, manualClock } from '../../src/testing/index.ts'
 
-test.each(['storage', 'keyStore', 'quota'])(
+test.each(['storage', 'keyStore', 'quota'] as const)(
   'a test pet store has a %s of its own, and takes no other',
   async (name) => {
-    await expect(createTestPetStore({ [name]: {} })).rejects.toMatchObject({
+    await expect(createTestPetStore({ [name]: memory()[name] })).rejects.toMatchObject({
       code: 'invalid_option',
       message: `option ${name}: expected none, as a test pet store brings its own, got an object`,
     })
