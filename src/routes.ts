@@ -22,7 +22,8 @@ type Resolve = (request: { params: Record<string, string | undefined> }) => Rout
 const table = router.routes.map(([method, pattern, [resolve], path]) => ({
   method,
   pattern,
-  hasParams: path?.includes(':'),
+  // The text that most requests bring: it takes no pattern to know it.
+  literal: path?.includes(':') ? undefined : path,
   resolve: resolve as unknown as Resolve,
 }))
 
@@ -35,8 +36,8 @@ const table = router.routes.map(([method, pattern, [resolve], path]) => ({
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const { method: offered, pattern, hasParams, resolve } of table) {
-    const match = offered === wanted && (hasParams ? pattern.exec(path) : pattern.test(path))
+  for (const { method: offered, pattern, literal, resolve } of table) {
+    const match = offered === wanted && (path === literal || pattern.exec(path))
     if (match) return resolve({ params: (match as Partial<RegExpExecArray>).groups ?? {} })
   }
   const others = table.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
