@@ -21,34 +21,51 @@ async function answerOf({ port, token }, kind) {
 
 /**
  * Compares servers side by side with the first of them: short bursts by turns, so that what slows the machine down for a
- * while slows all of them. Prints each one's rate, the median of its ratios to the first in the same round, and its
- * processor time per request.
+ * while slows all of them, and in several processes of each, as one and the same code is faster in one than in another.
+ * Prints each one's rate, the median of its ratios to the first in the same round with the lowest and the highest that a
+ * process had, and its processor time per request.
  */
-export function compare(title, kind, servers, { alike = true, count = 4_000, rounds = 25, connections = 32 } = {}) {
+export async function compare(title, kind, servers, { processes = 5, ...options } = {}) {
   pin(process.pid, 1)
-  return withServers(servers, async (running) => {
-    if (alike && new Set(await Promise.all(running.map((one) => answerOf(one, kind)))).size > 1)
-      throw new Error(`${title}: the servers do not answer alike`)
-    const samples = new Map(running.map(({ name }) => [name, []]))
-    for (const { port, token } of running) await load(port, requestText(kind, token), 40_000, connections)
-    for (let round = 0; round < rounds; round++) {
-      for (const { name, child, port, token } of shuffled(running)) {
-        const before = await processorTime(child)
-        const seconds = await load(port, requestText(kind, token), count, connections)
-        samples.get(name).push({ rate: count / seconds, cost: ((await processorTime(child)) - before) / count })
-      }
+  const samples = new Map(servers.map(({ name }) => [name, []]))
+  for (let i = 0; i < processes; i++) {
+    const measured = await withServers(servers, (running) => measure(title, kind, running, options))
+    for (const [name, rounds] of measured) samples.get(name).push(rounds)
+  }
+  print(title, samples)
+}
+
+/** The rounds of one process of each server. */
+async function measure(title, kind, running, { alike = true, count = 4_000, rounds = 9, connections = 32 }) {
+  if (alike && new Set(await Promise.all(running.map((one) => answerOf(one, kind)))).size > 1)
+    throw new Error(`${title}: the servers do not answer alike`)
+  const samples = new Map(running.map(({ name }) => [name, []]))
+  for (const { port, token } of running) await load(port, requestText(kind, token), 40_000, connections)
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, child, port, token } of shuffled(running)) {
+      const before = await processorTime(child)
+      const seconds = await load(port, requestText(kind, token), count, connections)
+      const rate = count / seconds
+      samples.get(name).push({ rate, cost: ((await processorTime(child)) - before) / count })
     }
-    print(title, samples)
-  })
+  }
+  const [base] = samples.values()
+  for (const list of samples.values())
+    for (const [round, one] of list.entries()) one.ratio = one.rate / base[round].rate
+  return samples
 }
 
 function print(title, samples) {
-  const [[first, base]] = samples
-  console.log(`\n${title}: requests per second, of ${first}, processor time per request`)
-  for (const [name, list] of samples) {
-    const ratio = median(list.map(({ rate }, round) => rate / base[round].rate))
-    const rate = median(list.map((sample) => sample.rate))
-    const cost = median(list.map((sample) => sample.cost))
-    console.log(`  ${name.padEnd(24)} ${rate.toFixed(0).padStart(7)}  ${ratio.toFixed(2)}  ${cost.toFixed(1)} us`)
+  const [first] = samples.keys()
+  console.log(
+    `\n${title}: requests per second, of ${first} (lowest and highest of a process), processor time per request`,
+  )
+  for (const [name, processes] of samples) {
+    const all = processes.flat()
+    const of = (key) => median(all.map((sample) => sample[key]))
+    const ratios = processes.map((rounds) => median(rounds.map(({ ratio }) => ratio)))
+    const range = `(${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`
+    const rate = of('rate').toFixed(0).padStart(7)
+    console.log(`  ${name.padEnd(24)} ${rate}  ${of('ratio').toFixed(2)} ${range}  ${of('cost').toFixed(1)} us`)
   }
 }
