@@ -1,7 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import { boundedMap } from './bounded-map.ts'
 import type { ApiKey } from './model.ts'
-import { checkAgainst, clockRule, countRule, invalidOption, keyStoreRule, type OptionRules } from './options.ts'
+import {
+  checkAgainst,
+  clockRule,
+  countRule,
+  invalidOption,
+  isObject,
+  keyStoreRule,
+  type OptionRule,
+  type OptionRules,
+} from './options.ts'
 import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
 
 /** The options of {@link cached}. */
@@ -83,6 +92,13 @@ const RULES: OptionRules<keyof KeyCacheOptions> = {
   max: countRule,
   clock: clockRule,
 }
+
+/** What is expected of how a back end caches keys. */
+export const keyCacheRule: OptionRule = [
+  'false or { ttl, max, clock }',
+  (value) => value === false || isObject(value),
+  RULES,
+]
 
 class KeyCache {
   readonly #store: KeyStore

@@ -1,5 +1,5 @@
 import type { ApiKey } from './model.ts'
-import { checkAgainst, EXPECTED_LIMITS, invalidOption, isPlanLimits, type OptionRules } from './options.ts'
+import { checkAgainst, invalidOption, limitsRule, type OptionRules } from './options.ts'
 import type { IssueOptions } from './ports.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
@@ -16,7 +16,7 @@ export interface NewKey {
 const RULES: OptionRules<keyof IssueOptions> = {
   plan: ['the name of a plan, without U+0000 and lone surrogates', isText],
   account: ['a string that is not empty, without U+0000 and lone surrogates', isText],
-  limits: [EXPECTED_LIMITS, isPlanLimits],
+  limits: limitsRule,
   label: ['a string without U+0000 and lone surrogates', isStorable],
   expiresAt: ['whole milliseconds since the Unix epoch', (value) => Number.isSafeInteger(value)],
 }
@@ -39,7 +39,7 @@ export async function newKey(options: IssueOptions, now: number): Promise<NewKey
   const { plan, account, limits, label, expiresAt } = options
   if (plan === undefined) throw invalidOption('plan', RULES.plan[0], plan)
   if (limits === undefined && plan === 'enterprise')
-    throw invalidOption('limits', `${EXPECTED_LIMITS}, for the plan enterprise`, limits)
+    throw invalidOption('limits', `${limitsRule[0]}, for the plan enterprise`, limits)
   const token = newToken()
   const key = {
     id: newKeyId(),

@@ -52,13 +52,9 @@ export interface PetStoreOptions {
 /** Whether a value is what is expected. */
 type Check = (value: unknown) => boolean
 
-/** An object, and no list or map, with no other members than these, where some are named. */
-const isObject = (value: unknown, ...names: readonly string[]): value is Record<string, unknown> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !(Symbol.iterator in value) &&
-  (names.length === 0 || Object.keys(value).every((name) => names.includes(name)))
-const isOptionalCount: Check = (value) => value === undefined || isCount(value)
+/** An object, and no list or map. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !(Symbol.iterator in value)
 /** What timers take, but for 0. */
 const isTime: Check = (value) => isCount(value) && value < 2 ** 31
 const isFunction: Check = (value) => typeof value === 'function'
@@ -69,23 +65,14 @@ const isOneOf = (...values: readonly unknown[]): [string, Check] => [
 /** `Date`, the default clock, is a function with a method. */
 const hasMethods = (...names: readonly string[]): [string, Check] => [
   `an object with ${names.join(', ')}`,
-  (value) =>
-    ((typeof value === 'object' && value !== null) || isFunction(value)) &&
-    names.every((name) => isFunction((value as Record<string, unknown>)[name])),
+  (value) => names.every((name) => isFunction((value as Record<string, unknown> | null | undefined)?.[name])),
 ]
 
-/** Whether a value can be the limits of a plan or a key. */
-export function isPlanLimits(value: unknown): value is PlanLimits {
-  return isObject(value, 'perMinute', 'perDay') && isCount(value.perMinute) && isCount(value.perDay)
-}
+/** What is expected of an option, whether a value is that, and what is expected of its members: of each, or by `*` of all. */
+export type OptionRule = readonly [expected: string, check: Check, members?: OptionRules]
 
-/** What is expected of limits, for messages. */
-export const EXPECTED_LIMITS = '{ perMinute, perDay }, whole numbers of at least 1'
-
-/** For each option of some part of this package, what is expected of it, and whether a value is that. */
-export type OptionRules<Name extends string = string> = Readonly<
-  Record<Name, readonly [expected: string, check: Check]>
->
+/** What is expected of each option of some part of this package. */
+export type OptionRules<Name extends string = string> = Readonly<Record<Name, OptionRule>>
 
 /** What is expected of a clock. */
 export const clockRule = hasMethods('now')
@@ -98,10 +85,11 @@ export const millisecondsRule: [string, Check] = [
   'a whole number of milliseconds from 0 to 2147483647',
   (value) => value === 0 || isTime(value),
 ]
-/** What is expected of how a back end caches keys; its members are looked at where they are read. */
-export const keyCacheRule: [string, Check] = [
-  'false or { ttl, max, clock }',
-  (value) => value === false || isObject(value, 'ttl', 'max', 'clock'),
+/** What is expected of the limits of a plan or a key. */
+export const limitsRule: OptionRule = [
+  '{ perMinute, perDay }, whole numbers of at least 1',
+  (value) => isObject(value) && isCount(value.perMinute) && isCount(value.perDay),
+  { perMinute: countRule, perDay: countRule },
 ]
 
 const storeRules: OptionRules<keyof PetStoreOptions> = {
@@ -110,14 +98,32 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
   quota: hasMethods('spend'),
   clock: clockRule,
   basePath: ['a path such as "/v1", without query and escapes', isBasePath],
-  publicUrl: ['an http or https URL without credentials, query and fragment', isPublicUrl],
-  plans: [`an object of ${EXPECTED_LIMITS}`, (value) => isObject(value) && Object.values(value).every(isPlanLimits)],
-  anonymous: [EXPECTED_LIMITS, isPlanLimits],
-  ban: ['false or { afterRefusals, seconds }, whole numbers of at least 1', isBan],
+  publicUrl: [
+    'an http or https URL such as "https://shop.example", without credentials, query and fragment',
+    isPublicUrl,
+  ],
+  plans: [
+    'an object of limits by plan',
+    (value) => isObject(value) && Object.values(value).every(isObject),
+    { '*': limitsRule },
+  ],
+  anonymous: limitsRule,
+  ban: [
+    'false or { afterRefusals, seconds }',
+    (value) => value === false || isObject(value),
+    { afterRefusals: countRule, seconds: countRule },
+  ],
   defaultStatus: isOneOf(null, ...petStatuses),
   bodyLimit: countRule,
   timeout: ['a whole number of milliseconds from 1 to 2147483647', isTime],
-  cors: ['true, false or { origins: "*" or a list, maxAge: seconds }', isCors],
+  cors: [
+    'true, false or { origins, maxAge }',
+    (value) => typeof value === 'boolean' || isObject(value),
+    {
+      origins: ['"*" or a list of origins such as "https://shop.example"', isOrigins],
+      maxAge: ['a whole number of seconds from 0', (value) => value === 0 || isCount(value)],
+    },
+  ],
   sunset: isOneOf('enforce', 'announce'),
   onQuotaFailure: isOneOf('refuse', 'allow'),
   onError: ['a function', isFunction],
@@ -141,15 +147,18 @@ export function checkOptions(options: PetStoreOptions): void {
  *
  * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
  */
-export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = []): void {
+export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
   if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
   // What an object inherits counts as well.
   for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
-    const value: unknown = options[name as keyof typeof options]
+    const value: unknown = options[name]
     if (value === undefined || ignored.includes(name)) continue
-    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
-    if (!rule) throw invalidOption(name, `one of the options ${Object.keys(rules).join(', ')}`, value)
-    if (!rule[1](value)) throw invalidOption(name, rule[0], value)
+    const place = path + name
+    const rule = Object.hasOwn(rules, name) ? rules[name] : rules['*']
+    if (!rule) throw invalidOption(place, `one of the options ${Object.keys(rules).join(', ')}`, value)
+    const [expected, check, members] = rule
+    if (members && isObject(value)) checkAgainst(members, value, [], `${place}.`)
+    if (!check(value)) throw invalidOption(place, expected, value)
   }
 }
 
@@ -163,25 +172,16 @@ function isBasePath(value: unknown): boolean {
 }
 
 function isPublicUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^https?:\/\/[^?#@]+$/i.test(value) && URL.canParse(value)
+  return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && URL.canParse(value)
 }
 
-function isBan(value: unknown): boolean {
-  return (
-    value === false ||
-    (isObject(value, 'afterRefusals', 'seconds') &&
-      isOptionalCount(value.afterRefusals) &&
-      isOptionalCount(value.seconds))
-  )
+function isOrigins(value: unknown): boolean {
+  return value === '*' || (Array.isArray(value) && value.every(isOrigin))
 }
 
-function isCors(value: unknown): boolean {
-  if (!isObject(value, 'origins', 'maxAge')) return typeof value === 'boolean'
-  const { origins = '*', maxAge = 0 } = value
-  return (origins === '*' || (Array.isArray(origins) && origins.every(isOrigin))) && (maxAge === 0 || isCount(maxAge))
-}
-
-/** An origin as browsers send it: in lower case, without a path. A pattern would never be one. */
+/** An origin as browsers send it, also of an app or an extension: in lower case, without a path. A pattern is none. */
 function isOrigin(value: unknown): boolean {
-  return typeof value === 'string' && !value.includes('*') && URL.canParse(value) && new URL(value).origin === value
+  if (typeof value !== 'string' || value.includes('*') || !URL.canParse(value)) return false
+  const { protocol, host } = new URL(value)
+  return value === `${protocol}//${host}`
 }

@@ -87,8 +87,8 @@ export function subjectReader(): QuotaRules['subjectOf'] {
     const known = subjects.get(key)
     if (known !== undefined) return known
     // Customers would share what is counted under a name that is none.
-    if ((key.account ?? key.id) == null) throw new Error('key store: expected a key with an id, got one without')
-    const subject = key.account == null ? `key:${key.id}` : `account:${key.account}`
+    if (!key.account && !key.id) throw new Error('key store: expected a key with an id, got one without')
+    const subject = key.account ? `account:${key.account}` : `key:${key.id}`
     if (isFixed(key)) subjects.set(key, subject)
     return subject
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   type ApiKey,
+  type BanOptions,
   createPetStore,
   type MemoryOptions,
   memory,
@@ -8,7 +9,8 @@ import {
   type PetStoreOptions,
 } from '../../src/index.ts'
 
-const nonsense: [keyof PetStoreOptions | string, unknown][] = [
+/** The place of what is wrong, and the option that it stands in. */
+const nonsense: [string, unknown][] = [
   ['storage', {}],
   ['storage', null],
   ['keyStore', { find: 'x' }],
@@ -23,13 +25,17 @@ const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['publicUrl', 'ftp://x'],
   ['publicUrl', 'https://x?y'],
   ['publicUrl', 'https://'],
-  ['plans', { free: { perMinute: 1 } }],
-  ['plans', { gold: { perMinute: 0, perDay: 1 } }],
+  ['plans.free', { free: { perMinute: 1 } }],
+  ['plans.free', { free: 60 }],
+  ['plans', { free: undefined }],
+  ['plans.free.perHour', { free: { perMinute: 1, perDay: 1, perHour: 1 } }],
+  ['plans.gold.perMinute', { gold: { perMinute: 0, perDay: 1 } }],
   ['plans', 'free'],
-  ['anonymous', { perMinute: 1.5, perDay: 1 }],
+  ['anonymous.perMinute', { perMinute: 1.5, perDay: 1 }],
+  ['anonymous', { perDay: 1 }],
   ['ban', true],
-  ['ban', { seconds: 0 }],
-  ['ban', { afterRefusals: '3' }],
+  ['ban.seconds', { seconds: 0 }],
+  ['ban.afterRefusals', { afterRefusals: '3' }],
   ['defaultStatus', 'lost'],
   ['bodyLimit', 0],
   ['bodyLimit', '64k'],
@@ -37,14 +43,18 @@ const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['timeout', Number.POSITIVE_INFINITY],
   ['timeout', 2 ** 31],
   ['cors', 'yes'],
-  ['cors', { origins: 'https://a.example' }],
-  ['cors', { origins: ['https://a.example/'] }],
-  ['cors', { origins: ['https://*.example'] }],
-  ['cors', { maxAge: -1 }],
-  ['cors', { origin: ['https://a.example'] }],
-  ['ban', { afterRefusal: 3 }],
-  ['ban', { seconds: 5, afterRefusal: 3 }],
-  ['cors', { origins: ['https://a.example', 'https://b.example/'] }],
+  ['cors.origins', { origins: 'https://a.example' }],
+  ['cors.origins', { origins: ['https://a.example/'] }],
+  ['cors.origins', { origins: ['https://*.example'] }],
+  ['cors.origins', { origins: ['null'] }],
+  ['cors.origins', { origins: ['HTTPS://a.example'] }],
+  ['cors.origins', { origins: ['https://u@a.example'] }],
+  ['cors.origins', { origins: [undefined] }],
+  ['cors.maxAge', { maxAge: -1 }],
+  ['cors.origin', { origin: ['https://a.example'] }],
+  ['ban.afterRefusal', { afterRefusal: 3 }],
+  ['ban.afterRefusal', { seconds: 5, afterRefusal: 3 }],
+  ['cors.origins', { origins: ['https://a.example', 'https://b.example/'] }],
   ['basePath', '/.'],
   ['publicUrl', 'xhttp://x'],
   ['ban', []],
@@ -52,6 +62,9 @@ const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['plans', new Map([['free', { perMinute: 1, perDay: 1 }]])],
   ['basePath', '/..'],
   ['publicUrl', 'https://u:p@h/v1'],
+  ['publicUrl', 'https://u\\@h'],
+  ['publicUrl', 'https:///h'],
+  ['publicUrl', new URL('https://h')],
   ['sunset', 'later'],
   ['onQuotaFailure', 'panic'],
   ['onError', {}],
@@ -60,20 +73,23 @@ const nonsense: [keyof PetStoreOptions | string, unknown][] = [
   ['toString', 1],
 ]
 
+const optionOf = (place: string) => place.replace(/\..*/, '')
+
 describe('a wrong option is an error that names it', () => {
-  test.each(nonsense)('%s: %j', (name, value) => {
-    const create = () => createPetStore({ [name]: value } as PetStoreOptions)
+  test.each(nonsense)('%s: %j', (place, value) => {
+    const create = () => createPetStore({ [optionOf(place)]: value } as PetStoreOptions)
     expect(create).toThrow(PetStoreError)
     expect(create).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
-        message: expect.stringMatching(new RegExp(`^option ${name}: expected .+, got .+`)),
+        message: expect.stringMatching(new RegExp(`^option ${place}: expected .+, got .+`)),
       }),
     )
   })
 
-  test.each(nonsense.slice(0, -2))('also where it is inherited or computed: %s: %j', (name, value) => {
-    const names = new RegExp(`^option ${name}: `)
+  test.each(nonsense.slice(0, -2))('also where it is inherited or computed: %s: %j', (place, value) => {
+    const name = optionOf(place)
+    const names = new RegExp(`^option ${place}: `)
     class Config {}
     Object.defineProperty(Config.prototype, name, { get: () => value })
     for (const options of [Object.create({ [name]: value }), new Config()])
@@ -101,7 +117,7 @@ describe('a wrong option is an error that names it', () => {
   })
 
   test('undefined is as good as left out, and a back end may carry its companions', () => {
-    const left = Object.fromEntries(nonsense.slice(0, -2).map(([name]) => [name, undefined]))
+    const left = Object.fromEntries(nonsense.slice(0, -2).map(([place]) => [optionOf(place), undefined]))
     expect(() => createPetStore(left)).not.toThrow()
     expect(() =>
       createPetStore({ ...memory(), migrate: async () => {}, close: () => {} } as PetStoreOptions),
@@ -164,7 +180,7 @@ describe('a wrong option of memory', () => {
     ['expiresAt', { plan: 'pro', expiresAt: '2030-12-05' }],
     ['expires', { plan: 'pro', expires: 0 }],
     ['plan', Object.create({ plan: 7 })],
-    ['limits', Object.create({ plan: 'pro', limits: { perMinute: 0, perDay: 1 } })],
+    ['limits.perMinute', Object.create({ plan: 'pro', limits: { perMinute: 0, perDay: 1 } })],
   ])('a wrong %s of a key to be issued is an error that names it', async (name, options) => {
     await expect(memory().keyStore.issue(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
@@ -180,6 +196,7 @@ describe('a wrong option of memory', () => {
 
 test.each([
   {},
+  { origins: ['https://a.example:8443', 'capacitor://localhost', 'chrome-extension://abc', 'http://[::1]:3000'] },
   { maxAge: 0 },
   { maxAge: 5 },
   { origins: '*' },
@@ -192,5 +209,11 @@ test.each([
 test('the message of a wrong option says what came', () => {
   expect(() => createPetStore({ bodyLimit: 0 })).toThrow(
     'option bodyLimit: expected a whole number from 1 to 2^53-1, got the number 0',
+  )
+  expect(() => createPetStore({ plans: { gold: { perMinute: 60, perDay: 0 } } })).toThrow(
+    'option plans.gold.perDay: expected a whole number from 1 to 2^53-1, got the number 0',
+  )
+  expect(() => createPetStore({ ban: { afterRefusal: 3 } as BanOptions })).toThrow(
+    'option ban.afterRefusal: expected one of the options afterRefusals, seconds, got the number 3',
   )
 })

@@ -180,7 +180,7 @@ test('subjects that no engine keeps apart are kept apart', async () => {
 
 describe('a wrong option of a back end is an error that names it', () => {
   const database = { prepare: () => ({ all: () => [], run: () => {} }), exec: () => {} }
-  const makers: [string, (options: object) => unknown, [string, unknown][]][] = [
+  const makers: [string, (options: object) => unknown, [option: string, value: unknown, place?: string][]][] = [
     [
       'redis',
       (options) => redis(async () => '', options),
@@ -203,7 +203,8 @@ describe('a wrong option of a back end is an error that names it', () => {
       (options) => sqlite(database, options),
       [
         ['clock', 5],
-        ['keyCache', { tll: 1 }],
+        ['keyCache', { tll: 1 }, 'keyCache.tll'],
+        ['keyCache', { ttl: -1 }, 'keyCache.ttl'],
         ['busyTimeout', -1],
         ['synchronous', 'most'],
         ['synchronus', 'off'],
@@ -219,17 +220,18 @@ describe('a wrong option of a back end is an error that names it', () => {
       ],
     ],
   ]
-  test.each(makers.flatMap(([name, make, wrong]) => wrong.map(([option, value]) => ({ name, make, option, value }))))(
-    '$name: $option $value',
-    ({ make, option, value }) => {
-      expect(() => make({ [option]: value })).toThrow(
-        expect.objectContaining({
-          code: 'invalid_option',
-          message: expect.stringMatching(`^option ${option}: expected `),
-        }),
-      )
-    },
-  )
+  test.each(
+    makers.flatMap(([name, make, wrong]) =>
+      wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
+    ),
+  )('$name: $option $value', ({ make, option, value, place }) => {
+    expect(() => make({ [option]: value })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringMatching(`^option ${place}: expected `),
+      }),
+    )
+  })
 })
 
 test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)(
