@@ -89,7 +89,8 @@ export class FetchRequest implements ApiRequest {
     return this.#address
   }
 
-  get signal(): AbortSignal {
+  /** Requests of some hosts have none. */
+  get signal(): AbortSignal | undefined {
     return this.request.signal
   }
 
@@ -103,47 +104,55 @@ export class FetchRequest implements ApiRequest {
     const stream = this.request.body
     const isRead = this.request.bodyUsed || stream?.locked
     if (isRead && length !== '0') throw new PetStoreError('body_already_read')
-    return isRead || stream === null ? new Uint8Array() : readStream(stream, limit, this.signal)
+    return isRead || stream === null ? new Uint8Array() : readStream(stream, limit, Number(length), this.signal)
   }
 }
 
-async function readStream(stream: ReadableStream<Uint8Array>, limit: number, signal: AbortSignal): Promise<Uint8Array> {
+/**
+ * It never cancels the stream: to some hosts that is the end of the whole connection, and some fail at it. Nor does it
+ * heed who leaves when all of the body has come: some hosts call a request closed as soon as they have read it.
+ */
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  limit: number,
+  length: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
   const reader = stream.getReader()
-  const cancel = () => void reader.cancel().catch(() => {})
-  signal.addEventListener('abort', cancel)
-  const chunks: Uint8Array[] = []
+  let bytes = new Uint8Array()
   let size = 0
+  let leave: (reason: unknown) => void = () => {}
+  const onAbort = () => {
+    if (size !== length) leave(signal?.reason)
+  }
+  signal?.addEventListener('abort', onAbort)
   try {
     for (;;) {
-      signal.throwIfAborted()
-      const { done, value } = await reader.read()
-      signal.throwIfAborted()
-      if (done) return join(chunks, size)
+      const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
+        leave = reject
+        if (signal?.aborted) onAbort()
+        reader.read().then(resolve, reject)
+      })
+      if (done) return bytes.subarray(0, size)
       if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the body is no bytes')
+      const start = size
       size += value.byteLength
       if (size > limit) throw tooLarge(limit)
-      chunks.push(value)
+      if (size > bytes.length) {
+        const grown = new Uint8Array(size * 2)
+        grown.set(bytes)
+        bytes = grown
+      }
+      bytes.set(value, start)
     }
   } catch (cause) {
-    cancel()
     throw cause instanceof PetStoreError ? cause : new PetStoreError('incomplete_body', undefined, { cause })
   } finally {
-    signal.removeEventListener('abort', cancel)
+    signal?.removeEventListener('abort', onAbort)
   }
 }
 
 /** The error of a body over the limit, for every door. */
 export function tooLarge(limit: number): PetStoreError {
   return new PetStoreError('payload_too_large', `The body is too large: expected at most ${limit} bytes.`)
-}
-
-function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0] as Uint8Array
-  const whole = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return whole
 }

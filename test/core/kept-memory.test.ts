@@ -98,3 +98,32 @@ test('of pages, what is remembered keeps no more than so many, however many are 
   })
   expect(grown).toBeLessThan(5_000_000)
 })
+
+test('a body that comes byte by byte takes no more room than its bytes', async () => {
+  const { petStore, token } = await startApi()
+  const headers = new Map([
+    ['authorization', `Bearer ${token}`],
+    ['content-type', 'application/json'],
+  ])
+  const BYTES = 50_000
+  let left = BYTES
+  let onWaiting = () => {}
+  const isWaiting = new Promise<void>((resolve) => {
+    onWaiting = resolve
+  })
+  const body = new ReadableStream(
+    {
+      pull: (controller) => {
+        if (left-- > 0) controller.enqueue(Uint8Array.of(32))
+        else onWaiting()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false }
+  const grown = await growth(async () => {
+    void petStore.fetch(request as unknown as Request)
+    await isWaiting
+  })
+  expect(grown).toBeLessThan(BYTES * 20)
+})
