@@ -4,6 +4,7 @@ import { afterBody, withHostVary } from './node/answer.ts'
 import { checkPetStore } from './node/check-pet-store.ts'
 import { addressReader } from './node/client-address.ts'
 import { matchedPath, type NodeHandlerOptions } from './node/handler.ts'
+import { heededHeader } from './node/headers.ts'
 import { NodeRequest, type Place } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 import { writingTimes } from './node/writing-time.ts'
@@ -75,7 +76,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const url = isFolded ? petStore.basePath.slice(prefix.length) : petStore.basePath
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
     const place = placeOf(raw, isFolded ? '' : prefix)
-    const request = new NodeRequest(raw, reply.raw, place, readAddress, false)
+    const request = new NodeRequest(raw, reply.raw, place, readAddress, heededHeader, false)
     try {
       const answer = await petStore.handle(request)
       await writingTime()

@@ -1,4 +1,4 @@
-import { OutgoingMessage } from 'node:http'
+import { OutgoingMessage, ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../src/index.ts'
 import { setLastRequest } from './last-request.ts'
 import type { NodeRequest } from './request.ts'
@@ -59,9 +59,13 @@ export function withHostVary(headers: readonly string[], hostHeader: (name: stri
   return headers.with(at, isNamed ? String(theirs) : `${theirs}, ${name}`)
 }
 
-/** Whether a middleware of the host has put its own functions before the response's: some hold the body back until its end. */
+/**
+ * Whether code of the host stands before the response's own functions, or in their place: some holds the body back until
+ * its end, some takes headers by their names alone. What a host has put into Node's class itself is looked up as it is now.
+ */
 function isWatched(outgoing: NodeOutgoing): boolean {
-  return Object.hasOwn(outgoing, 'writeHead') || Object.hasOwn(outgoing, 'end') || Object.hasOwn(outgoing, 'write')
+  const { writeHead, write, end } = ServerResponse.prototype
+  return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
 }
 
 /** An answer to HEAD says already how long the body is that is not there. */

@@ -1,8 +1,11 @@
 import { tooLarge } from '../../src/door.ts'
 import { PetStoreError } from '../../src/index.ts'
 import { declaredLength } from './headers.ts'
-import { keptBody } from './kept-body.ts'
+import { keptBody, lost } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
+
+/** How many pieces of a body are kept apart. */
+const MANY = 64
 
 /** A request whose client may wait for "100 Continue". */
 interface Waiting {
@@ -16,7 +19,7 @@ interface Waiting {
  * `body_already_read` where the host has read it and nothing exact is left
  */
 export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
-  if (declaredLength(incoming.rawHeaders) > limit) throw tooLarge(limit)
+  if (declaredLength(incoming) > limit) throw tooLarge(limit)
   // HTTP/2 calls a body that has broken off before it was read ended as well.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
@@ -40,7 +43,7 @@ function withinLimit(body: Uint8Array, limit: number): Uint8Array {
 /** The listeners stay: once the outcome is known they do nothing, and the rest of a body that is too large flows by. */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
+    let chunks: Uint8Array[] = []
     let size = 0
     let settled = false
     const onBreak = (cause?: unknown) => {
@@ -50,8 +53,14 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
     const onData = (chunk: unknown) => {
       if (settled) return
       const bytes = toBytes(chunk, incoming.readableEncoding)
+      if (bytes === undefined) {
+        settled = true
+        reject(lost('the body is read as text, and bytes of it were not'))
+        return
+      }
       size += bytes.byteLength
-      chunks.push(bytes)
+      // A body may come byte by byte, and each piece takes more room than its bytes.
+      if (chunks.push(bytes) === MANY) chunks = [Buffer.concat(chunks)]
       settled = size > limit
       if (settled) reject(tooLarge(limit))
     }
@@ -74,9 +83,10 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   })
 }
 
-/** The host may have called `setEncoding`. */
-function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Array {
-  return typeof chunk === 'string' ? Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding) : (chunk as Uint8Array)
+/** The host may have called `setEncoding`, which puts U+FFFD for what is not UTF-8: what it was cannot be told any more. */
+function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Array | undefined {
+  if (typeof chunk !== 'string') return chunk as Uint8Array
+  return chunk.includes('\ufffd') ? undefined : Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writeAnswer } from './answer.ts'
 import { checkPetStore } from './check-pet-store.ts'
 import { readerOf, type TrustProxy } from './client-address.ts'
+import { heededHeader, sentHeader } from './headers.ts'
 import { isAfterLastRequest } from './last-request.ts'
 import { NodeRequest, type Place } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
@@ -34,7 +35,9 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
   return (incoming, outgoing, next) => {
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
-    void answer(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, false)
+    // Behind others, what they have made of the headers counts.
+    const readHeader = next === undefined ? sentHeader : heededHeader
+    void answer(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
 
@@ -43,7 +46,8 @@ export type NodeAnswerer = (
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
   place: Place,
-  awaitsContinue: boolean,
+  readHeader: typeof sentHeader,
+  awaitsContinue?: boolean,
 ) => Promise<void>
 
 /** What every door on Node's own requests shares. The core never throws, but a store that a host has wrapped may. */
@@ -51,9 +55,9 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
   checkPetStore(petStore)
   const readAddress = readerOf(options)
   const writingTime = writingTimes()
-  return async (incoming, outgoing, place, awaitsContinue) => {
+  return async (incoming, outgoing, place, readHeader, awaitsContinue = isContinueDue(incoming, outgoing)) => {
     if (isAfterLastRequest(incoming)) return
-    const request = new NodeRequest(incoming, outgoing, place, readAddress, awaitsContinue)
+    const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader, awaitsContinue)
     let answer: ApiResponse
     try {
       answer = await petStore.handle(request)
@@ -68,6 +72,13 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
       giveUp(incoming, outgoing, request)
     }
   }
+}
+
+/** Whether the client waits for "100 Continue" that nobody has sent, as where the host listens to `checkContinue` itself. */
+function isContinueDue({ headers }: NodeIncoming, { stream, _expect_continue, _sent100 }: NodeOutgoing): boolean {
+  if (stream === undefined) return _expect_continue === true && _sent100 === false
+  const isSent = stream.sentInfoHeaders?.some((info) => info[':status'] === 100) ?? false
+  return headers?.expect === '100-continue' && !isSent
 }
 
 /** What cannot be written is no answer: the client gets another, or is at least let go. */

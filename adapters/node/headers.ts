@@ -1,5 +1,5 @@
 /** The value of a header by its lower-case name, several joined by a comma and a space, from names and values by turns. */
-export function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
+function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
   let joined: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const field = rawHeaders[i] as string
@@ -9,7 +9,33 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
   return joined
 }
 
+/** The headers of a request. What plays the part of Node's in tests and on serverless hosts has but an object of them. */
+export interface Head {
+  readonly rawHeaders?: readonly string[]
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
+/**
+ * The value of a header as the client sent it, from the raw headers: Node's own object drops a second Authorization without
+ * a word, and is slow to make.
+ */
+export function sentHeader({ rawHeaders, headers }: Head, name: string): string | undefined {
+  return rawHeaders?.length ? rawHeader(rawHeaders, name) : told(headers?.[name])
+}
+
+/** The same, but where code of the host has added, changed or removed the header, what it says. */
+export function heededHeader(head: Head, name: string): string | undefined {
+  const sent = sentHeader(head, name)
+  const now = told(head.headers?.[name])
+  // Of doubled headers that Node's object knows once, it tells the first.
+  return now === sent || (now !== undefined && sent?.startsWith(`${now}, `)) ? sent : now
+}
+
+function told(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'object' ? value.join(', ') : value
+}
+
 /** The length that a head gives its body, in bytes: 0 where it speaks of none. */
-export function declaredLength(rawHeaders: readonly string[]): number {
-  return Number(rawHeader(rawHeaders, 'content-length') ?? 0)
+export function declaredLength(head: Head): number {
+  return Number(sentHeader(head, 'content-length') ?? 0)
 }

@@ -1,5 +1,5 @@
 import { PetStoreError } from '../../src/index.ts'
-import { rawHeader } from './headers.ts'
+import { sentHeader } from './headers.ts'
 import type { NodeIncoming } from './types.ts'
 
 const SHORTEST = '{"name":"a","categoryId":1}'
@@ -11,13 +11,15 @@ const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
  *
  * @throws {PetStoreError} `body_already_read`
  */
-export function keptBody({ rawHeaders, httpVersionMajor, rawBody, body, _body }: NodeIncoming): Uint8Array {
+export function keptBody(incoming: NodeIncoming): Uint8Array {
+  const { httpVersionMajor, rawBody, body, _body } = incoming
   for (const kept of [rawBody, body]) if (kept instanceof Uint8Array) return kept
-  const length = rawHeader(rawHeaders, 'content-length')
+  const length = sentHeader(incoming, 'content-length')
+  for (const kept of [rawBody, body])
+    if (typeof kept === 'string' && Number(length ?? 1) > 0) return wholeText(kept, length)
   // HTTP/2 may send a body of which no header speaks.
-  const isAnnounced = rawHeader(rawHeaders, 'transfer-encoding') !== undefined || httpVersionMajor > 1
+  const isAnnounced = sentHeader(incoming, 'transfer-encoding') !== undefined || httpVersionMajor > 1
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
-  for (const kept of [rawBody, body]) if (typeof kept === 'string') return wholeText(kept, length)
   if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
   if (isEmptyObject(body) && _body !== true && !(Number(length) < SHORTEST.length))
     throw lost('the body was read, and only an empty object was kept')
@@ -60,7 +62,8 @@ function isRounded(value: unknown): boolean {
   )
 }
 
-function lost(why: string, cause?: unknown): PetStoreError {
+/** The error of a body that the host has read, and of which nothing exact is left. */
+export function lost(why: string, cause?: unknown): PetStoreError {
   return new PetStoreError('body_already_read', `${why}: mount the pet store ahead of it, or keep request.rawBody`, {
     cause,
   })

@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../src/index.ts'
 import { readBody } from './body.ts'
 import type { AddressReader } from './client-address.ts'
-import { rawHeader } from './headers.ts'
+import type { sentHeader } from './headers.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 /** Where a request stands: its whole target, and the part of the path that a router of the host has matched. */
@@ -22,6 +22,7 @@ export class NodeRequest implements ApiRequest {
   readonly #incoming: NodeIncoming
   readonly #outgoing: NodeOutgoing
   readonly #readAddress: AddressReader
+  readonly #readHeader: typeof sentHeader
   /** Taken before anything is awaited: a socket that has closed has no address any more. */
   readonly #peer: string | undefined
   #abort: AbortController | undefined
@@ -31,6 +32,7 @@ export class NodeRequest implements ApiRequest {
     outgoing: NodeOutgoing,
     place: Place,
     readAddress: AddressReader,
+    readHeader: typeof sentHeader,
     awaitsContinue: boolean,
   ) {
     this.method = incoming.method ?? 'GET'
@@ -40,6 +42,7 @@ export class NodeRequest implements ApiRequest {
     this.#incoming = incoming
     this.#outgoing = outgoing
     this.#readAddress = readAddress
+    this.#readHeader = readHeader
     this.#peer = peerAddress(incoming)
   }
 
@@ -52,9 +55,8 @@ export class NodeRequest implements ApiRequest {
     return this.#abort.signal
   }
 
-  /** From the raw headers: Node's own object drops a second Authorization without a word, and is slow to make. */
   header(name: string): string | undefined {
-    return rawHeader(this.#incoming.rawHeaders, name)
+    return this.#readHeader(this.#incoming, name)
   }
 
   /** What is refused before it is read rejects as well. Were it async, each body would wait for three ticks more. */

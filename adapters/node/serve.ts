@@ -6,6 +6,7 @@ import { trustProxyRule } from './client-address.ts'
 import { closer, REQUEST_EVENTS, type Running, runningResponses } from './closing.ts'
 import { answerConnect } from './connect.ts'
 import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
+import { sentHeader } from './headers.ts'
 
 /** The options of {@link serve}. */
 export interface ServeOptions extends NodeHandlerOptions {
@@ -70,12 +71,12 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
 
 /** Answers requests of every kind, and CONNECT. */
 function answerAll(server: Server, running: Running, answer: NodeAnswerer): void {
-  const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean) =>
-    answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, awaitsContinue)
+  const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue?: boolean) =>
+    answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader, awaitsContinue)
   for (const event of REQUEST_EVENTS) {
     server.on(event, (incoming, outgoing) => void reply(incoming, outgoing, event === 'checkContinue'))
   }
-  answerConnect(server, running, (incoming, outgoing) => void reply(incoming, outgoing, false))
+  answerConnect(server, running, (incoming, outgoing) => void reply(incoming, outgoing))
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -18,6 +18,8 @@ export interface NodeIncoming {
   readonly baseUrl?: string | undefined
   readonly httpVersionMajor: number
   readonly rawHeaders: readonly string[]
+  /** What code of the host may have changed. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly complete: boolean
   readonly destroyed?: boolean
   /** Whether the client has left, in HTTP/2. */
@@ -53,7 +55,16 @@ export interface NodeOutgoing {
   /** Whether the client wants the connection kept. */
   readonly shouldKeepAlive?: boolean
   /** The stream beneath, in HTTP/2 alone. */
-  readonly stream?: { close(): unknown; readonly writableFinished?: boolean } | undefined
+  readonly stream?:
+    | {
+        close(): unknown
+        readonly writableFinished?: boolean
+        readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[]
+      }
+    | undefined
+  /** Whether the client waits for "100 Continue", and whether it was sent, in HTTP/1 alone. */
+  readonly _expect_continue?: boolean
+  readonly _sent100?: boolean
   getHeader(name: string): unknown
   setHeader(name: string, value: string): unknown
   writeHead(status: number, headers?: object): unknown

@@ -1,4 +1,4 @@
-import { declaredLength, rawHeader } from './headers.ts'
+import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
@@ -22,14 +22,14 @@ export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, r
 }
 
 /** Whether a body has not wholly come. */
-export function isUnreadBody({ complete, rawHeaders }: NodeIncoming): boolean {
-  if (complete) return false
-  return rawHeader(rawHeaders, 'transfer-encoding') !== undefined || declaredLength(rawHeaders) > 0
+export function isUnreadBody(incoming: NodeIncoming): boolean {
+  if (incoming.complete) return false
+  return sentHeader(incoming, 'transfer-encoding') !== undefined || declaredLength(incoming) > 0
 }
 
 /** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
-function isSmallBody({ rawHeaders }: NodeIncoming): boolean {
-  return rawHeader(rawHeaders, 'transfer-encoding') === undefined && declaredLength(rawHeaders) <= SMALL_BODY
+function isSmallBody(incoming: NodeIncoming): boolean {
+  return sentHeader(incoming, 'transfer-encoding') === undefined && declaredLength(incoming) <= SMALL_BODY
 }
 
 /** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
@@ -52,7 +52,8 @@ export function drain(incoming: NodeIncoming, finish: () => void): void {
     finish()
   }
   const timer = setTimeout(stop, DRAIN_TIMEOUT)
-  timer.unref()
+  // On Workers a timer is a number.
+  timer.unref?.()
   // It is text where the host has called `setEncoding`.
   incoming.on('data', (chunk: unknown) => {
     left -= (chunk as Uint8Array | string).length

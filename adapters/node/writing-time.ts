@@ -23,7 +23,12 @@ export type WritingTime = () => Promise<void> | undefined
  * one after another wake it once. Each request waits by itself, and so goes on in its own async context.
  */
 export function writingTimes(): WritingTime {
-  return isRuntimesOwn() ? byTurns() : () => undefined
+  let known: WritingTime | undefined
+  return () => {
+    // Asked of the first request: Workers let nothing be timed while a module is loaded.
+    known ??= isRuntimesOwn() ? byTurns() : () => undefined
+    return known()
+  }
 }
 
 /** Tests that had put a fake in its place before would have answers wait until they turn its time on. */
