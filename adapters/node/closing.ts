@@ -44,7 +44,8 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
   for (const event of REQUEST_EVENTS) server.on(event, endConnection)
   const close = () =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(() => server.closeAllConnections(), closeTimeout)
+      // Node does not know the sockets that it has handed over to CONNECT any more.
+      const timer = setTimeout(() => destroyAll(sockets), closeTimeout)
       const onClose = () => {
         clearTimeout(timer)
         resolve()
@@ -55,12 +56,16 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
       }
       void closeGently(server, running, onClose)
       // Node does not count as idle what has never asked, such as a connection that a browser opens in advance.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+      destroyAll([...sockets].filter((socket) => socket.bytesRead === 0))
     })
   return () => {
     closed ??= close()
     return closed
   }
+}
+
+function destroyAll(sockets: Iterable<Socket>): void {
+  for (const socket of sockets) socket.destroy()
 }
 
 /** Node counts a connection as idle whose answer is written but not yet sent, and would cut it off. */
