@@ -75,7 +75,8 @@ async function closeGently(server: Server, running: Running, onClose: () => void
   else NetServer.prototype.close.call(server, onClose)
   // Others may be written while these are waited for.
   for (let waiting = unsent(); waiting.length > 0; waiting = unsent()) await Promise.all(waiting.map(gone))
-  server.closeIdleConnections()
+  // Closes what idles, and ends the interval at which Node looks at connections: it would hold the server for ever.
+  server.close()
 }
 
 function gone(response: ServerResponse): Promise<void> {

@@ -1,9 +1,53 @@
-import { beforeEach, test } from 'vitest'
+import { createHook } from 'node:async_hooks'
+import { once } from 'node:events'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { memory, type Pet } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
 import { expectSilence, signalled, startServer } from '../support/node-server.ts'
 import { rawConnection } from '../support/raw-http.ts'
 
 beforeEach(expectSilence)
+
+const LONG = 3_600_000
+const pets: readonly Pet[] = Array.from({ length: 100 }, (_, i) => ({
+  id: BigInt(i),
+  name: 'x'.repeat(60_000),
+  categoryId: 1n,
+}))
+
+/** A server with a client that has asked so many times and reads nothing: behind a long answer, all others wait unsent. */
+async function unread(count: number) {
+  const { storage } = memory()
+  const asked = signalled()
+  let lists = 0
+  const list = () => {
+    if (++lists === count) asked.resolve()
+    return lists === 1 ? pets : []
+  }
+  const server = await startServer({ store: { storage: { ...storage, list } }, closeTimeout: LONG })
+  const connection = await rawConnection(server.url)
+  connection.socket.pause()
+  await connection.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${server.authorized}\r\n`.repeat(count))
+  await within(asked.promise, 'the storage')
+  await once(connection.socket, 'readable')
+  return { ...server, connection }
+}
+
+/** Watches the intervals that are made from now on. A server makes one, in which it looks at its connections. */
+function watchIntervals() {
+  const standing = new Set<number>()
+  const ended = signalled()
+  const hook = createHook({
+    init: (id, type, _trigger, resource: { _repeat?: number | null }) => {
+      if (type === 'Timeout' && typeof resource._repeat === 'number') standing.add(id)
+    },
+    destroy: (id) => {
+      if (standing.delete(id) && standing.size === 0) ended.resolve()
+    },
+  }).enable()
+  onTestFinished(() => void hook.disable())
+  return { standing, ended: ended.promise }
+}
 
 test('a CONNECT that waits for the store is waited for no longer than closeTimeout', async () => {
   const asked = signalled()
@@ -17,4 +61,15 @@ test('a CONNECT that waits for the store is waited for no longer than closeTimeo
   await within(asked.promise, 'the key store')
   await within(close(), 'close', 2_000)
   await connection.closed()
+})
+
+test('no interval of a server stays that closes while an answer is on its way: it would hold the store for ever', async () => {
+  const { standing, ended } = watchIntervals()
+  const { connection, close } = await unread(1)
+  expect(standing.size).toBe(1)
+  const closed = close()
+  connection.socket.resume()
+  expect((await connection.answer()).status).toBe(200)
+  await within(closed, 'close')
+  await within(ended, 'the end of the interval')
 })
