@@ -70,7 +70,7 @@ function destroyAll(sockets: Iterable<Socket>): void {
 
 /** Node counts a connection as idle whose answer is written but not yet sent, and would cut it off. */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
-  const unsent = () => [...running.values()].flatMap((responses) => [...responses]).filter((one) => one.writableEnded)
+  const unsent = () => [...running.values()].flatMap(lastWritten)
   if (unsent().length === 0) server.close(onClose)
   else NetServer.prototype.close.call(server, onClose)
   // Others may be written while these are waited for.
@@ -79,9 +79,19 @@ async function closeGently(server: Server, running: Running, onClose: () => void
   server.close()
 }
 
+/** Answers are sent in their order: one for each connection is enough to wait for. */
+function lastWritten(responses: ReadonlySet<ServerResponse>): ServerResponse[] {
+  return [...responses].filter((one) => one.writableEnded).slice(-1)
+}
+
 function gone(response: ServerResponse): Promise<void> {
+  const { socket } = response.req
   return new Promise((resolve) => {
-    response.on('close', resolve)
-    response.req.socket.on('close', resolve)
+    const end = () => {
+      socket.off('close', end)
+      resolve()
+    }
+    response.on('close', end)
+    socket.on('close', end)
   })
 }

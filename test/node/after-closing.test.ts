@@ -73,3 +73,16 @@ test('no interval of a server stays that closes while an answer is on its way: i
   await within(closed, 'close')
   await within(ended, 'the end of the interval')
 })
+
+test('Node warns of no leak, however many answers of a connection are waited for', async () => {
+  const warnings: string[] = []
+  const listen = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', listen)
+  onTestFinished(() => void process.off('warning', listen))
+  const { connection, close } = await unread(20)
+  const closed = close()
+  connection.socket.resume()
+  for (let i = 0; i < 20; i++) expect((await connection.answer()).status).toBe(200)
+  await within(closed, 'close')
+  expect(warnings).toEqual([])
+})
