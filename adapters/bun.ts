@@ -48,7 +48,14 @@ function peek(promise: Promise<ApiResponse>): ApiResponse | undefined {
 class BunRequest extends ServedRequest<BunServer> {
   /** Bun knows the address of the Requests that it made itself, and of no other, such as one of a host that unpacks bodies. */
   protected override peer(): string | undefined {
-    return this.connection.requestIP(this.request)?.address
+    const { connection } = this
+    try {
+      return connection.requestIP(this.request)?.address
+    } catch (cause) {
+      // Bun throws for what only stands for a Request, such as the proxy of a router. A host that names no server is wrong.
+      if (typeof connection?.requestIP === 'function') return undefined
+      throw cause
+    }
   }
 
   /** A server holds a body to its Content-Length: one that fits is read at once, where a stream would cost far more. */

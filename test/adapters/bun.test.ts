@@ -26,3 +26,20 @@ test('a global Bun that is not the runtime does no harm', async () => {
   const answer = toBunHandler(createPetStore())
   expect((await answer(new Request('http://localhost/v1/pets'), { requestIP: () => null })).status).toBe(401)
 })
+
+test('a Request of which Bun cannot be asked has no address', async () => {
+  const seen: unknown[] = []
+  const answer = toBunHandler(createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress) }))
+  const requestIP = () => {
+    throw new TypeError('Expected Request object')
+  }
+  expect((await answer(new Request('http://localhost/v1/pets'), { requestIP })).status).toBe(401)
+  expect(seen).toEqual([undefined])
+})
+
+test('a host that does not hand over the server is told so: strangers would not be counted', async () => {
+  const onError = vi.fn()
+  const answer = toBunHandler(createPetStore({ onError })) as (request: Request) => Response | Promise<Response>
+  expect((await answer(new Request('http://localhost/v1/pets'))).status).toBe(500)
+  expect(onError).toHaveBeenCalledOnce()
+})

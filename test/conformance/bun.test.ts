@@ -26,3 +26,8 @@ test.skipIf(missing('Bun', binary !== undefined))(
     ])
   },
 )
+
+test.skipIf(missing('Bun', binary !== undefined))('Bun: a router may hand over a proxy of the Request', async () => {
+  const { stdout } = await promisify(execFile)(binary ?? '', [hostProgram('bun-router.mjs')], { timeout: 20_000 })
+  expect(stdout.trim().split('\n')).toEqual(['a good key: 200', 'a wrong key: 401', 'a new pet: 201'])
+})
