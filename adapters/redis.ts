@@ -30,8 +30,10 @@ const RULES: OptionRules<keyof RedisOptions> = {
  * which expires by itself.
  *
  * The client stays yours: listen to its `error` event, and close it when you are done. While Redis is away, most clients
- * hold commands back and try for long; have them give up sooner (`maxRetriesPerRequest: 1` for ioredis,
- * `disableOfflineQueue: true` for node-redis), so that callers get their 503 at once.
+ * hold commands back and try for long; have them give up sooner (`maxRetriesPerRequest: 0` for ioredis,
+ * `disableOfflineQueue: true` for node-redis), so that callers get their 503 at once, and so that no request whose reply was
+ * lost is sent again and counted twice. A node-redis with a `socketTimeout` needs a `reconnectStrategy` too: by itself it
+ * never connects anew after one.
  *
  * @param client - a client or cluster of ioredis or node-redis, a client of Bun, or `(...words) => Promise` for any other
  * @throws {PetStoreError} `invalid_option` where the client is none of these
@@ -41,7 +43,7 @@ const RULES: OptionRules<keyof RedisOptions> = {
  * import { createPetStore } from 'petstore-kit'
  * import { redis } from 'petstore-kit/redis'
  *
- * const client = new Redis('redis://127.0.0.1:6379', { lazyConnect: true, maxRetriesPerRequest: 1 })
+ * const client = new Redis('redis://127.0.0.1:6379', { lazyConnect: true, maxRetriesPerRequest: 0 })
  * client.on('error', ({ message }) => console.error(message))
  * const petStore = createPetStore({ ...redis(client) })
  * ```

@@ -3,11 +3,9 @@ import { type PostgresClient, postgres } from '../postgres.ts'
 import { type RedisClient, redis } from '../redis.ts'
 import { loadDriver, using } from './driver.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
+import { ioRedisOptions, nodeRedisOptions, type Patience } from './redis-options.ts'
 
-/** How long a connection may take to come about, in milliseconds. */
-const CONNECT_TIMEOUT = 5_000
-/** How long one may be silent while it is asked before it is given up: its engine may have gone without a word. */
-const ANSWER_TIMEOUT = 15_000
+const PATIENCE: Patience = { connect: 5_000, answer: 15_000 }
 
 interface Events {
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -24,8 +22,8 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const { Pool } = module.default ?? module
   const pool = new Pool({
     connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
-    query_timeout: ANSWER_TIMEOUT,
+    connectionTimeoutMillis: PATIENCE.connect,
+    query_timeout: PATIENCE.answer,
   })
   pool.on('error', () => {})
   const close = () => pool.end()
@@ -71,20 +69,12 @@ export async function openRedis(url: string): Promise<OpenedQuota> {
 async function findRedis(url: string): Promise<{ client: IoRedis | NodeRedis; close: () => Promise<void> }> {
   const ioredis = (await loadDriver('ioredis')) as IoRedisDriver | undefined
   if (ioredis !== undefined) {
-    const options = {
-      lazyConnect: true,
-      maxRetriesPerRequest: 1,
-      connectTimeout: CONNECT_TIMEOUT,
-      socketTimeout: ANSWER_TIMEOUT,
-    }
-    const client = new ioredis.Redis(url, options)
+    const client = new ioredis.Redis(url, ioRedisOptions(PATIENCE))
     return { client, close: async () => client.disconnect() }
   }
   const nodeRedis = (await loadDriver('redis')) as NodeRedisDriver | undefined
   if (nodeRedis === undefined) throw new Error('--redis-url needs a driver of Redis: npm install ioredis')
-  const socket = { connectTimeout: CONNECT_TIMEOUT, socketTimeout: ANSWER_TIMEOUT }
-  const pingInterval = ANSWER_TIMEOUT / 3
-  const client = nodeRedis.createClient({ url, disableOfflineQueue: true, pingInterval, socket })
+  const client = nodeRedis.createClient(nodeRedisOptions(url, PATIENCE))
   return { client, close: async () => client.destroy() }
 }
 

@@ -13,6 +13,10 @@ export interface RedisServer {
   /** Starts it again after a stop, on the same port; what it had counted is gone. */
   start(): Promise<void>
   stop(): Promise<void>
+  /** Lets it stand still, with its connections open. */
+  freeze(): void
+  /** Lets it go on from there. */
+  thaw(): void
   /** Stops it and removes its folder. */
   remove(): Promise<void>
 }
@@ -55,6 +59,9 @@ export async function startRedis({
     await server?.stop('SIGKILL')
     server = undefined
   }
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    if (server !== undefined) process.kill(server.pid, name)
+  }
   await start()
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -62,6 +69,8 @@ export async function startRedis({
     folder,
     start,
     stop,
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     async remove() {
       await stop()
       await rm(folder, { recursive: true, force: true })
