@@ -4,6 +4,7 @@ import { PetStoreError } from '../../src/index.ts'
 const UNAVAILABLE = new Map([
   ['SQLITE_BUSY', 5],
   ['SQLITE_LOCKED', 6],
+  ['SQLITE_READONLY', 8],
   ['SQLITE_IOERR', 10],
   ['SQLITE_FULL', 13],
   ['SQLITE_CANTOPEN', 14],

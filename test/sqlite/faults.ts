@@ -59,6 +59,17 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       }
     })
 
+    on('a file that may only be read is 503 for what writes', async ({ database, storage, keyStore, quota }) => {
+      const kept = await storage.create(REX)
+      database.exec('PRAGMA query_only = 1')
+      await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
+      await assert.rejects(keyStore.issue({ plan: 'free' }), UNAVAILABLE)
+      await assert.rejects(async () => quota.spend(spending('key:a', 0)), UNAVAILABLE)
+      assert.deepEqual(await storage.list({ limit: 9 }), [kept])
+      database.exec('PRAGMA query_only = 0')
+      assert.equal((await storage.create(REX)).id, kept.id + 1n)
+    })
+
     on('what is wrong with one animal fails no other that came with it', async ({ storage }) => {
       const wrong = { ...REX, name: null } as unknown as NewPet
       const results = await Promise.allSettled([REX, wrong, REX].map(async (pet) => storage.create(pet)))
