@@ -1,4 +1,5 @@
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type SqliteDatabase, sqlite } from '../sqlite.ts'
 import { loadDriver, using } from './driver.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
@@ -16,6 +17,7 @@ const DRIVERS = [
 
 /** Opens a back end in a file, which is created where it is not there. */
 export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
+  await using(path, () => requirePlace(path))
   const Driver = await findDriver()
   const database = await using(path, () => new Driver(path))
   const close = async () => void database.close()
@@ -40,6 +42,14 @@ export function requireWritable(path: string): void {
   } catch {
     throw new Error(`cannot use ${path}: this user may not read and write it`)
   }
+}
+
+/** Drivers do not say what is wrong with a path, or each in words of its own. */
+function requirePlace(path: string): void {
+  const isFolder = (place: string) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
+  const folder = dirname(path)
+  if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
+  if (isFolder(path)) throw new Error('it is a folder, not a file')
 }
 
 async function findDriver(): Promise<Driver> {

@@ -251,7 +251,10 @@ describe('one clear line where something is not there', () => {
   test.each([
     [['keys', 'list'], 'say where everything is kept: --data <file> or --database-url <url>'],
     [['keys', 'list', '--data', '/nowhere/pets.db'], 'there is no file /nowhere/pets.db'],
-    [['serve', '--data', '/nowhere/pets.db'], 'cannot use /nowhere/pets.db: '],
+    [['serve', '--data', '/nowhere/pets.db'], 'cannot use /nowhere/pets.db: there is no folder /nowhere\n'],
+    [['serve', '--data', `${import.meta.filename}/pets.db`], `there is no folder ${import.meta.filename}\n`],
+    [['serve', '--data', import.meta.dirname], `cannot use ${import.meta.dirname}: it is a folder, not a file\n`],
+    [['keys', 'list', '--data', import.meta.dirname], `${import.meta.dirname}: it is a folder, not a file\n`],
     [['seed', '--count', '1', '--data', import.meta.filename], `cannot use ${import.meta.filename}: `],
     [['seed', '--data', 'x.db'], "required option '--count <number>' not specified"],
     [
