@@ -6,22 +6,19 @@ import {
   type PetStore,
   type ResponseReport,
 } from '../../src/index.ts'
-import { type ServingPetStore, serve } from '../node.ts'
+import { serve } from '../node.ts'
 import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
-import { issueDemoKeys, seed } from './demo.ts'
+import { closeOnSignal } from './closing.ts'
 import { reason } from './driver.ts'
-import { fail } from './fail.ts'
-import type { PlanLimitsByName } from './flags.ts'
+import { type Furnished, type FurnishFlags, furnish } from './furnish.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
 import { requireWritable } from './sqlite-file.ts'
 
 /** The flags of `petstore serve`. */
-export interface ServeFlags extends BackEndFlags {
+export interface ServeFlags extends BackEndFlags, FurnishFlags {
   readonly port: number
   readonly host: string
   readonly basePath: string
-  readonly seed?: number
-  readonly planLimits: PlanLimitsByName
   readonly log?: true
 }
 
@@ -29,21 +26,30 @@ export interface ServeFlags extends BackEndFlags {
 export async function runServe(flags: ServeFlags): Promise<void> {
   if (flags.data !== undefined) requireWritable(flags.data)
   const backEnd = await openBackEnd(flags)
-  let server: ServingPetStore | undefined
-  const close = async () => {
-    await server?.close()
-    await backEnd.close()
-  }
   try {
-    const petStore = createStore(backEnd, flags)
-    // A server that cannot listen must not have issued keys that nobody was shown.
-    server = await serve(petStore, { port: flags.port, host: flags.host })
-    const furnished = await furnish(backEnd, flags)
-    closeOnSignal(close)
-    console.log(welcome(server.url + petStore.basePath, backEnd.place, furnished, flags))
+    await run(backEnd, flags)
   } catch (error) {
-    await close()
+    await backEnd.close()
     throw error
+  }
+}
+
+async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
+  const petStore = createStore(backEnd, flags)
+  // A server that cannot listen must not have issued keys that nobody was shown.
+  const server = await serve(petStore, { port: flags.port, host: flags.host })
+  const ending = closeOnSignal(server.close, async () => {
+    await furnishing.catch(() => {})
+    await backEnd.close()
+  })
+  const furnishing = furnish(backEnd, flags, ending)
+  try {
+    const furnished = await furnishing
+    if (!ending.aborted) console.log(welcome(server.url + petStore.basePath, backEnd.place, furnished, flags))
+  } catch (error) {
+    await server.close()
+    // Whoever has ended it does not want to hear what was broken off.
+    if (!ending.aborted) throw error
   }
 }
 
@@ -57,25 +63,6 @@ function createStore({ storage, keyStore, quota }: OpenedBackEnd, flags: ServeFl
     onError: logFault,
     onResponse: flags.log && logRequest,
   })
-}
-
-const DEMO_ANIMALS = 8
-
-/** What a server has put into its back end when it started. */
-interface Furnished {
-  readonly animals: number
-  /** Empty where there were keys before, or where they are for the operator to issue. */
-  readonly keys: readonly IssuedKey[]
-}
-
-/** A new store in memory or in a file gets demo animals and keys; what is in a shared database is for its operator to say. */
-async function furnish({ storage, keyStore }: OpenedBackEnd, flags: ServeFlags): Promise<Furnished> {
-  const isShared = flags.databaseUrl !== undefined
-  const animals = flags.seed ?? (isShared ? 0 : DEMO_ANIMALS)
-  const isEmpty = animals > 0 && (await storage.list({ limit: 1 })).length === 0
-  if (isEmpty) await seed(storage, animals)
-  const hasKeys = isShared || (await keyStore.list()).length > 0
-  return { animals: isEmpty ? animals : 0, keys: hasKeys ? [] : await issueDemoKeys(keyStore, flags.planLimits) }
 }
 
 function welcome(address: string, place: string, { animals, keys }: Furnished, flags: ServeFlags): string {
@@ -132,16 +119,4 @@ function oneLine(text: string): string {
 function logRequest({ method, target, status, keyId, durationMs }: ResponseReport): void {
   const who = keyId ?? 'no key'
   console.log(`${new Date().toISOString()} ${status} ${method} ${oneLine(target)} ${who} ${durationMs} ms`)
-}
-
-/** The first signal lets running requests finish; a second one, of whichever kind, does not wait. */
-function closeOnSignal(close: () => Promise<void>): void {
-  let isClosing = false
-  const onSignal = () => {
-    if (isClosing) process.exit(1)
-    isClosing = true
-    console.log('\nClosing.')
-    close().catch(fail)
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
 }

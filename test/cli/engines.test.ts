@@ -1,8 +1,13 @@
-import { afterAll, describe, expect, test } from 'vitest'
-import { type RunningServer, runCommand, startServer } from '../support/petstore-command.ts'
+import { once } from 'node:events'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { within } from '../support/deadline.ts'
+import { type RunningServer, runCommand, startCommand, startServer } from '../support/petstore-command.ts'
+import { openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missingRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { missing } from '../support/skips.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 
 const running: { end(): Promise<unknown> }[] = []
 
@@ -64,6 +69,29 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(listed.stdout).toMatch(/^key_\w+ +live +pro .* ours$/m)
     const [id = ''] = /key_\w+/.exec(listed.stdout) ?? []
     expect(await runCommand(['keys', 'revoke', id, ...place])).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('PostgreSQL that stands still', () => {
+  test.each([[[]], [['--seed', '1000000']]])('keeps no server from ending by a signal, with %j', async (flags) => {
+    const { url, port } = await openPostgres()
+    const proxy = await startTcpProxy(port)
+    onTestFinished(proxy.close)
+    const through = url.replace(`:${port}/`, `:${proxy.port}/`)
+    const args = ['serve', '--port', '0', '--database-url', through, ...flags]
+    const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk))
+    const pool = openPool(url)
+    const hasAnimals = async () => (await pool.query('SELECT FROM petstore.pets LIMIT 1')).rows.length > 0
+    await until(async () => output.includes('Ctrl-C') || (flags.length > 0 && (await hasAnimals())))
+    await pool.end()
+    proxy.freeze()
+    child.kill('SIGTERM')
+    expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
+    expect(output).toMatch(flags.length > 0 ? /^\nClosing\.\n$/ : /Ctrl-C ends it\.\n\nClosing\.\n$/)
   })
 })
 

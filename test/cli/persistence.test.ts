@@ -6,6 +6,7 @@ import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../sqlite/open.ts'
 import { type RunningServer, runCommand, startCommand, startServer } from '../support/petstore-command.ts'
+import { until } from '../support/until.ts'
 
 let folder: string
 let data: string
@@ -62,6 +63,16 @@ async function walk(url: string, token: string): Promise<Wire[]> {
   return pets
 }
 
+/** How many rows a table has. */
+function countOf(table: string): number {
+  const database = new Libsql(data, { readonly: true } as object)
+  try {
+    return Number((database.prepare(`SELECT count(*) AS n FROM petstore_${table}`).get() as { n: number }).n)
+  } finally {
+    database.close()
+  }
+}
+
 const PLENTY = ['--plan', 'pro', '--limits', '1000000/1000000']
 
 describe('petstore serve --data', () => {
@@ -81,6 +92,20 @@ describe('petstore serve --data', () => {
     expect(await after.json()).toEqual(pets)
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
     expect(JSON.parse(stdout)).toHaveLength(4)
+  })
+
+  test('ends cleanly by a signal that comes while it is furnished', async () => {
+    const args = ['serve', '--port', '0', '--data', data, '--seed', '1000000']
+    const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
+    cleanUp.push(() => child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk))
+    await until(async () => countOf('pets') > 0 || child.exitCode !== null)
+    child.kill('SIGTERM')
+    expect([await ended, output]).toEqual([[0, null], '\nClosing.\n'])
+    expect(countOf('pets')).toBeLessThan(1_000_000)
+    expect(countOf('keys')).toBe(0)
   })
 
   test('goes on counting after a restart', async () => {
