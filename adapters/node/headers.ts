@@ -11,8 +11,8 @@ function rawHeader(rawHeaders: readonly string[], name: string): string | undefi
 
 /** The headers of a request. What plays the part of Node's in tests and on serverless hosts has but an object of them. */
 export interface Head {
-  readonly rawHeaders?: readonly string[]
-  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly rawHeaders?: readonly string[] | undefined
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
 }
 
 /**

@@ -19,7 +19,7 @@ export interface NodeIncoming {
   readonly httpVersionMajor: number
   readonly rawHeaders: readonly string[]
   /** What code of the host may have changed. */
-  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
   readonly complete: boolean
   readonly destroyed?: boolean
   /** Whether the client has left, in HTTP/2. */
@@ -59,12 +59,12 @@ export interface NodeOutgoing {
     | {
         close(): unknown
         readonly writableFinished?: boolean
-        readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[]
+        readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[] | undefined
       }
     | undefined
   /** Whether the client waits for "100 Continue", and whether it was sent, in HTTP/1 alone. */
-  readonly _expect_continue?: boolean
-  readonly _sent100?: boolean
+  readonly _expect_continue?: boolean | undefined
+  readonly _sent100?: boolean | undefined
   getHeader(name: string): unknown
   setHeader(name: string, value: string): unknown
   writeHead(status: number, headers?: object): unknown
