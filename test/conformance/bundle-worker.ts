@@ -6,13 +6,14 @@ import { hostProgram } from './start-host.ts'
 
 /**
  * Makes what workerd starts of a program: a folder with the one module into which all that it imports is bundled, as
- * wrangler does, and the configuration `worker.capnp`.
+ * wrangler does, and the configuration.
  */
-export async function bundleWorker(program: string): Promise<string> {
+export async function bundleWorker(program: string, configuration = 'worker.capnp'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
   const outfile = join(folder, 'worker.js')
-  await build({ entryPoints: [program], bundle: true, format: 'esm', conditions: ['workerd'], outfile })
-  await copyFile(hostProgram('worker.capnp'), join(folder, 'worker.capnp'))
+  const external = ['node:*', 'cloudflare:*']
+  await build({ entryPoints: [program], bundle: true, format: 'esm', conditions: ['workerd'], external, outfile })
+  await copyFile(hostProgram(configuration), join(folder, 'worker.capnp'))
   return folder
 }
 
