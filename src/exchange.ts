@@ -109,8 +109,8 @@ export class FetchRequest implements ApiRequest {
 }
 
 /**
- * It never cancels the stream: to some hosts that is the end of the whole connection, and some fail at it. Nor does it
- * heed who leaves when all of the body has come: some hosts call a request closed as soon as they have read it.
+ * It never cancels the stream: to some hosts that is the end of the whole connection, and some fail at it. Of who leaves
+ * when all of the body has come it has the body: some hosts call a request closed as soon as they have read it.
  */
 async function readStream(
   stream: ReadableStream<Uint8Array>,
@@ -121,20 +121,18 @@ async function readStream(
   const reader = stream.getReader()
   let bytes = new Uint8Array()
   let size = 0
-  let leave: (reason: unknown) => void = () => {}
-  const onAbort = () => {
-    if (size !== length) leave(signal?.reason)
-  }
+  let leave = () => {}
+  const onAbort = () => leave()
   signal?.addEventListener('abort', onAbort)
   try {
     for (;;) {
       const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
-        leave = reject
-        if (signal?.aborted) onAbort()
+        leave = () => (size === length ? resolve({ done: true, value: undefined }) : reject(signal?.reason))
+        if (signal?.aborted) leave()
         reader.read().then(resolve, reject)
       })
       if (done) return bytes.subarray(0, size)
-      if (!ArrayBuffer.isView(value)) throw new TypeError('a chunk of the body is no bytes')
+      if (!ArrayBuffer.isView(value)) throw new TypeError('the body is not bytes')
       const start = size
       size += value.byteLength
       if (size > limit) throw tooLarge(limit)

@@ -4,7 +4,7 @@ import { declaredLength } from './headers.ts'
 import { keptBody, lost } from './kept-body.ts'
 import type { NodeIncoming } from './types.ts'
 
-/** How many pieces of a body are kept apart. */
+/** How many pieces of a body are made one. */
 const MANY = 64
 
 /** A request whose client may wait for "100 Continue". */
@@ -43,7 +43,8 @@ function withinLimit(body: Uint8Array, limit: number): Uint8Array {
 /** The listeners stay: once the outcome is known they do nothing, and the rest of a body that is too large flows by. */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    let chunks: Uint8Array[] = []
+    const chunks: Uint8Array[] = []
+    const pieces: Uint8Array[] = []
     let size = 0
     let settled = false
     const onBreak = (cause?: unknown) => {
@@ -60,13 +61,14 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       }
       size += bytes.byteLength
       // A body may come byte by byte, and each piece takes more room than its bytes.
-      if (chunks.push(bytes) === MANY) chunks = [Buffer.concat(chunks)]
+      if (pieces.push(bytes) === MANY) chunks.push(Buffer.concat(pieces.splice(0)))
       settled = size > limit
       if (settled) reject(tooLarge(limit))
     }
     const onEnd = () => {
       if (settled) return
       settled = true
+      chunks.push(...pieces)
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
     }
     if (incoming.destroyed) return onBreak()

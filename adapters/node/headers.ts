@@ -27,8 +27,12 @@ export function sentHeader({ rawHeaders, headers }: Head, name: string): string 
 export function heededHeader(head: Head, name: string): string | undefined {
   const sent = sentHeader(head, name)
   const now = told(head.headers?.[name])
-  // Of doubled headers that Node's object knows once, it tells the first.
-  return now === sent || (now !== undefined && sent?.startsWith(`${now}, `)) ? sent : now
+  return now === sent || isFirstOf(sent, now, head) ? sent : now
+}
+
+/** Of a doubled header that Node's object has but once, it tells the first. */
+function isFirstOf(sent: string | undefined, now: string | undefined, { rawHeaders }: Head): boolean {
+  return now !== undefined && sent?.startsWith(`${now}, `) === true && rawHeaders?.includes(sent) === false
 }
 
 function told(value: string | readonly string[] | undefined): string | undefined {

@@ -350,36 +350,42 @@ describe('the body limit', () => {
     )
   })
 
-  test('a host that calls the request closed as soon as all of it has come is no client that leaves', async () => {
-    const closed = new AbortController()
-    const { petStore, token } = await startApi()
-    const bytes = new TextEncoder().encode(ofSize(100))
-    let isSent = false
-    let cancelled = false
-    const source: UnderlyingDefaultSource<Uint8Array> = {
-      pull: (controller) => {
-        if (!isSent) controller.enqueue(bytes)
-        else {
-          closed.abort()
-          controller.close()
-        }
-        isSent = true
-      },
-      cancel: () => {
-        cancelled = true
-      },
-    }
-    // Asked for more only when what came is taken, as a socket is.
-    const body = new ReadableStream(source, { highWaterMark: 0 })
-    const headers = new Map([
-      ['authorization', `Bearer ${token}`],
-      ['content-type', 'application/json'],
-      ['content-length', '100'],
-    ])
-    const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
-    expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
-    expect(cancelled).toBe(false)
-  })
+  test.each([
+    ['and ends it', true],
+    ['and never ends it', false],
+  ])(
+    'a host that calls the request closed as soon as all of it has come, %s, is no client that leaves',
+    async (_how, isEnded) => {
+      const closed = new AbortController()
+      const { petStore, token } = await startApi()
+      const bytes = new TextEncoder().encode(ofSize(100))
+      let isSent = false
+      let cancelled = false
+      const source: UnderlyingDefaultSource<Uint8Array> = {
+        pull: (controller) => {
+          if (!isSent) controller.enqueue(bytes)
+          else {
+            closed.abort()
+            if (isEnded) controller.close()
+          }
+          isSent = true
+        },
+        cancel: () => {
+          cancelled = true
+        },
+      }
+      // Asked for more only when what came is taken, as a socket is.
+      const body = new ReadableStream(source, { highWaterMark: 0 })
+      const headers = new Map([
+        ['authorization', `Bearer ${token}`],
+        ['content-type', 'application/json'],
+        ['content-length', '100'],
+      ])
+      const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
+      expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
+      expect(cancelled).toBe(false)
+    },
+  )
 
   test('a request of a host that knows no signals is read as well', async () => {
     const { petStore, token } = await startApi()

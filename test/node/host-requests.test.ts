@@ -7,6 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type NodeHandler, toNodeHandler } from '../../adapters/node.ts'
+import type { ApiRequest } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
 import { keyedStore, petBody } from '../support/node-server.ts'
 import { rawConnection } from '../support/raw-http.ts'
@@ -126,6 +127,25 @@ describe('what middlewares ahead have made of the headers counts', () => {
       headers.authorization = undefined
     }
     expect(await behind(remove, 'Authorization: $\r\n')).toBe(401)
+  })
+
+  test('the first of several addresses that a proxy has named, where the host has left that alone', async () => {
+    const { petStore, authorization } = await keyed()
+    const seen: unknown[] = []
+    const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(told(request)) }
+    const told = (request: ApiRequest) => {
+      seen.push(request.header('x-forwarded-for'))
+      return request
+    }
+    const server = createServer((request, response) => {
+      request.headers['x-forwarded-for'] = '192.0.2.1'
+      toNodeHandler(watched)(request, response, () => response.end())
+    })
+    const connection = await rawConnection(await listening(server))
+    const forwarded = 'X-Forwarded-For: 192.0.2.1, 192.0.2.2\r\n'
+    void connection.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n${forwarded}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+    expect(seen).toEqual(['192.0.2.1'])
   })
 
   test('of what nobody has touched a second Authorization is seen', async () => {
