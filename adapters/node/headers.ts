@@ -1,11 +1,17 @@
-/** The value of a header by its lower-case name, several joined by a comma and a space, from names and values by turns. */
+/** Where in names and values by turns the next header of a lower-case name stands, or -1. */
+function nextHeader(rawHeaders: readonly string[], name: string, start: number): number {
+  for (let i = start; i < rawHeaders.length; i += 2) {
+    const field = rawHeaders[i] as string
+    if (field.length === name.length && field.toLowerCase() === name) return i
+  }
+  return -1
+}
+
+/** The value of a header, several joined by a comma and a space. */
 function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
   let joined: string | undefined
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const field = rawHeaders[i] as string
-    if (field.length !== name.length || field.toLowerCase() !== name) continue
+  for (let i = nextHeader(rawHeaders, name, 0); i !== -1; i = nextHeader(rawHeaders, name, i + 2))
     joined = joined === undefined ? rawHeaders[i + 1] : `${joined}, ${rawHeaders[i + 1]}`
-  }
   return joined
 }
 
@@ -27,12 +33,13 @@ export function sentHeader({ rawHeaders, headers }: Head, name: string): string 
 export function heededHeader(head: Head, name: string): string | undefined {
   const sent = sentHeader(head, name)
   const now = told(head.headers?.[name])
-  return now === sent || isFirstOf(sent, now, head) ? sent : now
+  return now === sent || isFirstOfMany(now, name, head.rawHeaders) ? sent : now
 }
 
 /** Of a doubled header that Node's object has but once, it tells the first. */
-function isFirstOf(sent: string | undefined, now: string | undefined, { rawHeaders }: Head): boolean {
-  return now !== undefined && sent?.startsWith(`${now}, `) === true && rawHeaders?.includes(sent) === false
+function isFirstOfMany(now: string | undefined, name: string, rawHeaders: readonly string[] = []): boolean {
+  const first = nextHeader(rawHeaders, name, 0)
+  return first !== -1 && rawHeaders[first + 1] === now && nextHeader(rawHeaders, name, first + 2) !== -1
 }
 
 function told(value: string | readonly string[] | undefined): string | undefined {

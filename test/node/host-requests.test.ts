@@ -150,6 +150,7 @@ describe('what middlewares ahead have made of the headers counts', () => {
 
   test('of what nobody has touched a second Authorization is seen', async () => {
     expect(await behind(() => {}, 'Authorization: $\r\nAuthorization: $\r\n')).toBe(401)
+    expect(await behind(() => {}, 'Authorization: $\r\nX-Note: $, $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\n')).toBe(200)
   })
 })
