@@ -24,6 +24,8 @@ for (const name of ['PETSTORE_DATA', 'PETSTORE_DATABASE_URL', 'PETSTORE_REDIS_UR
   if (process.env[name] === '') delete process.env[name]
 
 survivePipes()
+// A file that the command creates holds customers and what their tokens hash to: it is nobody else's to read.
+process.umask(process.umask(0o077) | 0o007)
 
 const program = new Command('petstore')
   .description('A complete pet store API.')

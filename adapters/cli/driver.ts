@@ -10,9 +10,10 @@ const NOT_INSTALLED = new Set([
 
 /** Loads a driver, from beside this package or from the folder that the command runs in; `undefined` where it is in neither. */
 export async function loadDriver(name: string): Promise<unknown> {
-  return (
-    (await attempt(() => import(name))) ?? (await attempt(() => createRequire(join(process.cwd(), 'petstore'))(name)))
-  )
+  const beside = await attempt(() => import(name))
+  // What a runtime brings is in no folder, but a folder may bear its name.
+  if (beside !== undefined || name.includes(':')) return beside
+  return attempt(() => createRequire(join(process.cwd(), 'petstore'))(name))
 }
 
 async function attempt(load: () => unknown): Promise<unknown> {

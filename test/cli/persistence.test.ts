@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import Libsql from 'libsql'
@@ -270,6 +270,21 @@ test('a file is named as a shell takes it', async () => {
   await (await serveFile()).end('SIGTERM')
   const again = await serveFile()
   expect(again.output()).toContain(`petstore keys list --data '${data.replace("'", "'\\''")}',`)
+})
+
+test("what it creates is nobody else's to read", async () => {
+  await serveFile()
+  const files = readdirSync(folder)
+  expect(files).toContain('pets.db-wal')
+  for (const file of files) expect(statSync(join(folder, file)).mode & 0o007).toBe(0)
+})
+
+test('a folder that bears the name of a driver of a runtime is none', async () => {
+  const planted = join(folder, 'node_modules', 'bun:sqlite')
+  mkdirSync(planted, { recursive: true })
+  writeFileSync(join(planted, 'index.js'), "console.error('planted')")
+  const outcome = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], process.env, folder)
+  expect(outcome).toMatchObject({ code: 0, stderr: expect.not.stringContaining('planted') })
 })
 
 describe('one clear line where something is not there', () => {

@@ -12,9 +12,10 @@ export interface Outcome {
 }
 
 /** Runs a `petstore` command to its end. */
-export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
+export function runCommand(args: readonly string[], env = process.env, cwd = process.cwd()): Promise<Outcome> {
+  const options = { env, cwd, timeout: 60_000 }
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [command, ...args], { env, timeout: 60_000 }, (_error, stdout, stderr) =>
+    const child = execFile(process.execPath, [command, ...args], options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
   })
