@@ -2,10 +2,11 @@ import { errorReply, originForm, pathOf } from '../src/door.ts'
 import type { ApiResponse, PetStore } from '../src/index.ts'
 import { afterBody, withHostVary } from './node/answer.ts'
 import { checkPetStore } from './node/check-pet-store.ts'
-import { addressReader } from './node/client-address.ts'
-import { matchedPath, type NodeHandlerOptions } from './node/handler.ts'
+import { readerOf } from './node/client-address.ts'
+import type { NodeHandlerOptions } from './node/handler.ts'
 import { heededHeader } from './node/headers.ts'
-import { NodeRequest, type Place } from './node/request.ts'
+import { matchedPath, overlap, type Place } from './node/place.ts'
+import { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 import { writingTimes } from './node/writing-time.ts'
 
@@ -47,14 +48,17 @@ export interface FastifyScope {
   }): unknown
 }
 
+/** What Fastify reads itself of the options of a plugin. */
+const FASTIFYS_OWN = ['prefix', 'logLevel', 'logSerializers']
+
 /**
  * A Fastify plugin that adds the store's routes in a scope of its own.
  *
  * Requests are answered before Fastify reads a body, so parsers are neither used nor touched. Hooks of the host run as for
  * its own routes: `onRequest` before, `onSend` and `onResponse` after. A `prefix` may stand before the store's `basePath`,
- * or be its beginning.
+ * or end with its beginning.
  *
- * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` where the store or an option is wrong
  * @example
  * ```ts
  * import Fastify from 'fastify'
@@ -67,15 +71,16 @@ export interface FastifyScope {
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  const { petStore, trustProxy } = options
+  const { petStore } = options
   checkPetStore(petStore)
-  const readAddress = addressReader(trustProxy)
+  const readAddress = readerOf(options, ['petStore', ...FASTIFYS_OWN])
   const writingTime = writingTimes()
   const prefix = scope.prefix.replace(/\/$/, '')
-  const isFolded = `${petStore.basePath}/`.startsWith(`${prefix}/`)
-  const url = isFolded ? petStore.basePath.slice(prefix.length) : petStore.basePath
+  const shared = overlap(prefix, petStore.basePath)
+  const mount = prefix.slice(0, prefix.length - shared.length)
+  const url = petStore.basePath.slice(shared.length)
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
-    const place = placeOf(raw, isFolded ? '' : prefix)
+    const place = placeOf(raw, mount)
     const request = new NodeRequest(raw, reply.raw, place, readAddress, heededHeader, false)
     try {
       const answer = await petStore.handle(request)

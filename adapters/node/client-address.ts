@@ -25,9 +25,16 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
   return byList(trustedList(trustProxy))
 }
 
-/** What a door takes beside a store: its reader, of options that hold nothing else. @throws {PetStoreError} `invalid_option` */
-export function readerOf(options: { readonly trustProxy?: TrustProxy | undefined }): AddressReader {
-  checkAgainst({ trustProxy: trustProxyRule }, options)
+/**
+ * The reader for the options of a door, which hold nothing else but what is named as well.
+ *
+ * @throws {PetStoreError} `invalid_option`
+ */
+export function readerOf(
+  options: { readonly trustProxy?: TrustProxy | undefined },
+  others: readonly string[] = [],
+): AddressReader {
+  checkAgainst({ trustProxy: trustProxyRule }, options, others)
   return addressReader(options.trustProxy)
 }
 

@@ -1,11 +1,12 @@
-import { errorReply, isBelow, originForm, pathOf } from '../../src/door.ts'
+import { errorReply } from '../../src/door.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writeAnswer } from './answer.ts'
 import { checkPetStore } from './check-pet-store.ts'
 import { readerOf, type TrustProxy } from './client-address.ts'
 import { heededHeader, sentHeader } from './headers.ts'
 import { isAfterLastRequest } from './last-request.ts'
-import { NodeRequest, type Place } from './request.ts'
+import { findPlace, type Place } from './place.ts'
+import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
 import { writingTimes } from './writing-time.ts'
 
@@ -90,24 +91,4 @@ function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
     // A host that has wrapped the response may throw here as well. Nobody is left to tell.
     outgoing.destroy()
   }
-}
-
-/**
- * Where a request stands. A router that has matched a prefix leaves the rest in `url`; the base path may begin below the
- * prefix, or take it in.
- */
-function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
-  const rest = originForm(incoming.url ?? '/')
-  const matched = matchedPath(incoming, rest)
-  if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
-  for (const target of [matched + rest, originForm(incoming.originalUrl ?? '')])
-    if (isBelow(pathOf(target), basePath)) return { target, mountPath: '' }
-  return undefined
-}
-
-/** What routers have matched of the path. The host may have rewritten the rest: links name what it made of that. */
-export function matchedPath({ originalUrl, baseUrl = '' }: NodeIncoming, rest: string): string {
-  if (originalUrl === undefined) return ''
-  const [path, end] = [pathOf(originForm(originalUrl)), pathOf(rest)]
-  return path.endsWith(end) ? path.slice(0, -end.length) : baseUrl
 }

@@ -2,13 +2,8 @@ import type { ApiRequest } from '../../src/index.ts'
 import { readBody } from './body.ts'
 import type { AddressReader } from './client-address.ts'
 import type { sentHeader } from './headers.ts'
+import type { Place } from './place.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
-
-/** Where a request stands: its whole target, and the part of the path that a router of the host has matched. */
-export interface Place {
-  readonly target: string
-  readonly mountPath: string
-}
 
 /** A Node request as plain values, each read only when asked for. */
 export class NodeRequest implements ApiRequest {

@@ -16,6 +16,8 @@ export interface NodeIncoming {
   readonly originalUrl?: string | undefined
   /** What of its path the router has matched, where that is Express's. */
   readonly baseUrl?: string | undefined
+  /** What the parameters of a route have taken in, there as well. */
+  readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly httpVersionMajor: number
   readonly rawHeaders: readonly string[]
   /** What code of the host may have changed. */

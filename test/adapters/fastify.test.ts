@@ -25,6 +25,8 @@ describe('where it stands', () => {
     { prefix: '/shop', basePath: '/shop/v1', address: '/shop/v1' },
     { prefix: '/v1', basePath: '/v1', address: '/v1' },
     { prefix: '/shop/', basePath: '/v1', address: '/shop/v1' },
+    { prefix: '/shop/v1', basePath: '/v1', address: '/shop/v1' },
+    { prefix: '/shop/v1', basePath: '/v1/api', address: '/shop/v1/api' },
     { prefix: '/:tenant', basePath: '/v1', address: '/acme/v1' },
     { prefix: '/sho', basePath: '/shop/v1', address: '/sho/shop/v1' },
     { prefix: undefined, basePath: '/', address: '' },

@@ -21,12 +21,22 @@ test('the doors fit where the frameworks take them', async () => {
   expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
 })
 
-test('every door refuses a wrong trustProxy when it is made', async () => {
+test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every door refuses %j when it is made', async (wrong) => {
   const petStore = createPetStore()
-  const options = { trustProxy: -1 }
+  const options = wrong as { trustProxy: number }
   for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
     expect(() => toHandler(petStore, options)).toThrow(PetStoreError)
   const server = Fastify()
   server.register(petStorePlugin, { petStore, ...options })
   await expect(server.ready()).rejects.toMatchObject({ code: 'invalid_option' })
+})
+
+test('what Fastify reads of the options of a plugin is no mistake', async () => {
+  const server = Fastify({ logger: { level: 'silent' } })
+  server.register(petStorePlugin, {
+    petStore: createPetStore(),
+    logLevel: 'warn',
+    logSerializers: { user: (user: unknown) => String(user) },
+  })
+  await expect(server.ready()).resolves.toBeDefined()
 })
