@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../src/index.ts'
 import { setLastRequest } from './last-request.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
-import { closesAmidBody, drain, isUnreadBody, limitRest } from './unread-body.ts'
+import { closesAmidBody, drain, isSmallBody, isUnreadBody, limitRest } from './unread-body.ts'
 
 /** Writes the answer, and settles what becomes of a body that nobody has read. */
 export function writeAnswer(
@@ -23,9 +23,10 @@ export function writeAnswer(
     afterBody(incoming, outgoing, () => outgoing.end(answer.body))
     return
   }
-  const isLast = closesAmidBody(incoming, outgoing, request)
+  const isUnread = isUnreadBody(incoming)
+  const isLast = isUnread && closesAmidBody(incoming, outgoing, request)
   outgoing.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers)
-  if (isLast) linger(incoming, outgoing, request, answer.body)
+  if (isLast || (isUnread && !isSmallBody(incoming))) linger(incoming, outgoing, request, answer.body, isLast)
   else send(outgoing, answer.body)
 }
 
@@ -92,22 +93,31 @@ function writeStream(
 }
 
 /**
- * Sends the whole answer, then reads on for a while before it closes: a connection that is closed with bytes unread is
+ * Sends the whole answer, then reads on for a while before it ends: a connection that is closed with bytes unread is
  * reset, and the client may lose the answer.
  */
-function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest, body: string): void {
+function linger(
+  incoming: NodeIncoming,
+  outgoing: NodeOutgoing,
+  request: NodeRequest,
+  body: string,
+  isLast: boolean,
+): void {
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
   }
   // While earlier answers of its connection are due, an unanswered request may as well be one of those.
-  if (outgoing.socket) setLastRequest(incoming)
-  else outgoing.on('socket', () => setLastRequest(incoming))
+  if (isLast && outgoing.socket) setLastRequest(incoming)
+  else if (isLast) outgoing.on('socket', () => setLastRequest(incoming))
   if (body !== '') outgoing.write(body, onWritten)
   else {
     outgoing.flushHeaders?.()
     onWritten()
   }
-  drain(incoming, () => outgoing.end(''))
+  drain(incoming, () => {
+    if (isLast || incoming.complete) outgoing.end('')
+    else outgoing.destroy()
+  })
 }
 
 /**
@@ -115,7 +125,8 @@ function linger(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeReq
  * reads the rest of the body after it; where the client wants it closed, the rest is read before.
  */
 export function afterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: () => unknown): void {
-  if (isUnreadBody(incoming) && outgoing.shouldKeepAlive === false) {
+  const isUnread = isUnreadBody(incoming)
+  if (isUnread && outgoing.shouldKeepAlive === false) {
     drain(incoming, () => {
       try {
         end()
@@ -125,6 +136,6 @@ export function afterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: (
     })
     return
   }
-  limitRest(incoming, outgoing)
+  if (isUnread) limitRest(incoming, outgoing)
   end()
 }

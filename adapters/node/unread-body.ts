@@ -2,39 +2,42 @@ import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** Up to which declared length the rest of an unwanted upload is awaited, in bytes, for the connection to stay. */
-const SMALL_BODY = 1_048_576
 /**
- * How much of any other is read and thrown away, in bytes: a client that writes on without reading gets its answer only
- * when all that it has in hand is taken.
+ * How much of an unwanted upload is read and thrown away, in bytes: a client that writes on without reading gets its answer
+ * only when all that it has in hand is taken.
  */
 const DRAINED_BYTES = 16_777_216
 /** How long that may take, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
+/** Up to which declared length, in bytes, it may take as long as the host lets a request take. */
+const SMALL_BODY = 1_048_576
 
 /**
  * Whether the connection closes after the answer while more of the body may come: the client has asked for that, or the
  * rest is not worth waiting for.
  */
 export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
-  if (!isUnreadBody(incoming)) return false
-  return request.awaitsContinue || outgoing.shouldKeepAlive === false || !isSmallBody(incoming)
+  return request.awaitsContinue || outgoing.shouldKeepAlive === false || declaredLength(incoming) > DRAINED_BYTES
 }
 
 /** Whether a body has not wholly come. */
 export function isUnreadBody(incoming: NodeIncoming): boolean {
   if (incoming.complete) return false
-  return sentHeader(incoming, 'transfer-encoding') !== undefined || declaredLength(incoming) > 0
+  return isChunked(incoming) || declaredLength(incoming) > 0
+}
+
+function isChunked(incoming: NodeIncoming): boolean {
+  return sentHeader(incoming, 'transfer-encoding') !== undefined
 }
 
 /** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
-function isSmallBody(incoming: NodeIncoming): boolean {
-  return sentHeader(incoming, 'transfer-encoding') === undefined && declaredLength(incoming) <= SMALL_BODY
+export function isSmallBody(incoming: NodeIncoming): boolean {
+  return !isChunked(incoming) && declaredLength(incoming) <= SMALL_BODY
 }
 
-/** Node reads the rest of an upload once the answer is out; this keeps that from going on for ever. */
+/** Node reads the rest of a body once the answer is out, and the connection stays; this keeps that from going on for ever. */
 export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
-  if (!isUnreadBody(incoming) || isSmallBody(incoming)) return
+  if (isSmallBody(incoming)) return
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
   }

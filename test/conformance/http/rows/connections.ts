@@ -46,6 +46,17 @@ export const connections: Rows = {
     connection.write(head('GET', '/v1/pets?limit=1'))
     assert.equal((await connection.response()).status, 200)
   },
+  'a connection lives on after a refused upload in chunks': async ({ wire }) => {
+    const connection = wire()
+    const chunks = `7d0\r\n${'x'.repeat(2_000)}\r\n0\r\n\r\n`
+    const upload = head('POST', '/small/v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked')
+    connection.write(upload + chunks)
+    assert.equal((await connection.response()).status, 413)
+    connection.write(head('POST', '/v1/pets', 'Content-Type: text/plain', 'Transfer-Encoding: chunked') + chunks)
+    assert.equal((await connection.response()).status, 415)
+    connection.write(head('GET', '/v1/pets'))
+    assert.equal((await connection.response()).status, 200)
+  },
   'a client that uploads far too much gets its answer': async ({ send }) => {
     const refused = await post(send, '/small/v1/pets', 'x'.repeat(3_000_000))
     assert.equal(refused.status, 413)
