@@ -5,6 +5,7 @@ import {
   keyCacheRule,
   millisecondsRule,
   type OptionRules,
+  systemClock,
 } from '../src/door.ts'
 import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../src/index.ts'
 import { type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './sqlite/database.ts'
@@ -20,7 +21,7 @@ export type { SqliteStorage } from './sqlite/storage.ts'
 
 /** The options of {@link sqlite}. */
 export interface SqliteOptions {
-  /** The time by which keys are issued and revoked. @default Date */
+  /** The time by which keys are issued and revoked. @default the system's */
   readonly clock?: Clock | undefined
   /** How keys are cached in this process, or `false` to ask the file at every request. @default { ttl: 30000, max: 10000 } */
   readonly keyCache?: KeyCacheOptions | false | undefined
@@ -62,7 +63,7 @@ export function sqlite(
   options: SqliteOptions = {},
 ): { storage: SqliteStorage; keyStore: ManagedKeyStore; quota: QuotaStore } {
   checkAgainst(RULES, options)
-  const { clock = Date, keyCache = {}, busyTimeout, synchronous } = options
+  const { clock = systemClock, keyCache = {}, busyTimeout, synchronous } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
     throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {

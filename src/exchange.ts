@@ -101,24 +101,40 @@ export class FetchRequest implements ApiRequest {
   async body(limit: number): Promise<Uint8Array> {
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
-    const stream = this.request.body
-    const isRead = this.request.bodyUsed || stream?.locked
+    const { request } = this
+    const stream = request.body
+    const isRead = request.bodyUsed || stream?.locked
     if (isRead && length !== '0') throw new PetStoreError('body_already_read')
-    return isRead || stream === null ? new Uint8Array() : readStream(stream, limit, Number(length), this.signal)
+    return isRead || stream === null ? new Uint8Array() : readBody(request, limit, Number(length), this.signal)
+  }
+}
+
+type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'> &
+  Partial<Pick<ReadableStreamDefaultReader, 'cancel'>>
+
+/** Firefox tells no stream of a Request, and those of some libraries have one of another kind: their body comes whole. */
+function wholeBody(request: Request): Reader {
+  let rest: Promise<Uint8Array> | undefined = request.arrayBuffer().then((bytes) => new Uint8Array(bytes))
+  return {
+    async read() {
+      const value = await rest
+      rest = undefined
+      return { done: value === undefined, value } as ReadableStreamReadResult<Uint8Array>
+    },
   }
 }
 
 /**
- * It never cancels the stream: to some hosts that is the end of the whole connection, and some fail at it. Of who leaves
+ * It cancels no stream without need: to some hosts that is the end of the whole connection, and some fail at it. Of who leaves
  * when all of the body has come it has the body: some hosts call a request closed as soon as they have read it.
  */
-async function readStream(
-  stream: ReadableStream<Uint8Array>,
+async function readBody(
+  request: Request,
   limit: number,
   length: number,
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
-  const reader = stream.getReader()
+  const reader: Reader = request.body?.getReader?.() ?? wholeBody(request)
   let bytes = new Uint8Array()
   let size = 0
   let leave = () => {}
@@ -135,7 +151,11 @@ async function readStream(
       if (!ArrayBuffer.isView(value)) throw new TypeError('the body is not bytes')
       const start = size
       size += value.byteLength
-      if (size > limit) throw tooLarge(limit)
+      if (size > limit) {
+        // Deno keeps a connection for ever on which a body was begun and is neither read to its end nor cancelled.
+        if ('Deno' in globalThis) reader.cancel?.().catch(() => {})
+        throw tooLarge(limit)
+      }
       if (size > bytes.length) {
         const grown = new Uint8Array(size * 2)
         grown.set(bytes)

@@ -12,6 +12,7 @@ import {
   type OptionRules,
 } from './options.ts'
 import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from './ports.ts'
+import { systemClock } from './system-clock.ts'
 
 /** The options of {@link cached}. */
 export interface KeyCacheOptions {
@@ -19,7 +20,7 @@ export interface KeyCacheOptions {
   readonly ttl?: number | undefined
   /** How many keys are remembered, and as many unknown tokens beside them. @default 10000 */
   readonly max?: number | undefined
-  /** The time, in milliseconds since the Unix epoch. @default Date */
+  /** The time, in milliseconds since the Unix epoch. @default the system's */
   readonly clock?: Clock | undefined
 }
 
@@ -111,7 +112,7 @@ class KeyCache {
 
   constructor(store: KeyStore, options: KeyCacheOptions) {
     checkAgainst(RULES, options)
-    const { ttl = 30_000, max = 10_000, clock = Date } = options
+    const { ttl = 30_000, max = 10_000, clock = systemClock } = options
     this.#store = store
     this.#ttl = ttl
     this.#clock = clock

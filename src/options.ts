@@ -16,7 +16,7 @@ export interface PetStoreOptions {
   readonly keyStore?: KeyStore | undefined
   /** Counts requests. @default in memory */
   readonly quota?: QuotaStore | undefined
-  /** The time, in milliseconds since the Unix epoch. @default Date */
+  /** The time, in milliseconds since the Unix epoch. @default the system's */
   readonly clock?: Clock | undefined
   /** The path under which clients see the API, without a trailing slash. @default '/v1' */
   readonly basePath?: string | undefined

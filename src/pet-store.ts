@@ -23,6 +23,7 @@ import {
 import { errorReply, headReply } from './reply.ts'
 import { reportFault, reportResponse } from './report.ts'
 import { matchRoute, noOperation, type Route } from './routes.ts'
+import { systemClock } from './system-clock.ts'
 import { type Target, targetReader } from './target.ts'
 import { untouched } from './windows.ts'
 import { pageWriter } from './written-page.ts'
@@ -198,7 +199,7 @@ const NO_KEYS: KeyStore = { find: () => undefined }
 /** Checks the options and fills in what they leave open. The defaults of the whole service stand here. */
 function settle(options: PetStoreOptions) {
   checkOptions(options)
-  const { clock = Date, timeout = 10_000, cors = false, ban = {}, plans = {}, basePath = '/v1' } = options
+  const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, plans = {}, basePath = '/v1' } = options
   const backEnd = {
     storage: options.storage ?? memoryStorage(),
     keyStore: options.keyStore ?? NO_KEYS,

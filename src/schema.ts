@@ -3,22 +3,24 @@ import { describe, JsonNumber } from './describe.ts'
 import { PetStoreError } from './errors.ts'
 import { type NewPet, type PetStatus, petStatuses } from './model.ts'
 
-/** Whether a text is a name: not blank, and such that every back end can keep it as it is. */
-export function isName(text: string): boolean {
-  return /[^\s\u0085]/.test(text) && !text.includes('\u0000') && text.isWellFormed()
+/** Whether a value is a name: a text that is not blank, and such that every back end can keep it as it is. */
+export function isName(value: unknown): boolean {
+  return typeof value === 'string' && /[^\s\u0085]/.test(value) && !value.includes('\u0000') && value.isWellFormed()
 }
 
-const petName = z.string().check(({ value, issues }) => {
-  if (!isName(value)) issues.push({ code: 'custom', input: value })
-})
+/** Absent, or one of the values. */
+function isStatus(value: unknown): boolean {
+  return value === undefined || petStatuses.includes(value as PetStatus)
+}
 
-/** Absent, or one of the values. In zod's own words, an optional enum, it would be 2 % of the whole core. */
-const petStatus = z.unknown().check(({ value, issues }) => {
-  if (value !== undefined && !petStatuses.includes(value as PetStatus)) issues.push({ code: 'custom', input: value })
-})
+/** What a function can tell. In zod's own words, a string and an optional enum, the two would be 3 % of the whole core. */
+const checked = (isValid: (value: unknown) => boolean) =>
+  z.unknown().check(({ value, issues }) => {
+    if (!isValid(value)) issues.push({ code: 'custom', input: value })
+  })
 
 /** The members of the body of createPet. Numbers of the text that are no int64 do not come as `bigint`. */
-const newPet = { name: petName, categoryId: z.bigint(), status: petStatus }
+const newPet = { name: checked(isName), categoryId: z.bigint(), status: checked(isStatus) }
 
 const expected: Record<keyof NewPet, string> = {
   name: 'a string with a character that is not white space, without U+0000 and lone surrogates',

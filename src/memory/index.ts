@@ -1,12 +1,13 @@
 import { checkAgainst, clockRule, countRule } from '../options.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { systemClock } from '../system-clock.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
 import { memoryStorage } from './storage.ts'
 
 /** The options of {@link memory}. */
 export interface MemoryOptions {
-  /** The time, in milliseconds since the Unix epoch. @default Date */
+  /** The time, in milliseconds since the Unix epoch. @default the system's */
   readonly clock?: Clock | undefined
   /** How many customers' counts are kept; past that, those who came longest ago start anew. @default 100000 */
   readonly maxCustomers?: number | undefined
@@ -36,7 +37,7 @@ export function memory(options: MemoryOptions = {}): {
   quota: QuotaStore
 } {
   checkAgainst(RULES, options)
-  const { clock = Date, maxCustomers = 100_000, maxAddresses = 10_000 } = options
+  const { clock = systemClock, maxCustomers = 100_000, maxAddresses = 10_000 } = options
   return {
     storage: memoryStorage(),
     keyStore: memoryKeyStore(clock),

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { startApi } from '../support/api.ts'
@@ -396,6 +397,42 @@ describe('the body limit', () => {
     ])
     const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false }
     expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
+  })
+
+  describe('a Request that tells no stream, as those of Firefox and of some libraries', () => {
+    const ask = async (text: string, change: (request: Request) => unknown = () => {}) => {
+      const { petStore, token } = await startApi({ bodyLimit: 100 })
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const request = new Request('http://x/v1/pets', { method: 'POST', headers, body: text })
+      Object.defineProperty(request, 'body', { value: undefined, configurable: true })
+      change(request)
+      const response = await petStore.fetch(request)
+      return [response.status, ((await response.json()) as { code?: string }).code]
+    }
+
+    test('is read whole', async () => {
+      expect(await ask('{"name":"Rex","categoryId":1}')).toEqual([201, undefined])
+      expect(await ask('')).toEqual([400, 'malformed_json'])
+    })
+
+    test('is refused where it is too large', async () => {
+      expect(await ask(`"${'x'.repeat(98)}"`)).toEqual([400, 'invalid_body'])
+      expect(await ask(`"${'x'.repeat(99)}"`)).toEqual([413, 'payload_too_large'])
+    })
+
+    test('is a fault where the host has read it, and 400 where it breaks off', async () => {
+      expect(await ask('{}', (request) => request.text())).toEqual([500, 'body_already_read'])
+      const broken = () => Promise.reject(new TypeError('gone'))
+      expect(await ask('{}', (request) => Object.assign(request, { arrayBuffer: broken }))).toEqual([
+        400,
+        'incomplete_body',
+      ])
+    })
+
+    test('may have a stream of another make', async () => {
+      const ofNode = (request: Request) => Object.defineProperty(request, 'body', { value: Readable.from(['{}']) })
+      expect(await ask('{"name":"Rex","categoryId":1}', ofNode)).toEqual([201, undefined])
+    })
   })
 
   test('a stream of anything but bytes is 400', async () => {

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { errorTable } from '../../src/errors.ts'
-import { createPetStore, PetStoreError, petStatuses } from '../../src/index.ts'
+import { createPetStore, memory, PetStoreError, petStatuses } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 
@@ -306,3 +306,22 @@ test.each<Record<string, string>>([{}, { origin: 'https://a.example' }, { 'acces
     expect([got.status, got.headers.get('access-control-max-age'), rateLimit(got).remaining]).toEqual([204, null, 59])
   },
 )
+
+test('the default clock is the time of the runtime, also where a test puts another in its place', async () => {
+  const backEnd = memory()
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const petStore = createPetStore(backEnd)
+  const ask = () => petStore.fetch(new Request('http://x/v1/pets/1', { headers: { authorization: `Bearer ${token}` } }))
+  vi.useFakeTimers({ toFake: ['Date'], now: SUNSET - 1 })
+  try {
+    const response = await ask()
+    expect([response.status, response.headers.get('x-ratelimit-reset')]).toEqual([404, String(SUNSET / 1000)])
+    expect((await backEnd.keyStore.issue({ plan: 'free' })).key.createdAt).toBe(SUNSET - 1)
+    vi.setSystemTime(SUNSET)
+    expect((await ask()).status).toBe(410)
+  } finally {
+    vi.useRealTimers()
+  }
+  const reset = Number((await ask()).headers.get('x-ratelimit-reset'))
+  expect(reset).toBeLessThan(SUNSET / 1000)
+})
