@@ -45,6 +45,10 @@ export default defineConfig((options): Options[] => [
     format: ['esm', 'cjs'],
     dts: options.dts !== false && { compilerOptions: { types: ['node'] } },
     clean: true,
+    // Of a CommonJS module Jest, as most people run it, refuses an import that is one of the language.
+    esbuildOptions(esbuild, { format }) {
+      if (format === 'cjs') esbuild.supported = { ...esbuild.supported, 'dynamic-import': false }
+    },
   },
   { ...shared, entry: { cli: 'adapters/cli.ts' }, format: ['esm'] },
 ])

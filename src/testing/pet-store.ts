@@ -2,6 +2,7 @@ import { memory } from '../memory/index.ts'
 import { checkOptions, invalidOption, type PetStoreOptions } from '../options.ts'
 import { createPetStore, type PetStore } from '../pet-store.ts'
 import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { isBelow, pathOf } from '../target.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 
 /** A pet store of a test's own, and what a test wants to move or look into. */
@@ -16,7 +17,10 @@ export interface TestPetStore extends PetStore {
   readonly keyStore: ManagedKeyStore
   /** The counts, which can be spent without a request. */
   readonly quota: QuotaStore
-  /** Sends a request with the key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. */
+  /**
+   * Sends a request with the key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. The base path is
+   * put before a path that does not begin with it, so that the target of a Link can be followed as it is.
+   */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>
 }
 
@@ -51,10 +55,15 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore(Object.assign(Object.create(options) as PetStoreOptions, backEnd, { clock }))
   const request = (path: string, init: RequestInit = {}) => {
-    const headers = new Headers(init.headers)
+    const isWhole = /^https?:/.test(path) || isBelow(pathOf(path), petStore.basePath)
+    const url = new URL(isWhole ? path : petStore.basePath + path, 'http://localhost')
+    const request = new Request(url, init)
+    const { headers } = request
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    if (init.body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
-    return petStore.fetch(new Request(`http://localhost${petStore.basePath}${path}`, { ...init, headers }))
+    // A form or a file brings a type of its own; what else is sent is meant to be JSON.
+    const isTyped = new Headers(init.headers).has('content-type') || typeof init.body !== 'string'
+    if (init.body != null && !(isTyped && headers.has('content-type'))) headers.set('content-type', 'application/json')
+    return petStore.fetch(request)
   }
   return { ...petStore, ...backEnd, token, clock, request }
 }

@@ -1,5 +1,5 @@
 import { build } from 'esbuild'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { memory } from '../../src/index.ts'
 import { createTestPetStore, manualClock } from '../../src/testing/index.ts'
 
@@ -33,6 +33,34 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('%s is n
   expect(() => clock.set(time)).toThrow(wrong)
   expect(() => clock.advance(time)).toThrow(wrong)
   expect(clock.now()).toBe(5)
+})
+
+describe('a request of a test', () => {
+  test('follows a Link as it stands, from page to page', async () => {
+    const { request } = await createTestPetStore({ basePath: '/shop/v1' })
+    for (let i = 0; i < 3; i++) await request('/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
+    const first = await request('/pets?limit=2')
+    const [, next = ''] = /<(.+)>/.exec(first.headers.get('link') ?? '') ?? []
+    expect(next).toMatch(/^\/shop\/v1\/pets\?/)
+    for (const target of [next, `https://pets.example${next}`]) {
+      const second = await request(target)
+      expect([second.status, await second.json()]).toEqual([200, [expect.objectContaining({ id: 3 })]])
+    }
+    expect((await request('/shop/pets')).status).toBe(404)
+  })
+
+  test('is JSON, unless it says otherwise or its body does', async () => {
+    const { request } = await createTestPetStore()
+    const animal = '{"name":"Rex","categoryId":1}'
+    const post = async (body: RequestInit['body'], headers = {}) =>
+      (await request('/pets', { method: 'POST', body, headers })).status
+    for (const body of [animal, Buffer.from(animal), new Blob([animal])]) expect(await post(body as string)).toBe(201)
+    expect(await post(animal, { 'Content-Type': 'text/plain' })).toBe(415)
+    expect(await post(new Blob([animal], { type: 'text/csv' }) as never)).toBe(415)
+    expect(await post(new FormData() as never)).toBe(415)
+    expect(await post(new URLSearchParams('name=Rex') as never)).toBe(415)
+    expect((await request('/pets', { headers: { Authorization: 'Bearer nobody' } })).status).toBe(401)
+  })
 })
 
 test('what needs no fast-check can be bundled where there is none', async () => {

@@ -5,7 +5,7 @@ export function check(holds: boolean, what: string): void {
 
 /** Compares plain values to any depth. A member that is `undefined` counts as left out. */
 export function checkEqual(actual: unknown, expected: unknown, what: string): void {
-  check(isEqual(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`)
+  check(isEqual(actual, expected), `${what}: expected ${brief(expected)}, got ${brief(actual)}`)
 }
 
 /** Compares two lists without regard to their order. */
@@ -29,6 +29,13 @@ export function show(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`
   if (typeof value === 'object' && value !== null) return `{ ${members(value).map(showMember).join(', ')} }`
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
+const LONGEST = 500
+
+function brief(value: unknown): string {
+  const text = show(value)
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text
 }
 
 function showMember([name, value]: [string, unknown]): string {
