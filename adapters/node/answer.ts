@@ -1,6 +1,6 @@
 import { OutgoingMessage, ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../src/index.ts'
-import { setLastRequest } from './last-request.ts'
+import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 import { closesAmidBody, drain, isSmallBody, isUnreadBody, limitRest } from './unread-body.ts'
@@ -80,7 +80,10 @@ function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly st
   for (let i = 0; i < headers.length; i += 2) outgoing.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. */
+/**
+ * HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. What of it has come is read:
+ * Node would count it against the memory of the session for good.
+ */
 function writeStream(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
@@ -88,7 +91,10 @@ function writeStream(
   answer: ApiResponse,
 ): void {
   setHeaders(outgoing, answer.status, headers)
-  if (!incoming.complete) outgoing.on('finish', () => outgoing.stream?.close())
+  if (!incoming.complete) {
+    incoming.resume()
+    outgoing.on('finish', () => outgoing.stream?.close())
+  }
   outgoing.end(answer.body)
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { isAfterLastRequest, setLastRequest } from './last-request.ts'
+import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
 /** Node tells requests apart by what they expect: nothing, "100 Continue", or what no server knows and we overlook. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']

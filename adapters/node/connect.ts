@@ -14,7 +14,8 @@ export function answerConnect(
 ): void {
   server.on('connect', (incoming: IncomingMessage) => {
     const { socket } = incoming
-    socket.on('error', () => socket.destroy())
+    // Node has taken its own listeners off it.
+    for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())
     const respond = () => {
       if (socket.writable) answer(incoming, lastResponse(incoming, socket))
     }

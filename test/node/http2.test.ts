@@ -52,6 +52,22 @@ describe('HTTP/2', () => {
     expect(await ask({ ':method': 'TRACE' })).toMatchObject({ status: 405 })
   })
 
+  test('refused uploads, however many, leave the session as it was', async () => {
+    const { ask, session, authorization } = await start()
+    const refused = async () => {
+      const stream = session.request({ ...json, ':path': '/v1/none', authorization }, { endStream: false }).resume()
+      stream.end('x'.repeat(60_000))
+      const [[{ ':status': status }]] = (await Promise.all([once(stream, 'response'), once(stream, 'close')])) as [
+        [Record<string, unknown>],
+        unknown,
+      ]
+      return status
+    }
+    for (let i = 0; i < 15; i++)
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, refused)))).toEqual(new Set([404]))
+    expect(await ask({})).toMatchObject({ status: 200 })
+  })
+
   test('a body over the limit, and one that nobody reads: the answer arrives, and the session goes on', async () => {
     const { ask } = await start()
     expect(await ask(json, 'x'.repeat(100_000))).toMatchObject({ status: 413 })

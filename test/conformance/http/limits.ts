@@ -111,6 +111,12 @@ export const limitTable: readonly Limit[] = [
     reason: 'it closes a connection on which a request comes while the answer to an earlier one is waited for',
   },
   {
+    hosts: ['Hono', 'h3', 'itty-router', 'Koa, with a Response'],
+    rows: ['a request sent behind one that adds an animal finds it there'],
+    shows: /404 !== 200/,
+    reason: 'Node hands over at once what was sent at once, and a Request does not tell on which connection it came',
+  },
+  {
     hosts: ['Koa, with a Response'],
     rows: ['a client that leaves is noticed'],
     shows: /nobody noticed/,

@@ -30,6 +30,13 @@ export const connections: Rows = {
     connection.write([...requests, head('GET', '/v1/pets?limit=1'), posted].join(''))
     for (const status of statuses) assert.equal((await connection.response()).status, status)
   },
+  'a request sent behind one that adds an animal finds it there': async ({ send, wire }) => {
+    const { id } = JSON.parse((await post(send, '/v1/pets', BODY)).body) as { id: number }
+    const connection = wire()
+    const posted = `${head('POST', '/v1/pets', 'Content-Type: application/json', `Content-Length: ${BODY.length}`)}${BODY}`
+    connection.write(posted + posted + head('GET', `/v1/pets/${id + 2}`))
+    for (const status of [201, 201, 200]) assert.equal((await connection.response()).status, status)
+  },
   'a request sent ahead of an answer that takes time is answered after it': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/faulty/v1/pets/9') + head('GET', '/v1/pets?limit=1'))
