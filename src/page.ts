@@ -15,15 +15,12 @@ const readers = {
   cursor: { expected: 'a cursor from the Link header of an earlier page', read: decodeCursor },
 }
 
-const FIRST_PAGE: PetQuery = { limit: DEFAULT_LIMIT }
-
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
  *
  * @throws {PetStoreError} `invalid_parameter`, naming every parameter that is wrong, what was expected and what came
  */
 export function parsePageQuery(query: string): PetQuery {
-  if (query === '') return FIRST_PAGE
   const parameters = searchParams(query)
   const problems: string[] = []
   const read = <Name extends keyof typeof readers>(name: Name) => readOne(parameters.getAll(name), name, problems)

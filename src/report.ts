@@ -1,14 +1,14 @@
 import { isPortFault } from './errors.ts'
 import type { ApiRequest } from './exchange.ts'
-import { isPending } from './maybe-promise.ts'
 import type { ApiKey } from './model.ts'
 import type { OperationName, Route } from './routes.ts'
+import { originForm } from './target.ts'
 
 /** What is told of a fault beside the error itself. */
 export interface ErrorReport {
   /** The request's method, as it came. */
   readonly method: string
-  /** The request target as it came. The API key is no part of it. */
+  /** The request target, path and query. The API key is no part of it. */
   readonly target: string
 }
 
@@ -32,9 +32,13 @@ export interface Observers {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
+function asked({ method, target }: ApiRequest): ErrorReport {
+  return { method, target: originForm(target) }
+}
+
 /** Tells the host of a fault. */
-export function reportFault(error: unknown, { onError }: Observers, { method, target }: ApiRequest): void {
-  if (onError) quietly(() => onError(isPortFault(error) ? error.cause : error, { method, target }))
+export function reportFault(error: unknown, { onError }: Observers, request: ApiRequest): void {
+  if (onError) quietly(() => onError(isPortFault(error) ? error.cause : error, asked(request)))
 }
 
 /** What an answer is reported of. */
@@ -54,12 +58,10 @@ export function reportResponse(
 ): void {
   const { request, route, key, clientAddress } = answered
   const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
-  const { method, target } = request
   if (onResponse)
     quietly(() =>
       onResponse({
-        method,
-        target,
+        ...asked(request),
         status,
         operation,
         keyId: key?.id,
@@ -71,8 +73,7 @@ export function reportResponse(
 
 function quietly(call: () => unknown): void {
   try {
-    const result = call()
-    if (isPending(result)) result.then(undefined, () => {})
+    Promise.resolve(call()).catch(() => {})
   } catch {
     // An observer that fails must not fail the request that it observes.
   }

@@ -321,7 +321,7 @@ describe('observers', () => {
     const { send, add, clock, key, token } = await startApi({ onResponse: (report) => told.push(report) })
     await add('{"name":"Rex","categoryId":1}')
     await send('/v1/pets/1?x=1', { address: '192.0.2.1' })
-    await send('/v1/none', { token: null })
+    await send('https://any.example/v1/none', { token: null })
     clock.advance(5)
     expect(told).toEqual([
       { method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', keyId: key.id, durationMs: 0 },
