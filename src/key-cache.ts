@@ -26,7 +26,7 @@ export interface KeyCacheOptions {
 
 /** An unknown token is remembered for less time than a key: it may just have been issued by another process. */
 const UNKNOWN_TTL = 5_000
-/** How long unknown tokens may be, in characters, before fewer of them are remembered: ours have 53. */
+/** How long unknown tokens may be, in characters, before there is room for fewer of them: ours have 53. */
 const UNKNOWN_LENGTH = 256
 /** A look-up that takes longer than this is joined by nobody else: it may be lost, with the connection it was sent on. */
 const JOINED_FOR = 5_000
@@ -107,8 +107,9 @@ class KeyCache {
   readonly #clock: Clock
   readonly #known: LRUCache<string, Entry>
   readonly #unknown: LRUCache<string, Entry>
-  /** Look-ups under way, which later requests of the same token join. Emptied when a key is revoked. */
-  #lookUps = new Map<string, LookUp>()
+  /** Look-ups under way, which later requests of the same token join. Others when a key is revoked. */
+  #lookUps: LRUCache<string, LookUp>
+  readonly #max: number
 
   constructor(store: KeyStore, options: KeyCacheOptions) {
     checkAgainst(RULES, options)
@@ -117,9 +118,9 @@ class KeyCache {
     this.#ttl = ttl
     this.#clock = clock
     this.#known = boundedMap(max)
-    // A token that nobody knows may be as long as a header: these are bounded by their characters as well.
-    const sizeCalculation = (_: Entry, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
-    this.#unknown = new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })
+    this.#unknown = roomForTokens(max)
+    this.#lookUps = roomForTokens(max)
+    this.#max = max
   }
 
   find(token: string): MaybePromise<ApiKey | undefined> {
@@ -127,7 +128,7 @@ class KeyCache {
     if (known !== undefined && this.#isFresh(known.readAt, this.#ttl)) return known.key
     const unknown = this.#unknown.get(token)
     if (unknown !== undefined && this.#isFresh(unknown.readAt, Math.min(this.#ttl, UNKNOWN_TTL))) return undefined
-    const lookUp = this.#lookUps.get(token)
+    const lookUp = this.#lookUps.peek(token)
     return lookUp !== undefined && this.#isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : this.#lookUp(token)
   }
 
@@ -137,7 +138,7 @@ class KeyCache {
 
   forgetKey(id: string): void {
     for (const [token, { key }] of this.#known.entries()) if (key?.id === id) this.#known.delete(token)
-    this.#lookUps = new Map()
+    this.#lookUps = roomForTokens(this.#max)
   }
 
   /** A clock that was set back makes nothing fresher than it is. */
@@ -155,12 +156,12 @@ class KeyCache {
         // A database's row may be `null`.
         const key = found ?? undefined
         // One that was overtaken, by a revocation or by a later look-up, may have read what no longer holds.
-        if (lookUps === this.#lookUps && lookUps.get(token) === lookUp)
+        if (lookUps === this.#lookUps && lookUps.peek(token) === lookUp)
           this.#remember(token, { key, readAt: startedAt })
         return key
       })
       .finally(() => {
-        if (lookUps.get(token) === lookUp) lookUps.delete(token)
+        if (lookUps.peek(token) === lookUp) lookUps.delete(token)
       })
     const lookUp = { result, startedAt }
     this.#forgetLost()
@@ -169,10 +170,10 @@ class KeyCache {
     return result
   }
 
-  /** The oldest come first. */
   #forgetLost(): void {
     const now = this.#clock.now()
-    for (const [token, { startedAt }] of this.#lookUps) {
+    // From the oldest on.
+    for (const [token, { startedAt }] of this.#lookUps.rentries() as Iterable<[string, LookUp]>) {
       if (Math.abs(now - startedAt) < AWAITED_FOR) break
       this.#lookUps.delete(token)
     }
@@ -184,4 +185,10 @@ class KeyCache {
     const room = entry.key === undefined ? this.#unknown : this.#known
     room.set(token, entry)
   }
+}
+
+/** A token that nobody knows may be as long as a header: these are bounded by their characters as well. */
+function roomForTokens<Value extends object>(max: number): LRUCache<string, Value> {
+  const sizeCalculation = (_: Value, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
+  return new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })
 }

@@ -7,7 +7,7 @@ import { hashToken, isToken } from '../token.ts'
 export function memoryKeyStore(clock: Clock): ManagedKeyStore {
   const byHash = new Map<string, ApiKey>()
   const hashes = new Map<string, string>()
-  // Hashing takes longer than all the rest of a request. Only tokens of keys stand here: there are no more than those.
+  // Hashing takes longer than all the rest of a request. Only tokens of live keys stand here: there are no more than those.
   const hashOfToken = new Map<string, string>()
   const underWay = new Map<string, Promise<ApiKey | undefined>>()
 
@@ -17,8 +17,9 @@ export function memoryKeyStore(clock: Clock): ManagedKeyStore {
   }
   const hashAndFind = async (token: string) => {
     const hash = await hashToken(token).finally(() => underWay.delete(token))
-    if (byHash.has(hash)) hashOfToken.set(token, hash)
-    return live(hash)
+    const key = live(hash)
+    if (key !== undefined) hashOfToken.set(token, hash)
+    return key
   }
   /** Requests that bring one token at once share its hashing, and so go on in the order in which they came. */
   const share = (token: string) => {
@@ -29,7 +30,9 @@ export function memoryKeyStore(clock: Clock): ManagedKeyStore {
   return {
     find(token) {
       const hash = hashOfToken.get(token)
-      if (hash !== undefined) return live(hash)
+      const key = hash === undefined ? undefined : live(hash)
+      if (key !== undefined) return key
+      hashOfToken.delete(token)
       return isToken(token) ? share(token) : undefined
     },
     async issue(options) {

@@ -237,6 +237,27 @@ describe('room', () => {
     expect(asked).toEqual([])
   })
 
+  test('of look-ups that never end no more are kept either, and fewer of long tokens', async () => {
+    const asked: string[] = []
+    const find = (token: string) => {
+      asked.push(token)
+      return new Promise<ApiKey>(() => {})
+    }
+    for (const [length, kept] of [
+      [10, 4],
+      [512, 2],
+    ] as const) {
+      const store = cached({ find }, { max: 4 })
+      const tokens = Array.from({ length: 100 }, (_, i) => String(i).padStart(length, 'x'))
+      for (const token of tokens) void store.find(token)
+      asked.length = 0
+      for (const token of tokens.slice(-kept)) void store.find(token)
+      expect(asked).toEqual([])
+      void store.find(tokens.at(-kept - 1) as string)
+      expect(asked).toHaveLength(1)
+    }
+  })
+
   test('keeps no more than so many, and of long junk even fewer', async () => {
     const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
     const store = cached({ find }, { max: 2 })
