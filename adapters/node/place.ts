@@ -49,6 +49,9 @@ function wholeTarget({ originalUrl = '' }: NodeIncoming, matched: string, rest: 
 /** The part of a path that stands before what the wildcard of a route took in: a list of segments, or in Express 4 their text. */
 function beforeWildcard({ params = {} }: NodeIncoming, path: string): string | undefined {
   const tail = Object.values(params).find(Array.isArray) ?? String(params[0] ?? '').split('/')
-  const count = tail.filter((segment) => segment !== '').length
-  return count === 0 ? undefined : new RegExp(`^(.*?)(?:/+[^/]+){${count}}/*$`).exec(path)?.[1]
+  let left = tail.filter((segment) => segment !== '').length
+  if (left === 0) return undefined
+  const segments = path.split('/')
+  while (left > 0 && segments.length > 0) if (segments.pop() !== '') left--
+  return left === 0 ? segments.join('/') : undefined
 }

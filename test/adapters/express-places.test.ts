@@ -77,6 +77,8 @@ describe.each([
     }
     expect((await ask(`${prefix}/elsewhere/v1/pets`)).status).toBe(299)
     expect((await ask(`${prefix}/v2/pets`)).status).toBe(299)
+    expect((await ask(`${prefix}/v1/pets/`)).status).toBe(200)
+    expect((await ask(`${prefix}${'/x'.repeat(4_000)}%2Fx`)).status).toBe(299)
   })
 
   test('mounted at the very path that is asked for, it adds no slash to it', async () => {
