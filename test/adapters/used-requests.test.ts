@@ -29,6 +29,14 @@ test('a Request that somebody is reading is an error as well, and no hang', asyn
   expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
 })
 
+test('a Request of which the host has read a piece is an error, though nobody reads it any more', async () => {
+  const { fetch, request } = await given()
+  const reader = request.body?.getReader()
+  await reader?.read()
+  reader?.releaseLock()
+  expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
+})
+
 test('a clone may be read before', async () => {
   const { fetch, request } = await given()
   await request.clone().json()
