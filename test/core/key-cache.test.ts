@@ -214,6 +214,23 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(asked)
   })
 
+  test('each that never ends is forgotten in its time, though another one of them was asked for again', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
+    const store = cached({ find }, { clock, ttl: 1_000_000 })
+    void store.find('a')
+    const lost = store.find('b')
+    clock.advance(5_000)
+    void store.find('a')
+    clock.advance(55_000)
+    void store.find('c')
+    ends[1]?.(KEY)
+    expect(await lost).toBe(KEY)
+    void store.find('b')
+    expect(ends).toHaveLength(5)
+  })
+
   test('one that was overtaken and ends first does not stand in the way of the later one', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []

@@ -218,6 +218,9 @@ test('the message of a wrong option says what came', () => {
   expect(() => createPetStore({ bodyLimit: 0 })).toThrow(
     'option bodyLimit: expected a whole number from 1 to 2^53-1, got the number 0',
   )
+  expect(() => createPetStore({ storage: {} as never })).toThrow(
+    'option storage: expected an object with list, create, get, got an object',
+  )
   expect(() => createPetStore({ plans: { gold: { perMinute: 60, perDay: 0 } } })).toThrow(
     'option plans.gold.perDay: expected a whole number from 1 to 2^53-1, got the number 0',
   )
