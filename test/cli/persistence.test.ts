@@ -6,6 +6,7 @@ import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../sqlite/open.ts'
 import { type RunningServer, runCommand, startCommand, startServer } from '../support/petstore-command.ts'
+import { rawConnection } from '../support/raw-http.ts'
 import { until } from '../support/until.ts'
 
 let folder: string
@@ -87,11 +88,28 @@ describe('petstore serve --data', () => {
     await first.end('SIGTERM')
 
     const second = await serveFile()
-    expect(second.output()).not.toContain('pet_')
+    expect(first.output()).toContain('\n8 demo animals were added.\n')
+    expect(second.output()).not.toMatch(/pet_|demo/)
     const after = await get(`${second.url}/pets`, token)
     expect(await after.json()).toEqual(pets)
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
     expect(JSON.parse(stdout)).toHaveLength(4)
+  })
+
+  test('lets a running request finish when a signal comes, and keeps what it adds', async () => {
+    const server = await serveFile()
+    const token = /business +(pet_\w+)/.exec(server.output())?.[1] ?? ''
+    const connection = await rawConnection(server.url)
+    const body = '{"name":"Rex","categoryId":1}'
+    const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue`
+    await connection.send(`POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n`)
+    expect((await connection.answer()).status).toBe(100)
+    const ended = server.end('SIGTERM')
+    await until(async () => server.output().includes('Closing.'))
+    await connection.send(body)
+    expect((await connection.answer()).status).toBe(201)
+    await ended
+    expect(countOf('pets')).toBe(9)
   })
 
   test('ends cleanly by a signal that comes while it is furnished', async () => {
