@@ -56,7 +56,11 @@ test('keys that nobody is shown any more, as the server ends meanwhile, are revo
   expect(await keyStore.list()).toMatchObject(Array(4).fill({ revokedAt: expect.any(Number) }))
 })
 
-test('a terminal is shown how far it is', async () => {
+test.each([
+  ['xterm', 2_000, true],
+  ['xterm', 0, false],
+  ['dumb', 2_000, false],
+])('a terminal is shown how far it is, where it can show that: %s, %i animals, %j', async (term, count, isShown) => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const isTTY = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY')
   onTestFinished(() => {
@@ -66,12 +70,13 @@ test('a terminal is shown how far it is', async () => {
     else Object.defineProperty(process.stderr, 'isTTY', isTTY)
   })
   Object.defineProperty(process.stderr, 'isTTY', { value: true, configurable: true })
-  vi.stubEnv('TERM', 'xterm')
-  await seed(bulk().storage, 0, 2_000)
+  vi.stubEnv('TERM', term)
+  await seed(bulk().storage, 0, count)
   const shown = write.mock.calls.map(([text]) => String(text))
-  expect(shown).toEqual([
+  const bars = [
     `\r[${'.'.repeat(30)}]   0 %  0 of 2000`,
     `\r[${'#'.repeat(15)}${'.'.repeat(15)}]  50 %  1000 of 2000`,
     '\r\x1b[K',
-  ])
+  ]
+  expect(shown).toEqual(isShown ? bars : [])
 })

@@ -115,6 +115,11 @@ describe.skipIf(missingRedis())('petstore on Redis', () => {
     await redis.stop()
     const refused = await list(server, token)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    // Each failure is a line, and what is told again and again is told once.
+    const lines = () => server.output().split('\n').slice(0, -1)
+    await expect.poll(lines).toContainEqual(expect.stringMatching(/^petstore: Redis at .*ECONNREFUSED/))
+    expect(lines().filter((line) => line.startsWith('petstore: GET /v1/pets?limit=100 failed: '))).toHaveLength(1)
+    expect(server.output()).not.toMatch(/^ +at /m)
     await redis.start()
     await expect.poll(async () => (await list(server, token)).status, { timeout: 20_000 }).toBe(200)
   })

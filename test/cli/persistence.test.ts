@@ -90,6 +90,7 @@ describe('petstore serve --data', () => {
     const second = await serveFile()
     expect(first.output()).toContain('\n8 demo animals were added.\n')
     expect(second.output()).not.toMatch(/pet_|demo/)
+    expect(second.output()).toContain(`petstore keys list --data ${data}, `)
     const after = await get(`${second.url}/pets`, token)
     expect(await after.json()).toEqual(pets)
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
@@ -243,6 +244,12 @@ describe('petstore keys', () => {
     else expect(stderr).not.toContain('--plan-limits')
   })
 
+  test('issues keys of a plan of which the server is told', async () => {
+    const token = await issueKey('--plan', 'gold')
+    const server = await serveFile('--plan-limits', 'gold=7/70')
+    expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
+  })
+
   test('makes one schema of a new file, however many begin with it at once', async () => {
     await Promise.all(Array.from({ length: 8 }, () => issueKey('--plan', 'free')))
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
@@ -332,6 +339,15 @@ describe('one clear line where something is not there', () => {
       1,
       expect.stringMatching(/^petstore: cannot use .*pets\.db: database is locked\n$/),
     ])
+  })
+
+  test('a file in which no animal can be put', async () => {
+    await issueKey('--plan', 'free')
+    const database = new Libsql(data)
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON petstore_pets BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    database.close()
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--data', data])
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: 'petstore: no room\n' })
   })
 
   test('a flag that is typed stands in for a variable that excludes it', async () => {
