@@ -229,6 +229,9 @@ describe('petstore keys', () => {
     expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 1 })
     expect((await runCommand(['keys', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${id} +revoked`, 'm'))
 
+    await issueKey('--plan', 'free', '--expires', '2000-01-01')
+    expect((await runCommand(['keys', 'list', '--data', data])).stdout).toMatch(/^key_\w+ +expired +free /m)
+
     const again = await serveFile()
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
   })
