@@ -363,3 +363,15 @@ test('a token that nobody knew is a key as soon as it was issued', async () => {
   await store.issue({ plan: 'free' })
   expect(await store.find('token')).toBe(KEY)
 })
+
+test('a key that was revoked elsewhere since stays unknown when the clock steps back', async () => {
+  const clock = manualClock()
+  const keys = new Map([['token', KEY]])
+  const store = cached(countingStore(keys), { clock })
+  expect(await store.find('token')).toBe(KEY)
+  keys.delete('token')
+  clock.advance(30_000)
+  expect(await store.find('token')).toBeUndefined()
+  clock.advance(-25_000)
+  expect(await store.find('token')).toBeUndefined()
+})
