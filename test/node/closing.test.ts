@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, Server as NetServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { closer, runningResponses } from '../../adapters/node/closing.ts'
@@ -358,7 +358,7 @@ test('of responses and connections that are gone nothing is kept', async () => {
 })
 
 test('of connections that are gone closing keeps none', async () => {
-  const server = Object.assign(new EventEmitter(), { close: (onClose?: () => void) => onClose?.() })
+  const server = new NetServer()
   const close = closer(server as never, new Map(), LONG)
   const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))
   for (const socket of [gone, silent]) server.emit('connection', socket)
