@@ -79,7 +79,10 @@ function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly st
   for (let i = 0; i < headers.length; i += 2) outgoing.setHeader(headers[i] as string, headers[i + 1] as string)
 }
 
-/** HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. */
+/**
+ * HTTP/2: what is left of the body is refused by closing the stream, once the answer is out; Node does so itself where none of
+ * it was read. Its response calls itself finished only when the stream has closed.
+ */
 function writeStream(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
@@ -87,7 +90,8 @@ function writeStream(
   answer: ApiResponse,
 ): void {
   setHeaders(outgoing, answer.status, headers)
-  if (!incoming.complete) outgoing.on('finish', () => outgoing.stream?.close())
+  const { stream } = outgoing
+  if (!incoming.complete && incoming.readableDidRead) stream?.on('finish', () => stream.close())
   outgoing.end(answer.body)
 }
 

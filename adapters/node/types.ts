@@ -58,6 +58,7 @@ export interface NodeOutgoing {
   readonly stream?:
     | {
         close(): unknown
+        on(event: string, listener: Listener): unknown
         readonly writableFinished?: boolean
         readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[] | undefined
       }

@@ -89,6 +89,14 @@ describe('HTTP/2', () => {
     expect([headers[':status'], told]).toEqual([201, times])
   })
 
+  test('a body that is too large is refused once the answer is out: its stream closes, and without an error', async () => {
+    const { session, authorization } = await start({ store: { bodyLimit: 10 } })
+    const stream = session.request({ ...json, ':path': '/v1/pets', authorization }, { endStream: false })
+    stream.write('x'.repeat(11))
+    await within(once(stream.resume(), 'close'), 'the end of the stream')
+    expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR)
+  })
+
   test('an answer larger than its window arrives whole, though the body was not read', async () => {
     const { storage } = memory()
     const pet = { id: 1n, name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
