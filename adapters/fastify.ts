@@ -5,7 +5,7 @@ import { checkPetStore } from './node/check-pet-store.ts'
 import { readerOf } from './node/client-address.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { heededHeader } from './node/headers.ts'
-import { creatingAhead, holdBack } from './node/pipelining.ts'
+import { turnOf } from './node/pipelining.ts'
 import { matchedPath, overlap, type Place } from './node/place.ts'
 import { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -84,10 +84,8 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     const place = placeOf(raw, mount)
     const request = new NodeRequest(raw, reply.raw, place, readAddress, heededHeader, false)
     try {
-      await creatingAhead(raw)
-      const answering = petStore.handle(request)
-      holdBack(raw, answering)
-      const answer = await answering
+      await turnOf(raw, reply.raw)
+      const answer = await petStore.handle(request)
       await writingTime()
       send(reply, raw, answer)
     } catch {

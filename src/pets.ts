@@ -24,7 +24,7 @@ export function listPets(
   // One animal more than asked for tells whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
     const page = writePage(found, limit)
-    return found.length > page.pets.length ? page.reply(target, linkBase) : jsonReply(200, page.body)
+    return found.length > limit ? page.reply(target, linkBase) : jsonReply(200, page.body)
   })
 }
 

@@ -1,6 +1,6 @@
 import type { ApiResponse } from './exchange.ts'
 import { isFixed } from './is-fixed.ts'
-import { writePet } from './json.ts'
+import { writePets } from './json.ts'
 import type { LinkBase } from './link.ts'
 import type { Pet } from './model.ts'
 import { nextQuery } from './page.ts'
@@ -8,9 +8,7 @@ import { jsonReply } from './reply.ts'
 import type { Target } from './target.ts'
 
 const REMEMBERED_PAGES = 1_000
-const LONGEST_REMEMBERED = 32_768
-/** After how many characters a page ends early. Names are long at times, and what nobody reads is kept until it is sent. */
-const LONGEST = 1_048_576
+const LONGEST_BODY = 32_768
 
 /** A page of animals as text. */
 class WrittenPage {
@@ -19,18 +17,9 @@ class WrittenPage {
   #target: Target | undefined
   #reply: ApiResponse | undefined
 
-  /** The text is one flat string: a rope of many pieces would be slow to measure and to send. */
   constructor(pets: readonly Pet[]) {
-    const texts: string[] = []
-    let room = LONGEST
-    for (const pet of pets) {
-      if (room < 0) break
-      const text = writePet(pet)
-      texts.push(text)
-      room -= text.length
-    }
-    this.pets = pets.slice(0, texts.length)
-    this.body = ['[', texts.join(), ']'].join('')
+    this.pets = pets
+    this.body = writePets(pets)
   }
 
   /** The answer, with a Link to the page that follows (RFC 8288), to a client that asked for this one with `target`. */
@@ -47,7 +36,7 @@ class WrittenPage {
   }
 }
 
-/** Writes the first of the animals that were found, up to a count: fewer where they are very long. */
+/** Writes the first of the animals that were found, up to a count. */
 export type PageWriter = (found: readonly Pet[], limit: number) => WrittenPage
 
 /**
@@ -64,7 +53,7 @@ export function pageWriter(): PageWriter {
     const known = pages.get(last)
     if (known !== undefined && isSame(known.pets, found, count)) return known
     const page = new WrittenPage(found.slice(0, count))
-    if (count > 0 && page.body.length <= LONGEST_REMEMBERED && page.pets.every(isFixed)) {
+    if (count > 0 && page.body.length <= LONGEST_BODY && page.pets.every(isFixed)) {
       if (known === undefined && ++remembered > REMEMBERED_PAGES) {
         pages = new WeakMap()
         remembered = 1

@@ -81,8 +81,9 @@ function setHeaders(outgoing: NodeOutgoing, status: number, headers: readonly st
 }
 
 /**
- * HTTP/2: what is left of the body is refused by closing the stream, once the answer is out. What of it has come is read:
- * Node would count it against the memory of the session for good.
+ * HTTP/2: what is left of the body is refused by closing the stream, some time after the answer is out. What of it comes is
+ * read, as Node would count it against the memory of the session for good. Its response calls itself finished only when
+ * the stream has closed.
  */
 function writeStream(
   incoming: NodeIncoming,
@@ -92,8 +93,9 @@ function writeStream(
 ): void {
   setHeaders(outgoing, answer.status, headers)
   if (!incoming.complete) {
+    const { stream } = outgoing
     incoming.resume()
-    outgoing.on('finish', () => outgoing.stream?.close())
+    stream?.on('finish', () => drain(incoming, () => incoming.complete || stream.close()))
   }
   outgoing.end(answer.body)
 }

@@ -4,7 +4,7 @@ import { writeAnswer } from './answer.ts'
 import { checkPetStore } from './check-pet-store.ts'
 import { readerOf, type TrustProxy } from './client-address.ts'
 import { heededHeader, sentHeader } from './headers.ts'
-import { creatingAhead, holdBack, isAfterLastRequest } from './pipelining.ts'
+import { isAfterLastRequest, turnOf } from './pipelining.ts'
 import { findPlace, type Place } from './place.ts'
 import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
@@ -57,15 +57,13 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
   const readAddress = readerOf(options)
   const writingTime = writingTimes()
   return async (incoming, outgoing, place, readHeader, awaitsContinue = isContinueDue(incoming, outgoing)) => {
+    if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader, awaitsContinue)
     let answer: ApiResponse
     try {
-      const ahead = creatingAhead(incoming)
-      if (ahead !== undefined) await ahead
-      if (isAfterLastRequest(incoming)) return
-      const answering = petStore.handle(request)
-      holdBack(incoming, answering)
-      answer = await answering
+      const turn = turnOf(incoming, outgoing)
+      if (turn !== undefined) await turn
+      answer = await petStore.handle(request)
     } catch {
       answer = errorReply('internal_error')
     }

@@ -1,4 +1,4 @@
-import type { NodeIncoming } from './types.ts'
+import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 const lastRequests = new WeakMap<object, NodeIncoming>()
 
@@ -17,22 +17,14 @@ export function isAfterLastRequest(incoming: NodeIncoming): boolean {
   return last !== undefined && last !== incoming
 }
 
-const creating = new WeakMap<object, Promise<unknown>>()
-
 /**
- * What a client waits for ahead of this request on its connection, where that may add an animal: Node hands over at once
- * what was sent at once, but only what changes nothing may be done side by side (RFC 9112, section 9.3.2).
+ * Resolves when the answers are sent that a client waits for ahead of this one on its connection; `undefined` where there are
+ * none. Node hands over at once what was sent at once. What is worked on before its turn would not see what a request ahead
+ * of it adds (RFC 9112, section 9.3.2), and its answer would wait in memory, with hundreds more, for a client to read.
  */
-export function creatingAhead({ socket }: NodeIncoming): Promise<unknown> | undefined {
-  return socket ? creating.get(socket) : undefined
-}
-
-/** Lets what comes behind a request on its connection wait for it, where it may add an animal. */
-export function holdBack({ method, socket, httpVersionMajor }: NodeIncoming, answer: Promise<unknown>): void {
-  if (method !== 'POST' || !socket || httpVersionMajor > 1) return
-  creating.set(socket, answer)
-  const letGo = () => {
-    if (creating.get(socket) === answer) creating.delete(socket)
-  }
-  answer.then(letGo, letGo)
+export function turnOf(incoming: NodeIncoming, outgoing: NodeOutgoing): Promise<void> | undefined {
+  if (incoming.httpVersionMajor > 1 || outgoing.socket) return undefined
+  const answered = incoming.socket?._httpMessage
+  if (answered == null || answered === outgoing) return undefined
+  return new Promise((resolve) => outgoing.on('socket', () => resolve()))
 }

@@ -5,6 +5,8 @@ type Listener = (...args: unknown[]) => void
 interface NodeSocket {
   readonly remoteAddress?: string | undefined
   readonly errored?: Error | null
+  /** The response whose turn it is, in HTTP/1. */
+  readonly _httpMessage?: unknown
   destroy?(): unknown
 }
 
@@ -60,6 +62,7 @@ export interface NodeOutgoing {
   readonly stream?:
     | {
         close(): unknown
+        on(event: string, listener: Listener): unknown
         readonly writableFinished?: boolean
         readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[] | undefined
       }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { toBunHandler } from '../../adapters/bun.ts'
 import { createPetStore } from '../../src/index.ts'
+import { createTestPetStore } from '../../src/testing/index.ts'
 
 test('Bun is asked for an address once, before anything is waited for, though it knows none', async () => {
   const asked: string[] = []
@@ -16,6 +17,19 @@ test('Bun is asked for an address once, before anything is waited for, though it
   const request = new Request('http://localhost/v1/pets', { headers: { authorization: 'Bearer a' } })
   expect((await answer(request, { requestIP })).status).toBe(401)
   expect(asked).toEqual(['address', 'key', 'response'])
+})
+
+test.each([
+  [29, { 'content-length': '29' }, 201],
+  [28, { 'content-length': '29' }, 413],
+  [29, {}, 201],
+  [28, {}, 413],
+])('a body of 29 bytes under a limit of %i, of which %j tells, is %i', async (bodyLimit, length, status) => {
+  const { token, ...petStore } = await createTestPetStore({ bodyLimit })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length }
+  const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
+  const response = await toBunHandler(petStore)(request, { requestIP: () => ({ address: '192.0.2.1' }) })
+  expect(response.status).toBe(status)
 })
 
 test('a global Bun that is not the runtime does no harm', async () => {

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { petStorePlugin } from '../../adapters/fastify.ts'
 import type { PetStore } from '../../src/index.ts'
 import { createTestPetStore, type TestPetStore } from '../../src/testing/index.ts'
+import { rawConnection } from '../support/raw-http.ts'
 
 const animal = { name: 'Rex', categoryId: 1 }
 
@@ -170,6 +172,51 @@ test('a stream is read, HEAD has no body, but the length of it', async () => {
   expect(head.statusCode).toBe(200)
   expect(head.body).toBe('')
   expect(head.headers['content-length']).toBe(String(Buffer.byteLength(`[${added.body}]`)))
+})
+
+test('a refused upload of a client that wants the connection closed is answered by the store alone', async () => {
+  const { server } = await shop('/v1')
+  const errors: unknown[] = []
+  server.addHook('onError', async (_request, _reply, error) => void errors.push(error))
+  const connection = await rawConnection(await server.listen({ port: 0 }))
+  const head = 'Host: a\r\nConnection: close\r\nContent-Type: text/csv\r\nContent-Length: 2\r\n\r\n'
+  await connection.send(`POST /v1/pets HTTP/1.1\r\n${head}`)
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(connection.socket.bytesRead).toBe(0)
+  await connection.send('ab')
+  expect((await connection.answer()).status).toBe(401)
+  await connection.closed()
+  expect(errors).toEqual([])
+})
+
+test('what a hook of the host has made of the headers counts', async () => {
+  const { server, petStore } = await shop('/v1')
+  server.addHook('onRequest', async ({ raw }) => {
+    Object.assign(raw.headers, bearer(petStore))
+  })
+  const answer = await server.inject({ url: '/v1/pets', headers: { authorization: 'Basic abc' } })
+  expect(answer.statusCode).toBe(200)
+})
+
+test('an answer without a body has no type and no length', async () => {
+  const { server, petStore } = await shop('/v1')
+  const { statusCode, headers } = await server.inject({ method: 'OPTIONS', url: '/v1/pets', headers: bearer(petStore) })
+  expect([statusCode, headers['content-type'], headers['content-length']]).toEqual([204, undefined, undefined])
+})
+
+test('behind a router that has taken a prefix off, links name it', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify({
+    serverFactory: (handler) =>
+      createServer((request, response) => {
+        const { url = '' } = request
+        handler(Object.assign(request, { originalUrl: url, url: url.replace('/outer', '') }), response)
+      }),
+  })
+  onTestFinished(() => server.close())
+  server.register(petStorePlugin, { petStore })
+  const answer = await fetch(`${await server.listen({ port: 0 })}/outer/v1/pets/1`, { headers: bearer(petStore) })
+  expect(answer.headers.get('link')).toBe('</outer/v1/pets>; rel="successor-version"')
 })
 
 test('two stores stand side by side', async () => {

@@ -41,6 +41,7 @@ test('exact bytes go before what a parser made of them', () => {
   expect(keep({ body, rawBody: Buffer.from(text) }, text)).toBe(text)
   expect(keep({ body: new TextEncoder().encode(text) }, text)).toBe(text)
   expect(keep({ body: Buffer.from('{}'), rawBody: Buffer.from(text) }, text)).toBe(text)
+  expect(keep({ body: 'Rex', rawBody: '"Rex"' }, '"Rex"')).toBe('"Rex"')
 })
 
 test('text that is not what was sent is refused', () => {
@@ -50,8 +51,8 @@ test('text that is not what was sent is refused', () => {
       const chunked = ['Transfer-Encoding', 'chunked']
       return [rawHeaders, chunked].map((headers) => keep({ rawHeaders: headers, [member]: text }, text))
     }
-    const text = '{"name":"Rex","categoryId":1}'
-    expect(kept(text, text)).toEqual([text, text])
+    for (const text of ['{"name":"Rex","categoryId":1}', '{"name":"R\u00e9x","categoryId":1}'])
+      expect(kept(text, Buffer.from(text))).toEqual([text, text])
     // As long in UTF-8 as what it stands for, or not.
     for (const bytes of [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0xff])])
       expect(kept(bytes.toString(), bytes)).toEqual([undefined, undefined])
@@ -86,7 +87,21 @@ test('an empty object stands for a body only where no animal can have been lost'
   expect(keep({ body: {} }, shortest.slice(1))).toBe('{}')
 })
 
-test.each(['5', 'true'])('a value that is no object, %s, is written as it was', (text) => {
+test('an empty object that was really parsed is written as it was', () => {
+  expect(keep({ body: {}, _body: true }, '{}'.padEnd(50))).toBe('{}')
+})
+
+test('of a body in chunks, what was parsed is taken, but for an empty object', () => {
+  const rawHeaders = ['Transfer-Encoding', 'chunked']
+  expect(keep({ rawHeaders, body: { a: 1 } }, '')).toBe('{"a":1}')
+  expect(keep({ rawHeaders, body: {} }, '')).toBeUndefined()
+})
+
+test('a body of no length is empty, though nothing of it was kept', () => {
+  expect(keep({}, '')).toBe('')
+})
+
+test.each(['5', 'true', '[]', '{"name":"Rex","categoryId":1.5}'])('a value, %s, is written as it was', (text) => {
   expect(keep({ body: JSON.parse(text) }, text.padEnd(50))).toBe(text)
 })
 
@@ -103,6 +118,8 @@ test.each([
 ])('why a body is lost is told: %s', (why, body) => {
   const incoming = { rawHeaders: ['Content-Length', '50'], body } as unknown as NodeIncoming
   expect(() => keptBody(incoming)).toThrow(`${why}: mount the pet store ahead of it, or keep request.rawBody`)
+  const cause = why.startsWith('cannot be written') ? expect.any(TypeError) : undefined
+  expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ cause }))
 })
 
 test('why a body is lost is told: too deep', () => {

@@ -5,6 +5,7 @@ import { toBunHandler } from '../../adapters/bun.ts'
 import { toDenoHandler } from '../../adapters/deno.ts'
 import { toExpressHandler } from '../../adapters/express.ts'
 import { petStorePlugin } from '../../adapters/fastify.ts'
+import { serve } from '../../adapters/node.ts'
 import { createPetStore, PetStoreError } from '../../src/index.ts'
 
 // What the type checker sees of this file is the test as well: the structural types fit the real ones.
@@ -19,6 +20,15 @@ test('the doors fit where the frameworks take them', async () => {
   server.register(petStorePlugin, { petStore, prefix: '/shop', trustProxy: ['10.0.0.0/8'] })
   await server.ready()
   expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
+})
+
+test.each([false, 0, 2, []] as const)('every door takes the trustProxy %j', async (trustProxy) => {
+  const petStore = createPetStore()
+  const server = Fastify()
+  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
+    expect(() => toHandler(petStore, { trustProxy })).not.toThrow()
+  await server.register(petStorePlugin, { petStore, trustProxy }).ready()
+  await (await serve(petStore, { port: 0, trustProxy })).close()
 })
 
 test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every door refuses %j when it is made', async (wrong) => {

@@ -44,6 +44,19 @@ test('a Unix socket has no address: strangers behind it are counted only by the 
   expect(await statusOf(join(folder, 'trusting'), '2.2.2.2')).toBe(401)
 })
 
+test('Bun and Deno: the word of a trusted proxy counts', async () => {
+  const petStore = await createTestPetStore({ anonymous })
+  const onBun = toBunHandler(petStore, { trustProxy: 1 })
+  const onDeno = toDenoHandler(petStore, { trustProxy: 1 })
+  const ask = (address: string) => new Request('http://localhost/v1/pets', { headers: { 'x-forwarded-for': address } })
+  const server = { requestIP: () => ({ address: '192.0.2.1' }) }
+  const info = { remoteAddr: { hostname: '192.0.2.1' } }
+  expect((await onBun(ask('1.1.1.1'), server)).status).toBe(401)
+  expect((await onDeno(ask('2.2.2.2'), info)).status).toBe(401)
+  expect((await onDeno(ask('1.1.1.1'), info)).status).toBe(429)
+  expect((await onBun(ask('2.2.2.2'), server)).status).toBe(429)
+})
+
 test('Bun and Deno: so it is where they name no address', async () => {
   const petStore = await createTestPetStore({ anonymous })
   const onBun = toBunHandler(petStore)

@@ -29,6 +29,14 @@ test('a Request that somebody is reading is an error as well, and no hang', asyn
   expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
 })
 
+test('a Request of which the host has read a piece is an error, though nobody reads it any more', async () => {
+  const { fetch, request } = await given()
+  const reader = request.body?.getReader()
+  await reader?.read()
+  reader?.releaseLock()
+  expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
+})
+
 test('a clone may be read before', async () => {
   const { fetch, request } = await given()
   await request.clone().json()
@@ -46,6 +54,11 @@ test('Bun: a Request that somebody is reading is an error, and one that breaks o
   }
   const locked = await ask(new ReadableStream(), (request) => void request.body?.getReader())
   expect(locked).toMatchObject({ code: 'body_already_read' })
+  const read = await ask(
+    new Response('{"name":"Rex","categoryId":1}').body as ReadableStream,
+    (request) => void request.text(),
+  )
+  expect(read).toMatchObject({ code: 'body_already_read' })
   const broken = await ask(new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) }))
   expect(broken).toMatchObject({ code: 'incomplete_body' })
 })
@@ -64,4 +77,19 @@ test('Deno: a client that has left before its signal is asked for has left, and 
   await ask(staying)
   staying.abort()
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, false])
+})
+
+test('Deno: a back end that works hears of a client that leaves', async () => {
+  const client = new AbortController()
+  const seen: (boolean | undefined)[] = []
+  const find: KeyStore['find'] = async (_token, context) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    seen.push(context?.signal?.aborted)
+    client.abort()
+    seen.push(context?.signal?.aborted)
+    return undefined
+  }
+  const request = new Request(url, { headers: { authorization: 'Bearer a' }, signal: client.signal })
+  await toDenoHandler(createPetStore({ keyStore: { find } }))(request, { remoteAddr: { hostname: '192.0.2.1' } })
+  expect(seen).toEqual([false, true])
 })

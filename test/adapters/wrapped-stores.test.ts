@@ -51,6 +51,14 @@ describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
   })
 })
 
+test.each(Object.entries(doors))('%s: a handle of the host that fails is a 500', async (_door, ask) => {
+  const boom = () => {
+    throw new Error('of the host')
+  }
+  for (const handle of [boom, () => Promise.reject(new Error('of the host'))])
+    expect(await ask({ ...store, handle })).toBe(500)
+})
+
 test('a handle that is replaced when the door is made already is the one that answers', async () => {
   const petStore = { ...createPetStore() }
   const handler = toBunHandler(petStore)

@@ -73,7 +73,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 })
 
 describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('PostgreSQL that stands still', () => {
-  test.each([[[]], [['--seed', '1000000']]])('keeps no server from ending by a signal, with %j', async (flags) => {
+  test.each([
+    [[], ''],
+    [['--seed', '1000000'], ''],
+    [['--seed', '1000000'], ', and then hangs up'],
+  ])('keeps no server from ending by a signal, with %j%s', async (flags, then) => {
     const { url, port } = await openPostgres()
     const proxy = await startTcpProxy(port)
     onTestFinished(proxy.close)
@@ -87,9 +91,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const pool = openPool(url)
     const hasAnimals = async () => (await pool.query('SELECT FROM petstore.pets LIMIT 1')).rows.length > 0
     await until(async () => output.includes('Ctrl-C') || (flags.length > 0 && (await hasAnimals())))
+    // What is in a shared database is for its operator to say.
+    expect([await hasAnimals(), output.includes('pet_')]).toEqual([flags.length > 0, false])
     await pool.end()
     proxy.freeze()
     child.kill('SIGTERM')
+    await until(async () => output.includes('Closing.'))
+    if (then !== '') proxy.close()
     expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
     expect(output).toMatch(flags.length > 0 ? /^\nClosing\.\n$/ : /Ctrl-C ends it\.\n\nClosing\.\n$/)
   })
@@ -100,10 +108,18 @@ describe.skipIf(missingRedis())('petstore on Redis', () => {
     const redis = await openRedis()
     const server = await serve('--redis-url', redis.url)
     const token = /free +(pet_\w+)/.exec(server.output())?.[1] ?? ''
+    // A server that cannot listen lets go of the engine, and so ends.
+    const { port } = new URL(server.url)
+    expect((await runCommand(['serve', '--redis-url', redis.url, '--port', port])).code).toBe(1)
     expect((await list(server, token)).headers.get('x-ratelimit-remaining')).toBe('59')
     await redis.stop()
     const refused = await list(server, token)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    // Each failure is a line, and what is told again and again is told once.
+    const lines = () => server.output().split('\n').slice(0, -1)
+    await expect.poll(lines).toContainEqual(expect.stringMatching(/^petstore: Redis at .*ECONNREFUSED/))
+    expect(lines().filter((line) => line.startsWith('petstore: GET /v1/pets?limit=100 failed: '))).toHaveLength(1)
+    expect(server.output()).not.toMatch(/^ +at /m)
     await redis.start()
     await expect.poll(async () => (await list(server, token)).status, { timeout: 20_000 }).toBe(200)
   })

@@ -6,6 +6,7 @@ import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../sqlite/open.ts'
 import { type RunningServer, runCommand, startCommand, startServer } from '../support/petstore-command.ts'
+import { rawConnection } from '../support/raw-http.ts'
 import { until } from '../support/until.ts'
 
 let folder: string
@@ -87,11 +88,29 @@ describe('petstore serve --data', () => {
     await first.end('SIGTERM')
 
     const second = await serveFile()
-    expect(second.output()).not.toContain('pet_')
+    expect(first.output()).toContain('\n8 demo animals were added.\n')
+    expect(second.output()).not.toMatch(/pet_|demo/)
+    expect(second.output()).toContain(`petstore keys list --data ${data}, `)
     const after = await get(`${second.url}/pets`, token)
     expect(await after.json()).toEqual(pets)
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
     expect(JSON.parse(stdout)).toHaveLength(4)
+  })
+
+  test('lets a running request finish when a signal comes, and keeps what it adds', async () => {
+    const server = await serveFile()
+    const token = /business +(pet_\w+)/.exec(server.output())?.[1] ?? ''
+    const connection = await rawConnection(server.url)
+    const body = '{"name":"Rex","categoryId":1}'
+    const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue`
+    await connection.send(`POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n`)
+    expect((await connection.answer()).status).toBe(100)
+    const ended = server.end('SIGTERM')
+    await until(async () => server.output().includes('Closing.'))
+    await connection.send(body)
+    expect((await connection.answer()).status).toBe(201)
+    await ended
+    expect(countOf('pets')).toBe(9)
   })
 
   test('ends cleanly by a signal that comes while it is furnished', async () => {
@@ -210,6 +229,9 @@ describe('petstore keys', () => {
     expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 1 })
     expect((await runCommand(['keys', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${id} +revoked`, 'm'))
 
+    await issueKey('--plan', 'free', '--expires', '2000-01-01')
+    expect((await runCommand(['keys', 'list', '--data', data])).stdout).toMatch(/^key_\w+ +expired +free /m)
+
     const again = await serveFile()
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
   })
@@ -223,6 +245,12 @@ describe('petstore keys', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^pet_\w+\n$/) })
     if (told) expect(stderr).toMatch(told)
     else expect(stderr).not.toContain('--plan-limits')
+  })
+
+  test('issues keys of a plan of which the server is told', async () => {
+    const token = await issueKey('--plan', 'gold')
+    const server = await serveFile('--plan-limits', 'gold=7/70')
+    expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
   })
 
   test('makes one schema of a new file, however many begin with it at once', async () => {
@@ -329,6 +357,15 @@ describe('one clear line where something is not there', () => {
       1,
       expect.stringMatching(/^petstore: cannot use .*pets\.db: database is locked\n$/),
     ])
+  })
+
+  test('a file in which no animal can be put', async () => {
+    await issueKey('--plan', 'free')
+    const database = new Libsql(data)
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON petstore_pets BEGIN SELECT RAISE(ABORT, 'no room'); END")
+    database.close()
+    const { code, stdout, stderr } = await runCommand(['serve', '--port', '0', '--data', data])
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: 'petstore: no room\n' })
   })
 
   test('a flag that is typed stands in for a variable that excludes it', async () => {

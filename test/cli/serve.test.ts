@@ -27,11 +27,12 @@ describe('what petstore serve does', () => {
   })
 
   test('takes limits of plans, repeated and joined by commas, new plans included', async () => {
-    const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50']
+    const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50,enterprise=5/50']
     const { address, bearer } = await startPetstore(...flags)
     const limitOf = async (plan: string) =>
       (await fetch(`${address}/pets`, bearer(plan))).headers.get('x-ratelimit-limit')
-    expect([await limitOf('free'), await limitOf('pro'), await limitOf('gold')]).toEqual(['2', '3', '4'])
+    const limits = await Promise.all(['free', 'pro', 'gold', 'enterprise', 'business'].map(limitOf))
+    expect(limits).toEqual(['2', '3', '4', '5', '1000'])
   })
 
   test('listens where --host says, under --base-path', async () => {

@@ -154,6 +154,16 @@ describe('keys', () => {
     expect(await Promise.all(tokens.map(ask))).toEqual([200, 200, 200, 429, 401, 401])
   })
 
+  test('a key that such a store hands out again and changes meanwhile counts as what it says now', async () => {
+    const key = { id: 'desk', plan: 'free', account: 'acme' }
+    const petStore = createPetStore({ keyStore: { find: () => key }, plans: { free: { perMinute: 1, perDay: 9 } } })
+    const ask = async (account: string) => {
+      key.account = account
+      return (await petStore.fetch(new Request('http://x/v1/pets', { headers: { authorization: 'Bearer x' } }))).status
+    }
+    expect([await ask('acme'), await ask('other'), await ask('acme')]).toEqual([200, 200, 429])
+  })
+
   test('without a key store every key is unknown', async () => {
     const { token } = await memory().keyStore.issue({ plan: 'free' })
     const response = await createPetStore().fetch(

@@ -297,8 +297,10 @@ describe('the body limit', () => {
   test('a body of exactly the limit is taken, one byte more is 413', async () => {
     expect(ofSize(65_536)).toHaveLength(65_536)
     expect((await post(ofSize(65_536))).status).toBe(201)
+    expect((await post(ofSize(65_536), undefined, { 'content-length': '65536' })).status).toBe(201)
     const refused = await post(ofSize(65_537))
-    expect([refused.status, await refused.json()]).toMatchObject([413, { code: 'payload_too_large' }])
+    const message = 'The body is too large: expected at most 65536 bytes.'
+    expect([refused.status, await refused.json()]).toMatchObject([413, { code: 'payload_too_large', message }])
     expect((await post(ofSize(100), 99)).status).toBe(413)
   })
 
@@ -435,9 +437,14 @@ describe('the body limit', () => {
     })
   })
 
-  test('a stream of anything but bytes is 400', async () => {
+  test.each([['text'], [new ArrayBuffer(29)]])('a stream of anything but bytes is 400: %o', async (piece) => {
     const { petStore, token } = await startApi()
-    const body = new ReadableStream({ start: (controller) => controller.enqueue('text') })
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(piece)
+        controller.close()
+      },
+    })
     const headers = new Map([
       ['authorization', `Bearer ${token}`],
       ['content-type', 'application/json'],
@@ -450,22 +457,40 @@ describe('the body limit', () => {
       bodyUsed: false,
       signal: new AbortController().signal,
     }
-    expect((await petStore.fetch(request as unknown as Request)).status).toBe(400)
+    const response = await petStore.fetch(request as unknown as Request)
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
   })
 
-  test('a client that leaves in the middle is waited for no longer', async () => {
+  test.each([[{}], [{ 'content-length': '28' }], [{ 'content-length': '30' }]])(
+    'a client that leaves in the middle is waited for no longer, and adds nothing, whatever length it has told: %j',
+    async (length) => {
+      const { petStore, token, storage } = await startApi()
+      const leaving = new AbortController()
+      const bytes = new TextEncoder().encode('{"name":"Rex","categoryId":1}')
+      let isSent = false
+      const pull = (controller: ReadableStreamDefaultController) => {
+        if (isSent) leaving.abort()
+        else controller.enqueue(bytes)
+        isSent = true
+      }
+      const body = new ReadableStream({ pull }, { highWaterMark: 0 })
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length }
+      const init = { method: 'POST', body, duplex: 'half', signal: leaving.signal, headers }
+      const response = await petStore.fetch(new Request('http://x/v1/pets', init as RequestInit))
+      expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
+      expect(await storage.list({ limit: 1 })).toEqual([])
+    },
+  )
+
+  test('a body of any size is taken under the largest limit there is', async () => {
+    expect((await post(ofSize(100), Number.MAX_SAFE_INTEGER)).status).toBe(201)
+  })
+
+  test('no body at all is malformed', async () => {
     const { petStore, token } = await startApi()
-    const leaving = new AbortController()
-    const init = {
-      method: 'POST',
-      body: new ReadableStream({}),
-      duplex: 'half',
-      signal: leaving.signal,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    }
-    const answer = petStore.fetch(new Request('http://x/v1/pets', init as RequestInit))
-    leaving.abort()
-    expect((await answer).status).toBe(400)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await petStore.fetch(new Request('http://x/v1/pets', { method: 'POST', headers }))
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'malformed_json' }])
   })
 
   test('a body that breaks off is 400', async () => {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { toApiRequest, toResponse } from '../../src/index.ts'
 
 test('a Response has the headers that the answer has, however often and in whatever case, and no others', () => {
@@ -24,4 +25,37 @@ test('a Request brings the address that its host has told, or none', () => {
   const request = new Request('http://a/v1/pets')
   expect(toApiRequest(request, '192.0.2.1').clientAddress).toBe('192.0.2.1')
   expect(toApiRequest(request).clientAddress).toBeUndefined()
+})
+
+test('why a body breaks off is told to whoever asks for it', async () => {
+  const ask = (body: ReadableStream, signal: AbortSignal) => {
+    const request = new Request('http://a', { method: 'POST', body, duplex: 'half', signal } as RequestInit)
+    return toApiRequest(request).body(9)
+  }
+  const cause = new Error('gone')
+  const broken = new ReadableStream({ pull: (controller) => controller.error(cause) })
+  await expect(ask(broken, new AbortController().signal)).rejects.toMatchObject({ code: 'incomplete_body', cause })
+  await expect(ask(new ReadableStream(), AbortSignal.abort(cause))).rejects.toMatchObject({ cause })
+})
+
+test('nobody listens any more to the signal of a request whose body was read', async () => {
+  const { signal } = new AbortController()
+  const { body } = new Response('a')
+  const request = { method: 'POST', url: 'http://a', headers: new Headers(), body, bodyUsed: false, signal }
+  expect(await toApiRequest(request as Request).body(1)).toEqual(Uint8Array.of(97))
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('pieces of a body are joined in a time by their bytes, not by their number', async () => {
+  const COUNT = 2_000
+  let left = COUNT
+  const body = new ReadableStream({
+    pull: (controller) => (left-- > 0 ? controller.enqueue(Uint8Array.of(32)) : controller.close()),
+  })
+  const request = new Request('http://a', { method: 'POST', body, duplex: 'half' } as RequestInit)
+  const copies = vi.spyOn(Object.getPrototypeOf(Uint8Array.prototype), 'set')
+  onTestFinished(() => void copies.mockRestore())
+  expect(await toApiRequest(request).body(COUNT)).toHaveLength(COUNT)
+  const copied = copies.mock.calls.reduce((sum, [from]) => sum + (from as Uint8Array).length, 0)
+  expect(copied).toBeLessThan(COUNT * 5)
 })

@@ -203,15 +203,18 @@ describe('a back end that answers with something else than it should', () => {
     expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: neither it nor plan') })])
   })
 
-  test('a key without an id shares its count with nobody', async () => {
-    const keyStore = { find: () => ({ plan: 'free' }) as never }
-    const told: unknown[] = []
-    const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
-    expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a key with an id') })])
-    const ofAcme = { find: () => ({ plan: 'free', account: 'acme' }) as never }
-    expect((await (await startApi({ keyStore: ofAcme })).send('/v1/pets')).status).toBe(200)
-  })
+  test.each([{}, { account: '' }, { id: '', account: null }])(
+    'a key without an id shares its count with nobody: %j',
+    async (key) => {
+      const keyStore = { find: () => ({ plan: 'free', ...key }) as never }
+      const told: unknown[] = []
+      const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+      expect((await send('/v1/pets')).status).toBe(500)
+      expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a key with an id') })])
+      const ofAcme = { find: () => ({ plan: 'free', account: 'acme' }) as never }
+      expect((await (await startApi({ keyStore: ofAcme })).send('/v1/pets')).status).toBe(200)
+    },
+  )
 
   test('a thenable that is no promise is waited for', async () => {
     const { quota } = memory()

@@ -191,19 +191,60 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(3)
   })
 
-  test('one that never ends is forgotten after a minute', async () => {
-    const clock = manualClock()
+  test.each([
+    [59_999, 2],
+    [60_000, 3],
+    [-59_999, 2],
+    [-60_000, 3],
+  ])('one that never ends is forgotten after a minute, whichever way the clock goes: %i ms', async (step, asked) => {
+    const clock = manualClock(1_000_000)
     const ends: ((key: ApiKey) => void)[] = []
-    const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
+    // So long that only what was forgotten is asked for again.
+    const store = cached({ find }, { clock, ttl: 1_000_000 })
     const first = store.find('a')
-    clock.advance(60_000)
+    clock.advance(step)
     const other = store.find('b')
     ends[0]?.(KEY)
     ends[1]?.(KEY)
     expect([await first, await other]).toEqual([KEY, KEY])
+    clock.set(1_060_000)
     void store.find('a')
     void store.find('b')
-    expect(ends).toHaveLength(3)
+    expect(ends).toHaveLength(asked)
+  })
+
+  test('each that never ends is forgotten in its time, though another one of them was asked for again', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
+    const store = cached({ find }, { clock, ttl: 1_000_000 })
+    void store.find('a')
+    const lost = store.find('b')
+    clock.advance(5_000)
+    void store.find('a')
+    clock.advance(55_000)
+    void store.find('c')
+    ends[1]?.(KEY)
+    expect(await lost).toBe(KEY)
+    void store.find('b')
+    expect(ends).toHaveLength(5)
+  })
+
+  test('one that was overtaken and ends first does not stand in the way of the later one', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
+    const store = cached({ find }, { clock })
+    const first = store.find('a')
+    clock.advance(5_000)
+    const second = store.find('a')
+    ends[0]?.({ ...KEY, plan: 'old' })
+    expect(await first).toMatchObject({ plan: 'old' })
+    const third = store.find('a')
+    ends[1]?.(KEY)
+    expect([await second, await third, store.find('a')]).toEqual([KEY, KEY, KEY])
+    expect(ends).toHaveLength(2)
   })
 
   test('null is a token that nobody knows', async () => {
@@ -261,8 +302,14 @@ describe('room', () => {
   test('keeps no more than so many, and of long junk even fewer', async () => {
     const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
     const store = cached({ find }, { max: 2 })
-    for (const token of ['a', 'b', 'c', 'a']) await store.find(token)
-    expect(asked).toEqual(['a', 'b', 'c', 'a'])
+    for (const tokens of [
+      ['a', 'b', 'c', 'a'],
+      ['x', 'y', 'z', 'x'],
+    ]) {
+      asked.length = 0
+      for (const token of tokens) await store.find(token)
+      expect(asked).toEqual(tokens)
+    }
     asked.length = 0
     const long = 'x'.repeat(16_000)
     await store.find(long)
@@ -323,4 +370,29 @@ test('an unknown token that was issued since stays a key when the clock steps ba
   expect(await store.find('token')).toBe(KEY)
   clock.advance(-7_000)
   expect(await store.find('token')).toBe(KEY)
+})
+
+test('a token that nobody knew is a key as soon as it was issued', async () => {
+  const keys = new Map<string, ApiKey>()
+  const issue = async () => {
+    keys.set('token', KEY)
+    return { token: 'token', key: KEY }
+  }
+  const { find } = countingStore(keys)
+  const store = cached({ ...managed(find, async () => true), issue })
+  expect(await store.find('token')).toBeUndefined()
+  await store.issue({ plan: 'free' })
+  expect(await store.find('token')).toBe(KEY)
+})
+
+test('a key that was revoked elsewhere since stays unknown when the clock steps back', async () => {
+  const clock = manualClock()
+  const keys = new Map([['token', KEY]])
+  const store = cached(countingStore(keys), { clock })
+  expect(await store.find('token')).toBe(KEY)
+  keys.delete('token')
+  clock.advance(30_000)
+  expect(await store.find('token')).toBeUndefined()
+  clock.advance(-25_000)
+  expect(await store.find('token')).toBeUndefined()
 })

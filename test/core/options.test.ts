@@ -13,6 +13,10 @@ import {
 const nonsense: [string, unknown][] = [
   ['storage', {}],
   ['storage', null],
+  ...['list', 'create', 'get'].map((method): [string, unknown] => [
+    'storage',
+    { ...memory().storage, [method]: undefined },
+  ]),
   ['keyStore', { find: 'x' }],
   ['quota', () => {}],
   ['clock', Date.now],
@@ -25,17 +29,21 @@ const nonsense: [string, unknown][] = [
   ['publicUrl', 'ftp://x'],
   ['publicUrl', 'https://x?y'],
   ['publicUrl', 'https://'],
+  ['publicUrl', 'https://a b'],
+  ['publicUrl', 'https://u\\h'],
   ['plans.free', { free: { perMinute: 1 } }],
   ['plans.free', { free: 60 }],
   ['plans', { free: undefined }],
   ['plans.free.perHour', { free: { perMinute: 1, perDay: 1, perHour: 1 } }],
   ['plans.gold.perMinute', { gold: { perMinute: 0, perDay: 1 } }],
+  ['plans.close.perDay', { close: { perMinute: 1, perDay: 0 } }],
   ['plans', 'free'],
   ['anonymous.perMinute', { perMinute: 1.5, perDay: 1 }],
   ['anonymous', { perDay: 1 }],
   ['ban', true],
   ['ban.seconds', { seconds: 0 }],
   ['ban.afterRefusals', { afterRefusals: '3' }],
+  ['ban.afterRefusals', { afterRefusals: 0 }],
   ['defaultStatus', 'lost'],
   ['bodyLimit', 0],
   ['bodyLimit', '64k'],
@@ -209,6 +217,9 @@ test.each([
 test('the message of a wrong option says what came', () => {
   expect(() => createPetStore({ bodyLimit: 0 })).toThrow(
     'option bodyLimit: expected a whole number from 1 to 2^53-1, got the number 0',
+  )
+  expect(() => createPetStore({ storage: {} as never })).toThrow(
+    'option storage: expected an object with list, create, get, got an object',
   )
   expect(() => createPetStore({ plans: { gold: { perMinute: 60, perDay: 0 } } })).toThrow(
     'option plans.gold.perDay: expected a whole number from 1 to 2^53-1, got the number 0',

@@ -179,6 +179,7 @@ describe('pages', () => {
     ['https://shop.example:8443/store/v1/', 'https://shop.example:8443/store/v1'],
     ['https://shop.example/store//', 'https://shop.example/store/v1'],
     ['https://shop.example/@store', 'https://shop.example/@store/v1'],
+    ['HTTPS://shop.example', 'https://shop.example/v1'],
   ])('with publicUrl %s links are absolute', async (publicUrl, address) => {
     const { send } = await withPets(3, { publicUrl })
     expect(nextOf((await send('/v1/pets?limit=1')).headers)).toBe(`${address}/pets?limit=1&cursor=MTox`)

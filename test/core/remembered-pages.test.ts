@@ -174,25 +174,3 @@ test('targets of more kinds than are remembered are read all the same', async ()
     )
   }
 })
-
-test('a page of very long names ends early, and the Links lead to each animal once all the same', async () => {
-  const lengths = fc.array(fc.constantFrom(1, 40_000, 65_000), { minLength: 1, maxLength: 60, size: 'max' })
-  await fc.assert(
-    fc.asyncProperty(lengths, fc.integer({ min: 1, max: 100 }), async (lengths, limit) => {
-      const api = await startApi()
-      for (const length of lengths) await api.storage.create({ name: 'x'.repeat(length), categoryId: 1n })
-      const seen: number[] = []
-      for (let next: string | undefined = `/v1/pets?limit=${limit}`; next; ) {
-        const { json, text, headers } = await api.send(next)
-        const page = (json as { id: number; name: string }[]).map(({ name }) => name.length)
-        seen.push(...page)
-        next = /<([^>]+)>/.exec(headers.get('link') ?? '')?.[1]
-        expect(text.length).toBeLessThan(1_120_000)
-        // It ends early only where it has become long.
-        if (next !== undefined && page.length < limit) expect(text.length).toBeGreaterThan(1_048_576)
-      }
-      expect(seen).toEqual(lengths)
-    }),
-    { numRuns: 30 },
-  )
-})

@@ -3,6 +3,7 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { ioRedisOptions, nodeRedisOptions } from '../../adapters/cli/redis-options.ts'
 import { type RedisClient, redis } from '../../adapters/redis.ts'
+import { within } from '../support/deadline.ts'
 import { missingRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -55,6 +56,15 @@ describe.skipIf(missingRedis())('the options of the command', () => {
       })
       server.thaw()
       await until(async () => (await quota.spend(spending(`${name} still`))).granted)
+    })
+
+    test('while nothing listens there, a request is refused at once', async () => {
+      const { quota } = redis(await open(`redis://127.0.0.1:${proxy.port}`))
+      await quota.spend(spending(`${name} away`))
+      proxy.close()
+      const ask = async () => quota.spend(spending(`${name} away`))
+      for (let i = 0; i < 3; i++)
+        await expect(within(ask(), 'the refusal', 2_000)).rejects.toMatchObject({ code: 'service_unavailable' })
     })
 
     test('a request whose reply is lost is counted once', async () => {

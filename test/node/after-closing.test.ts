@@ -21,8 +21,8 @@ async function unread(count: number) {
   const asked = signalled()
   let lists = 0
   const list = () => {
-    if (++lists === count) asked.resolve()
-    return lists === 1 ? pets : []
+    asked.resolve()
+    return ++lists === 1 ? pets : []
   }
   const server = await startServer({ store: { storage: { ...storage, list } }, closeTimeout: LONG })
   const connection = await rawConnection(server.url)
@@ -85,4 +85,35 @@ test('Node warns of no leak, however many answers of a connection are waited for
   for (let i = 0; i < 20; i++) expect((await connection.answer()).status).toBe(200)
   await within(closed, 'close')
   expect(warnings).toEqual([])
+})
+
+test('an answer that is written while another one is waited for is sent whole as well', async () => {
+  const { storage } = memory()
+  const gate = signalled()
+  const asked = signalled()
+  let lists = 0
+  const list = async () => {
+    if (++lists === 2) {
+      asked.resolve()
+      await gate.promise
+    }
+    return pets
+  }
+  const server = await startServer({ store: { storage: { ...storage, list } }, closeTimeout: LONG })
+  const get = `GET /v1/pets?limit=100 HTTP/1.1\r\n${server.authorized}\r\n`
+  const [first, second] = [await rawConnection(server.url), await rawConnection(server.url)]
+  for (const { socket } of [first, second]) socket.pause()
+  await first.send(get)
+  await once(first.socket, 'readable')
+  await second.send(get)
+  await within(asked.promise, 'the storage')
+  const closed = server.close()
+  gate.resolve()
+  await once(second.socket, 'readable')
+  first.socket.resume()
+  expect((await first.answer()).status).toBe(200)
+  await first.closed()
+  second.socket.resume()
+  expect(JSON.parse((await second.answer()).body)).toHaveLength(100)
+  await within(closed, 'close')
 })

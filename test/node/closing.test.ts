@@ -1,9 +1,10 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { EventEmitter, once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect, Server as NetServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { runningResponses } from '../../adapters/node/closing.ts'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { closer, runningResponses } from '../../adapters/node/closing.ts'
 import { serve, toNodeHandler } from '../../adapters/node.ts'
 import { memory, type Pet, type PetStorage } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
@@ -105,6 +106,21 @@ describe('close', () => {
     await silent.closed()
   })
 
+  test('closes a connection that idles while a request of another one runs', async () => {
+    const { store, asked, open } = gated()
+    const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
+    const [busy, kept] = [await rawConnection(url), await rawConnection(url)]
+    await kept.send(`GET /v1/pets/0 HTTP/1.1\r\n${authorized}\r\n`)
+    await kept.answer()
+    await busy.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await within(asked, 'the storage')
+    const closed = close()
+    await within(kept.closed(), 'the end of what idles', 2_000)
+    open()
+    expect((await busy.answer()).status).toBe(200)
+    await within(closed, 'close')
+  })
+
   test('during an upload: it is read to its end and answered', async () => {
     const { url, authorized, close } = await startServer({ closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -113,8 +129,9 @@ describe('close', () => {
     expect((await connection.answer()).status).toBe(100)
     const closed = close()
     await connection.send(body)
-    expect((await connection.answer()).status).toBe(201)
-    await within(closed, 'close')
+    const answer = await connection.answer()
+    expect([answer.status, answer.headers.connection]).toEqual([201, 'close'])
+    await within(closed, 'close', 2_000)
   })
 
   test.each([
@@ -133,8 +150,16 @@ describe('close', () => {
     const { url, authorized, close } = await startServer({ closeTimeout: LONG })
     const connection = await rawConnection(url)
     await connection.send(`CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
-    await connection.answer()
+    expect((await connection.answer()).headers.connection).toBe('close')
     await within(close(), 'close', 2_000)
+  })
+
+  test('leaves no timer behind, which would keep the process from ending', async () => {
+    const { close } = await startServer({ closeTimeout: LONG })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await close()
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   test('twice is as good as once', async () => {
@@ -222,6 +247,45 @@ test.each(hosts)('serve on host %s tells its address, at which it answers', asyn
   expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
 })
 
+/** Node's own server behind a pet store that is served. */
+async function nodeServer(url: string): Promise<Server> {
+  const seen = signalled<Server>()
+  const onStart = (message: unknown) => seen.resolve((message as { server: Server }).server)
+  subscribe('http.server.request.start', onStart)
+  onTestFinished(() => void unsubscribe('http.server.request.start', onStart))
+  await fetch(url)
+  return within(seen.promise, 'the request')
+}
+
+test('a connection that cannot be accepted, as when files run out, ends nothing', async () => {
+  const { url } = await startServer()
+  const server = await nodeServer(url)
+  for (let i = 0; i < 2; i++) server.emit('error', new Error('EMFILE'))
+  expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
+})
+
+test('by default a connection is closed on which nothing has moved for two minutes', async () => {
+  const { url } = await startServer()
+  expect((await nodeServer(url)).timeout).toBe(120_000)
+})
+
+test('by default close lets running requests finish for ten seconds', async () => {
+  const { store, asked } = gated()
+  const { url, authorized, close } = await startServer({ store, closeTimeout: undefined })
+  const connection = await rawConnection(url)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  await within(asked, 'the storage')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const closed = close()
+  vi.advanceTimersByTime(9_999)
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(connection.socket.readyState).toBe('open')
+  vi.advanceTimersByTime(1)
+  vi.useRealTimers()
+  await within(closed, 'close')
+})
+
 test('a request whose head was on its way when close began is answered, and its connection ends', async () => {
   const { url, authorized, close } = await startServer({ closeTimeout: LONG })
   const connection = await rawConnection(url)
@@ -254,9 +318,8 @@ test('a client that resets a CONNECT which waits for its turn disturbs nobody', 
 test('a client that leaves before answers that are written holds up the close of no other', async () => {
   const pets = Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: 'x'.repeat(200_000), categoryId: 1n }))
   const asked = signalled()
-  let count = 0
   const list = () => {
-    if (++count === 3) asked.resolve()
+    asked.resolve()
     return pets
   }
   const { url, authorized, close } = await startServer({
@@ -293,4 +356,14 @@ test('of responses and connections that are gone nothing is kept', async () => {
   connection.leave()
   await within(gone.promise, 'the end of the connection')
   expect(running.size).toBe(0)
+})
+
+test('of connections that are gone closing keeps none', async () => {
+  const server = new NetServer()
+  const close = closer(server as never, new Map(), LONG)
+  const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))
+  for (const socket of [gone, silent]) server.emit('connection', socket)
+  gone?.emit('close')
+  await close()
+  expect([gone, silent].map((socket) => socket?.destroy.mock.calls.length)).toEqual([0, 1])
 })

@@ -88,6 +88,19 @@ describe('a host whose own parts fail', () => {
     },
   )
 
+  test('its end throws when the head is out: the connection ends', async () => {
+    const { url, authorized } = await hostServer((_req, res, go) => {
+      res.end = () => {
+        res.flushHeaders()
+        throw new Error('of the host')
+      }
+      go()
+    })
+    const connection = await rawConnection(url)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await connection.closed()
+  })
+
   test('it has answered already: its answer stands', async () => {
     const { url, authorized } = await hostServer((_req, res, go) => {
       res.writeHead(418, ['Content-Length', '3']).end('tea')

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Head, heededHeader } from '../../adapters/node/headers.ts'
 import { type NodeHandler, toNodeHandler } from '../../adapters/node.ts'
 import type { ApiRequest } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
@@ -148,6 +149,31 @@ describe('what middlewares ahead have made of the headers counts', () => {
     expect(seen).toEqual(['192.0.2.1'])
   })
 
+  test('but not without a third argument: nobody is ahead there', async () => {
+    const { handler, authorization } = await keyed()
+    const server = createServer((request, response) => {
+      request.headers.authorization = authorization
+      handler(request, response)
+    })
+    const connection = await rawConnection(await listening(server))
+    void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect((await connection.answer()).status).toBe(401)
+  })
+
+  test.each<[string, string | undefined, string[] | undefined, Head['headers']]>([
+    ['as it came', 'a', ['X-A', 'a'], { 'x-a': 'a' }],
+    ['as it came, twice', 'a, b', ['X-A', 'a', 'x-a', 'b'], { 'x-a': 'a, b' }],
+    ['twice, of which the object has the first', 'a, b', ['X-A', 'a', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['changed into the beginning of what came', 'a', ['X-A', 'a, b'], { 'x-a': 'a' }],
+    ['changed into the beginning of the first', 'a', ['X-A', 'aa', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['removed', undefined, ['X-A', 'undefined', 'X-A', 'b'], {}],
+    ['in the object alone', 'a', undefined, { 'x-a': 'a' }],
+    ['in the object alone, as a list', 'a, b', [], { 'x-a': ['a', 'b'] }],
+    ['not there', undefined, undefined, undefined],
+  ])('a header that is %s is %j', (_how, value, rawHeaders, headers) => {
+    expect(heededHeader({ rawHeaders, headers }, 'x-a')).toBe(value)
+  })
+
   test('of what nobody has touched a second Authorization is seen', async () => {
     expect(await behind(() => {}, 'Authorization: $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\nX-Note: $, $\r\nAuthorization: $\r\n')).toBe(401)
@@ -188,10 +214,53 @@ describe('where the host listens to checkContinue, the client is told to go on',
       { endStream: false },
     )
     await within(once(stream, 'continue'), 'continue')
+    stream.on('continue', () => stream.destroy(new Error('twice')))
     stream.end(ANIMAL)
     const [headers] = (await within(once(stream, 'response'), 'answer')) as [Record<string, unknown>]
     expect(headers[':status']).toBe(201)
   })
+})
+
+test.each([
+  ['/shop', '/shop/v1'],
+  ['/v1', '/v1'],
+  ['/v1/pets/1', '/v1'],
+])(
+  'behind a router that keeps the whole path in originalUrl alone, mounted at %s, links begin with %s',
+  async (mount, base) => {
+    const { handler, authorization } = await keyed()
+    const server = createServer((request, response) => {
+      const { url = '' } = request
+      Object.assign(request, { originalUrl: url, url: url.slice(mount.length) || '/' })
+      handler(request, response, () => response.writeHead(299).end())
+    })
+    const connection = await rawConnection(await listening(server))
+    void connection.send(`GET ${base}/pets/1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
+    const { status, headers } = await connection.answer()
+    expect([status, headers.link]).toEqual([404, `<${base}/pets>; rel="successor-version"`])
+  },
+)
+
+test('what lies outside of the base path is told of as it was asked for', async () => {
+  const told: string[] = []
+  const { petStore } = await keyedStore({ store: { onResponse: ({ target }) => void told.push(target) } })
+  const connection = await rawConnection(await listening(createServer(toNodeHandler(petStore))))
+  void connection.send('GET /elsewhere?a=1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).status).toBe(401)
+  expect(told).toEqual(['/elsewhere?a=1'])
+})
+
+test('a refused upload of a request that has no socket is answered', async () => {
+  const { handler } = await keyed()
+  const request = new IncomingMessage(null as never)
+  Object.assign(request, { method: 'POST', url: '/v1/pets', headers: { 'transfer-encoding': 'chunked' } })
+  const response = new ServerResponse(request)
+  const socket = new PassThrough()
+  response.assignSocket(socket as never as Socket)
+  handler(request, response)
+  request.push(null)
+  await once(response, 'finish')
+  expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 /)
 })
 
 test('bytes that are no UTF-8 behind a setEncoding are not taken for a name', async () => {
@@ -211,21 +280,40 @@ test('bytes that are no UTF-8 behind a setEncoding are not taken for a name', as
   expect([status, JSON.parse(text).code]).toEqual([500, 'body_already_read'])
 })
 
-test('a body that comes byte by byte takes no more room than its bytes', async () => {
+/** A body that is read, and what collects garbage. */
+async function reading() {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const { handler, petStore, authorization } = await keyed()
   // The first use of a key takes a turn of the event loop.
   await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
-  const BYTES = 50_000
   const request = new IncomingMessage(new Socket())
   const headers = { authorization, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
   Object.assign(request, { method: 'POST', url: '/v1/pets', headers })
   handler(request, new ServerResponse(request))
+  return { request, collect }
+}
+
+test('a body that comes byte by byte takes no more room than its bytes', async () => {
+  const { request, collect } = await reading()
+  const BYTES = 50_000
   collect()
   const before = process.memoryUsage().heapUsed
   for (let i = 0; i < BYTES; i++) request.emit('data', Buffer.of(32))
   collect()
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(BYTES * 20)
   expect(request.listenerCount('data')).toBe(1)
+})
+
+test('what comes of a body that is too large already is not kept', async () => {
+  const { request, collect } = await reading()
+  const come = (piece: Buffer) => {
+    request.emit('data', piece)
+    return new WeakRef(piece)
+  }
+  come(Buffer.alloc(100_000))
+  const piece = come(Buffer.of(32))
+  await new Promise((resolve) => setImmediate(resolve))
+  collect()
+  expect(piece.deref()).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, OutgoingMessage, type RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
@@ -57,9 +57,10 @@ test("a header of the host's has the same bytes beside whatever body, and whethe
     return `POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   }
   void connection.send(add('Rex') + add('R\\u00e9x') + add('\\u732b') + add('Max'))
-  const headers = []
-  for (let i = 0; i < 4; i++) headers.push((await connection.answer()).headers['x-host'])
-  expect(new Set(headers).size).toBe(1)
+  const answers = []
+  for (let i = 0; i < 4; i++) answers.push(await connection.answer())
+  expect(new Set(answers.map(({ headers }) => headers['x-host'])).size).toBe(1)
+  expect(answers.map(({ status, body }) => [status, body.at(-1)])).toEqual(Array(4).fill([201, '}']))
 })
 
 test.each([
@@ -76,6 +77,32 @@ test.each([
   })
   void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
   expect((await connection.answer()).headers.vary).toBe(both)
+})
+
+test('what the host says that its answers vary by stays where ours do not vary', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const connection = await connectTo((request, response) => {
+    response.setHeader('Vary', 'Cookie')
+    handler(request, response)
+  })
+  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).headers).toMatchObject({ vary: 'Cookie', 'content-type': 'application/json' })
+})
+
+test("an end that the host has put into Node's own class sees the whole body", async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  const { end } = OutgoingMessage.prototype
+  onTestFinished(() => void Reflect.deleteProperty(ServerResponse.prototype, 'end'))
+  ServerResponse.prototype.end = function (this: ServerResponse, ...args: [unknown, BufferEncoding]) {
+    seen.push(args[0])
+    return end.apply(this, args)
+  } as typeof ServerResponse.prototype.end
+  const connection = await connectTo(toNodeHandler(petStore))
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
 })
 
 test('a host that looks at the headers in a writeHead of its own finds them', async () => {

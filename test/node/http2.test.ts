@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect, constants, createServer, type OutgoingHttpHeaders } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toNodeHandler } from '../../adapters/node.ts'
 import { type ApiRequest, type ApiResponse, memory, type PetStore } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
 import { expectSilence, keyedStore, signalled, type TestServerOptions } from '../support/node-server.ts'
+import { rawConnection } from '../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
@@ -33,6 +34,21 @@ async function exchange(session: ClientHttp2Session, headers: OutgoingHttpHeader
   let text = ''
   for await (const chunk of stream) text += chunk
   return { status: answer[':status'], headers: answer, body: text }
+}
+
+const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4]
+const { NGHTTP2_FLAG_END_HEADERS: END_HEADERS } = constants
+
+/** A frame of RFC 9113, section 4.1. */
+function frame(type: number, flags: number, payload: Buffer, stream = 1): Buffer {
+  const head = Buffer.of(0, 0, 0, type, flags, 0, 0, 0, stream)
+  head.writeUIntBE(payload.length, 0, 3)
+  return Buffer.concat([head, payload])
+}
+
+/** A text behind its length (RFC 7541, section 5.2), which is less than 127. */
+function sized(text: string): Buffer {
+  return Buffer.concat([Buffer.of(text.length), Buffer.from(text)])
 }
 
 const json = { ':method': 'POST', 'content-type': 'application/json' }
@@ -74,6 +90,27 @@ describe('HTTP/2', () => {
     expect(await ask({ ...json, authorization: 'Bearer nobody' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 401 })
     expect(await ask({ ...json, 'content-type': 'text/plain' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 415 })
     expect(await ask({})).toMatchObject({ status: 200, body: '[]' })
+  })
+
+  test.each([
+    [{}, 0],
+    [{ expect: '100-continue' }, 1],
+  ])('a client that sends %j is told %i times to go on', async (fields, times) => {
+    const { session, authorization } = await start()
+    const stream = session.request({ ...json, ':path': '/v1/pets', authorization, ...fields }, { endStream: false })
+    let told = 0
+    stream.on('continue', () => told++)
+    stream.end('{"name":"Rex","categoryId":1}')
+    const [headers] = (await within(once(stream, 'response'), 'answer')) as [Record<string, unknown>]
+    expect([headers[':status'], told]).toEqual([201, times])
+  })
+
+  test('a body that is too large is refused once the answer is out: its stream closes, and without an error', async () => {
+    const { session, authorization } = await start({ store: { bodyLimit: 10 } })
+    const stream = session.request({ ...json, ':path': '/v1/pets', authorization }, { endStream: false })
+    stream.write('x'.repeat(11))
+    await within(once(stream.resume(), 'close'), 'the end of the stream')
+    expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR)
   })
 
   test('an answer larger than its window arrives whole, though the body was not read', async () => {
@@ -129,6 +166,65 @@ describe('HTTP/2', () => {
       await within(aborted, 'the signal')
     },
   )
+
+  test.each([constants.NGHTTP2_CANCEL, constants.NGHTTP2_NO_ERROR])(
+    'an upload that its client breaks off with the code %i adds nothing, though what has come is an animal',
+    async (code) => {
+      const { storage } = memory()
+      const create = vi.fn(storage.create)
+      const { petStore, token } = await keyedStore({ store: { storage: { ...storage, create } } })
+      const authorization = `Bearer ${token}`
+      // The first use of a key takes a turn of the event loop, in which nobody would read the body.
+      await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
+      const closed = signalled()
+      const handler = toNodeHandler(petStore)
+      const server = createServer((request, response) => {
+        response.on('close', () => setImmediate(() => setImmediate(closed.resolve)))
+        request.on('data', () => void send(frame(RST_STREAM, 0, Buffer.of(0, 0, 0, code))))
+        handler(request, response)
+      }).listen(0, '127.0.0.1')
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const { send, leave } = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      onTestFinished(leave)
+      const fields = { ':method': 'POST', ':scheme': 'http', ':path': '/v1/pets', ':authority': 'a' }
+      const head = Object.entries({ ...fields, authorization, 'content-type': 'application/json' })
+      const block = Buffer.concat(head.flatMap((field) => [Buffer.of(0), ...field.map(sized)]))
+      await send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+      await send(frame(SETTINGS, 0, Buffer.alloc(0), 0))
+      await send(frame(HEADERS, END_HEADERS, block))
+      await send(frame(DATA, 0, Buffer.from('{"name":"Rex","categoryId":1}')))
+      await within(closed.promise, 'the end of the response')
+      expect(create).not.toHaveBeenCalled()
+    },
+  )
+
+  test('no false abort after an answer, though the client ends its session then', async () => {
+    const closed = signalled()
+    const requests: ApiRequest[] = []
+    const { petStore, token } = await keyedStore({ store: { bodyLimit: 10 } })
+    const handle: PetStore['handle'] = (request) => {
+      requests.push(request)
+      void request.signal
+      return petStore.handle(request)
+    }
+    const handler = toNodeHandler({ ...petStore, handle })
+    const server = createServer((request, response) => {
+      if (request.method === 'POST') response.on('close', () => setImmediate(closed.resolve))
+      handler(request, response)
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const headers = { ':path': '/v1/pets', authorization: `Bearer ${token}` }
+    expect(await within(exchange(session, headers), 'answer')).toMatchObject({ status: 200 })
+    const refused = session.request({ ...json, ...headers }, { endStream: false })
+    refused.write('x'.repeat(11))
+    await within(once(refused.resume(), 'end'), 'answer')
+    session.destroy()
+    await within(closed.promise, 'the end of the response')
+    expect(requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
+  })
 
   test.each(['stream', 'session'] as const)('a client that ends its %s before its body is asked for', async (what) => {
     const seen = signalled()

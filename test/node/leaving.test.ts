@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../adapters/node.ts'
@@ -82,6 +82,42 @@ describe('a client that leaves', () => {
     await aborted(watched.requests[0])
   })
 
+  test('before its body is asked for: the reading settles', async () => {
+    const watched = spy()
+    const gone = signalled()
+    const wrap = (petStore: PetStore): PetStore => {
+      const { handle } = watched.wrap(petStore)
+      return { ...petStore, handle: (request) => aborted(request).then(() => handle(request).finally(gone.resolve)) }
+    }
+    const { url, authorized } = await startServer({ wrap })
+    const connection = await rawConnection(url)
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\n`)
+    await connection.send('Content-Length: 1000\r\n\r\nhalf')
+    connection.leave()
+    await within(gone.promise, 'the answer')
+    expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
+  })
+
+  test.each<[string, (request: IncomingMessage) => unknown]>([
+    ['destroys the request', (request) => request.destroy()],
+    ['tells the request of an error', (request) => request.emit('error', new Error('of the host'))],
+  ])('mid-upload, where the host %s: the reading settles', async (_what, cut) => {
+    const watched = spy()
+    const { petStore, authorized } = await keyedStore({ wrap: watched.wrap })
+    const handler = toNodeHandler(petStore)
+    const server = createServer((request, response) => {
+      handler(request, response)
+      void watched.arrived.then(() => cut(request))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const head = `${authorized}Content-Type: application/json\r\nContent-Length: 1000`
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${head}\r\n\r\nhalf`)
+    await within(watched.answered, 'the answer')
+    expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
+  })
+
   test('mid-answer, while the storage works: the signal aborts, and the storage sees it', async () => {
     const watched = spy()
     const gated = gatedStorage()
@@ -97,13 +133,16 @@ describe('a client that leaves', () => {
     await watched.answered
   })
 
-  test('mid-answer, with most of it unread', async () => {
+  test.each([
+    ['', ''],
+    [', and its own body unsent', 'Transfer-Encoding: chunked\r\n'],
+  ])('mid-answer, with most of it unread%s', async (_which, fields) => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
     const connection = await rawConnection(url)
     connection.socket.pause()
-    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}${fields}\r\n`)
     const pet = { name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
     gated.open(Array.from({ length: 20 }, (_, i) => ({ ...pet, id: BigInt(i + 1) })))
     await within(watched.answered, 'the answer')
@@ -139,14 +178,14 @@ describe('no false abort', () => {
   })
 })
 
-test('a signal that is first asked for when the client has left is aborted', async () => {
+test('of a client that has left before anything was asked for the signal is aborted, and the address known', async () => {
   const left = signalled()
-  const seen = signalled<boolean | undefined>()
+  const seen = signalled<unknown>()
   const wrap = (petStore: PetStore): PetStore => ({
     ...petStore,
     handle: async (request) => {
       await left.promise
-      seen.resolve(request.signal?.aborted)
+      seen.resolve([request.signal?.aborted, request.clientAddress])
       return petStore.handle(request)
     },
   })
@@ -164,7 +203,7 @@ test('a signal that is first asked for when the client has left is aborted', asy
   await connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
   await within(came.promise, 'the request')
   connection.leave()
-  expect(await within(seen.promise, 'the signal')).toBe(true)
+  expect(await within(seen.promise, 'the signal')).toEqual([true, '127.0.0.1'])
 })
 
 test.each(['GET', 'HEAD'] as const)(

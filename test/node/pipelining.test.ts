@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { expectSilence, petBody, startServer } from '../support/node-server.ts'
+import { memory } from '../../src/index.ts'
+import { expectSilence, petBody, signalled, startServer } from '../support/node-server.ts'
 import { type RawAnswer, type RawConnection, rawConnection } from '../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -73,4 +74,26 @@ test('any requests, cut into any pieces, are answered one by one in their order'
     },
   )
   await fc.assert(property, { numRuns: 60 })
+})
+
+test('what a client does not read holds up what it has sent behind: no answer is made before its turn', async () => {
+  const names = 'x'.repeat(60_000)
+  const first = signalled()
+  let lists = 0
+  const list = () => {
+    lists++
+    first.resolve()
+    return Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: names, categoryId: 1n }))
+  }
+  const { url, authorized } = await startServer({ store: { storage: { ...memory().storage, list } } })
+  const [slow, other] = [await rawConnection(url), await rawConnection(url)]
+  slow.socket.pause()
+  await slow.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`.repeat(20))
+  await first.promise
+  await other.send(`GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await other.answer()).status).toBe(404)
+  expect(lists).toBe(1)
+  slow.socket.resume()
+  for (let i = 0; i < 20; i++) expect((await slow.answer()).status).toBe(200)
+  expect(lists).toBe(20)
 })

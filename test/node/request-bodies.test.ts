@@ -111,6 +111,16 @@ describe('beside a host that waits for the body as well, and calls the handler a
   }
 })
 
+test('a host that has waited for a body to be readable, and has read nothing of it, has left it whole', async () => {
+  const { connection, create } = await given((handler) => async (request, response) => {
+    await once(request.on('readable', ignore), 'readable')
+    await new Promise((resolve) => setImmediate(resolve))
+    handler(request, response)
+  })
+  void connection.send(create + petBody())
+  expect((await connection.answer()).status).toBe(201)
+})
+
 test('a host that gathers the bytes as rawBody in front of the handler loses none of them to it', async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     const host = request as IncomingMessage & { rawBody: string }
@@ -125,6 +135,55 @@ test('a host that gathers the bytes as rawBody in front of the handler loses non
     await sendInPieces(connection, text, [text.length - cut])
     expect((await connection.answer()).status).toBe(201)
   }
+})
+
+describe('a host that has read all of the body before it hands the request on', () => {
+  const readAll = async (request: IncomingMessage) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    await once(request, 'end')
+    Object.assign(request, { rawBody: Buffer.concat(chunks) })
+  }
+  const readBefore = () =>
+    given((handler) => async (request, response) => {
+      await readAll(request)
+      handler(request, response)
+    })
+
+  test('what it has kept is the body', async () => {
+    const { connection, create } = await readBefore()
+    void connection.send(create + petBody())
+    expect((await connection.answer()).status).toBe(201)
+  })
+
+  test('an empty one is empty, and was not broken off', async () => {
+    const { connection, create } = await readBefore()
+    void connection.send(`${create}Content-Type: application/json\r\nContent-Length: 0\r\n\r\n`)
+    const { status, body } = await connection.answer()
+    expect([status, JSON.parse(body).code]).toEqual([400, 'malformed_json'])
+  })
+
+  test.each([
+    [65_536, 201],
+    [65_537, 413],
+  ])('it is held to the limit, whatever its length: %i bytes are %i', async (size, status) => {
+    const { connection, create } = await readBefore()
+    const json = `{"name":"${'x'.repeat(size - 26)}","categoryId":1}`
+    const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    void connection.send(`${create}${framing}${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`)
+    expect((await connection.answer()).status).toBe(status)
+  })
+})
+
+test('what a host has begun to read and let go of is an error at once', async () => {
+  const { connection, create } = await given((handler) => async (request, response) => {
+    await once(request, 'data')
+    request.pause()
+    handler(request, response)
+  })
+  void connection.send((create + petBody()).slice(0, -5))
+  const { status, body } = await connection.answer()
+  expect([status, JSON.parse(body).code]).toEqual([500, 'body_already_read'])
 })
 
 test('where the store gets to the body late, it waits for what the host is still gathering', async () => {

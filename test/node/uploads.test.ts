@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toNodeHandler } from '../../adapters/node.ts'
@@ -57,23 +57,34 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     expect((await connection.answer()).status).toBe(200)
   })
 
-  test.each([320, 4096])(
-    'one of %i KiB of a client that wants the connection closed is read to its end before',
-    async (kib) => {
-      const { petStore } = await keyedStore()
-      const server = createServer(toNodeHandler(petStore))
-      onTestFinished(() => void server.close().closeAllConnections())
-      await once(server.listen(0, '127.0.0.1'), 'listening')
-      const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-      await connection.send(uploadHead(kib, false, `${STRANGER}Connection: close\r\n`))
-      const answer = await connection.answer()
-      expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
-      expect(connection.socket.readableEnded).toBe(false)
-      await upload(connection, kib, false)
-      await connection.closed()
-      expect(connection.socket.errored).toBeNull()
-    },
-  )
+  test.each([
+    ['a small one of a client that wants the connection closed', 320, 'Connection: close\r\n'],
+    ['one of 4 MB of such a client', 4096, 'Connection: close\r\n'],
+    ['one of a client that did not wait to be told', 320, 'Expect: 100-continue\r\n'],
+  ])('%s is read to its end before the connection closes', async (_which, kib, fields) => {
+    const { petStore } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const server = createServer(handler).on('checkContinue', handler)
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(uploadHead(kib, false, `${STRANGER}${fields}`))
+    const answer = await connection.answer()
+    expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
+    expect(connection.socket.readableEnded).toBe(false)
+    await upload(connection, kib, false)
+    await connection.closed()
+    expect(connection.socket.errored).toBeNull()
+  })
+
+  test.each([
+    [16_777_216, 'keep-alive'],
+    [16_777_217, 'close'],
+  ])('a connection stays for the rest of 16 MiB, and no longer: %i bytes, %s', async (length, connection) => {
+    const { url } = await startServer()
+    const head = `POST /v1/pets HTTP/1.1\r\n${STRANGER}Content-Length: ${length}\r\n\r\n`
+    expect((await rawRequest(url, head)).headers.connection).toBe(connection)
+  })
 
   const TOO_LARGE = `${JSON_TYPE}Content-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`
   const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`
@@ -283,6 +294,14 @@ test('of an upload that nobody wants, not much more than 16 MiB is drained', asy
   expect(connection.socket.bytesWritten).toBeLessThan(100 * 1024 * 1024)
 })
 
+test('nor is it where the host has asked for text', async () => {
+  const { connection } = await answering((_response, request) => void request.setEncoding('latin1'))
+  await connection.send(uploadHead(64 * 1024, true, STRANGER))
+  await upload(connection, 64 * 1024, true)
+  await connection.closed()
+  expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
+})
+
 test('a refused upload of a client that wants the connection closed, behind a host with an end of its own is read to its end', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
@@ -350,6 +369,80 @@ test('a client that never sends the body it announced is cut off behind a host w
   vi.useRealTimers()
   await connection.closed()
 })
+
+/** A server of a host's own, on which nothing comes that waits for a timer. */
+async function answering(prepare: (response: ServerResponse, request: IncomingMessage) => void) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { petStore, authorized } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const server = createServer((request, response) => {
+    prepare(response, request)
+    handler(request, response)
+  })
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return { connection, authorized }
+}
+
+describe('at once', () => {
+  test('an answer without a body goes out, though more of an upload may come', async () => {
+    const { connection } = await answering(() => {})
+    await connection.send(uploadHead(4096, false, STRANGER).replace('POST', 'HEAD'))
+    expect((await connection.answer('HEAD')).status).toBe(401)
+  })
+
+  test('an answer to a body that has come goes out, where the client wants the connection closed', async () => {
+    const { connection, authorized } = await answering((response) => {
+      response.end = response.end.bind(response)
+    })
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Connection: close\r\n${petBody(PET)}`)
+    expect((await connection.answer()).status).toBe(201)
+  })
+
+  test('the end of the host is called where the client leaves amid its upload', async () => {
+    const ended = signalled()
+    const { connection } = await answering((response) => {
+      response.end = () => {
+        ended.resolve()
+        return response
+      }
+    })
+    await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+    connection.leave()
+    await ended.promise
+  })
+
+  test('a client is let go whose upload has come, where the end of the host throws', async () => {
+    const { connection } = await answering((response) => {
+      response.end = () => {
+        throw new Error('of the host')
+      }
+    })
+    await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+    await upload(connection, 320, false)
+    await connection.closed()
+  })
+})
+
+test.each([
+  ['a small one, which may take its time', false, 2_000],
+  ['one in chunks', true, 0],
+])(
+  'behind a host with an end of its own the connection stays when all of a refused upload has come: %s',
+  async (_which, chunked, time) => {
+    const { connection, authorized } = await answering((response) => {
+      response.end = response.end.bind(response)
+    })
+    await connection.send(uploadHead(320, chunked, STRANGER))
+    expect((await connection.answer()).status).toBe(401)
+    vi.advanceTimersByTime(time)
+    await upload(connection, 320, chunked)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+  },
+)
 
 test('a refused upload which its host has paused is read to its end, and the connection stays', async () => {
   const { petStore } = await keyedStore()
