@@ -34,8 +34,8 @@ const { write, end } = OutgoingMessage.prototype
 
 /**
  * Hands the head and the body to the socket in one piece: `end(body)` would send an empty piece after them, and that
- * costs a tenth of a short answer. An answer whose turn has not come has no socket yet, and a host's own class may want
- * to see the body in `end`.
+ * costs a tenth of a short answer. What plays the part of Node's may have no socket, and a host's own class may want to see
+ * the body in `end`.
  */
 function send(outgoing: NodeOutgoing, body: string): void {
   const { socket } = outgoing
@@ -114,9 +114,7 @@ function linger(
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
   }
-  // While earlier answers of its connection are due, an unanswered request may as well be one of those.
-  if (isLast && outgoing.socket) setLastRequest(incoming)
-  else if (isLast) outgoing.on('socket', () => setLastRequest(incoming))
+  if (isLast) setLastRequest(incoming)
   if (body !== '') outgoing.write(body, onWritten)
   else {
     outgoing.flushHeaders?.()

@@ -24,7 +24,8 @@ export function isAfterLastRequest(incoming: NodeIncoming): boolean {
  */
 export function turnOf(incoming: NodeIncoming, outgoing: NodeOutgoing): Promise<void> | undefined {
   if (incoming.httpVersionMajor > 1 || outgoing.socket) return undefined
-  const answered = incoming.socket?._httpMessage
-  if (answered == null || answered === outgoing) return undefined
+  const current = incoming.socket?._httpMessage
+  // A host may answer its request through a response of its own making, which never has a turn.
+  if (current == null || current.req === incoming) return undefined
   return new Promise((resolve) => outgoing.on('socket', () => resolve()))
 }

@@ -6,7 +6,7 @@ interface NodeSocket {
   readonly remoteAddress?: string | undefined
   readonly errored?: Error | null
   /** The response whose turn it is, in HTTP/1. */
-  readonly _httpMessage?: unknown
+  readonly _httpMessage?: { readonly req?: unknown } | null
   destroy?(): unknown
 }
 

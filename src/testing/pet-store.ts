@@ -55,14 +55,13 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore(Object.assign(Object.create(options) as PetStoreOptions, backEnd, { clock }))
   const request = (path: string, init: RequestInit = {}) => {
-    const isWhole = /^https?:/.test(path) || isBelow(pathOf(path), petStore.basePath)
-    const url = new URL(isWhole ? path : petStore.basePath + path, 'http://localhost')
-    const request = new Request(url, init)
+    const target = isBelow(pathOf(path), petStore.basePath) ? path : petStore.basePath + path
+    const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
     const { headers } = request
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    // A form or a file brings a type of its own; what else is sent is meant to be JSON.
-    const isTyped = new Headers(init.headers).has('content-type') || typeof init.body !== 'string'
-    if (init.body != null && !(isTyped && headers.has('content-type'))) headers.set('content-type', 'application/json')
+    // A form or a file brings the type that it has; text brings one as well, which nobody has chosen.
+    const chosen = typeof init.body === 'string' ? new Headers(init.headers) : headers
+    if (init.body != null && !chosen.has('content-type')) headers.set('content-type', 'application/json')
     return petStore.fetch(request)
   }
   return { ...petStore, ...backEnd, token, clock, request }

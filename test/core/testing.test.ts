@@ -47,6 +47,8 @@ describe('a request of a test', () => {
       expect([second.status, await second.json()]).toEqual([200, [expect.objectContaining({ id: 3 })]])
     }
     expect((await request('/shop/pets')).status).toBe(404)
+    const { request: atRoot } = await createTestPetStore({ basePath: '/' })
+    expect([(await atRoot('/pets')).status, (await atRoot('//x/pets')).status]).toEqual([200, 404])
   })
 
   test('is JSON, unless it says otherwise or its body does', async () => {
