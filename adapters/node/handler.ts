@@ -78,10 +78,11 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
 }
 
 /** Whether the client waits for "100 Continue" that nobody has sent, as where the host listens to `checkContinue` itself. */
-function isContinueDue({ headers }: NodeIncoming, { stream, _expect_continue, _sent100 }: NodeOutgoing): boolean {
-  if (stream === undefined) return _expect_continue === true && _sent100 === false
-  const isSent = stream.sentInfoHeaders?.some((info) => info[':status'] === 100) ?? false
-  return headers?.expect === '100-continue' && !isSent
+function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
+  // Node makes its object of headers when it is asked for.
+  if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
+  const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100) ?? false
+  return incoming.headers?.expect === '100-continue' && !isSent
 }
 
 /** What cannot be written is no answer: the client gets another, or is at least let go. */

@@ -13,7 +13,8 @@ export function setLastRequest(incoming: NodeIncoming): void {
 
 /** Whether a request came on a connection that closes with the answer to an earlier one. */
 export function isAfterLastRequest(incoming: NodeIncoming): boolean {
-  const last = incoming.socket ? lastRequests.get(incoming.socket) : undefined
+  const { socket } = incoming
+  const last = socket ? lastRequests.get(socket) : undefined
   return last !== undefined && last !== incoming
 }
 

@@ -27,8 +27,11 @@ export function findPlace(incoming: NodeIncoming, basePath: string): Place | und
 }
 
 /** What routers have matched of the path. The host may have rewritten the rest: links name what it made of that. */
-export function matchedPath({ originalUrl, baseUrl }: NodeIncoming, rest: string): string {
-  if (baseUrl !== undefined || originalUrl === undefined) return baseUrl ?? ''
+export function matchedPath(incoming: NodeIncoming, rest: string): string {
+  const { baseUrl } = incoming
+  if (baseUrl !== undefined) return baseUrl
+  const { originalUrl } = incoming
+  if (originalUrl === undefined) return ''
   const [path, end] = [pathOf(originForm(originalUrl)), pathOf(rest)]
   return path.endsWith(end) ? path.slice(0, -end.length) : ''
 }
