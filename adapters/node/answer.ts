@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../src/index.ts'
 import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
-import { closesAmidBody, drain, isSmallBody, isUnreadBody, limitRest } from './unread-body.ts'
+import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, limitRest } from './unread-body.ts'
 
 /** Writes the answer, and settles what becomes of a body that nobody has read. */
 export function writeAnswer(
@@ -138,11 +138,12 @@ function linger(
 
 /**
  * Ends an answer on whose way code of the host stands, which must see it whole and once. Where the connection stays, Node
- * reads the rest of the body after it; where the client wants it closed, the rest is read before.
+ * reads the rest of the body after it; where it closes, the rest is read before.
  */
 export function afterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: () => unknown): void {
   const isUnread = isUnreadBody(incoming)
-  if (isUnread && outgoing.shouldKeepAlive === false) {
+  if (isUnread && isLastByHead(incoming, outgoing)) {
+    outgoing.shouldKeepAlive = false
     drain(incoming, () => {
       try {
         end()

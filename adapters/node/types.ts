@@ -56,8 +56,8 @@ export interface NodeOutgoing {
   readonly destroyed?: boolean
   /** That of the connection, once it is this response's turn there. */
   readonly socket?: { uncork?(): void } | null
-  /** Whether the client wants the connection kept. */
-  readonly shouldKeepAlive?: boolean
+  /** Whether the connection is kept after this, as the client wants it at first. */
+  shouldKeepAlive?: boolean
   /** The stream beneath, in HTTP/2 alone. */
   readonly stream?:
     | {

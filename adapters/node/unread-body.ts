@@ -17,7 +17,15 @@ const SMALL_BODY = 1_048_576
  * rest is not worth waiting for.
  */
 export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
-  return request.awaitsContinue || outgoing.shouldKeepAlive === false || declaredLength(incoming) > DRAINED_BYTES
+  return request.awaitsContinue || isLastByHead(incoming, outgoing) || declaredLength(incoming) > DRAINED_BYTES
+}
+
+/**
+ * Whether a request with a body says that none follows it: it wants the connection closed, or another protocol. What comes
+ * in one piece with the end of a body behind an Upgrade, such as the next request, Node loses.
+ */
+export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
+  return outgoing.shouldKeepAlive === false || sentHeader(incoming, 'upgrade') !== undefined
 }
 
 /** Whether a body has not wholly come. */

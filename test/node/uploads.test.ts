@@ -77,6 +77,31 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     expect(connection.socket.errored).toBeNull()
   })
 
+  test('one that asks for another protocol is the last: Node would lose what is sent behind its body', async () => {
+    const { petStore } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const servers = [
+      createServer(handler),
+      createServer((request, response) => {
+        const { end } = response
+        // As a host's middleware does that wants to see the body.
+        response.end = ((...args: Parameters<typeof end>) => end.apply(response, args)) as typeof end
+        handler(request, response)
+      }),
+    ]
+    for (const server of servers) {
+      onTestFinished(() => void server.close().closeAllConnections())
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      await connection.send(uploadHead(320, false, `${STRANGER}Connection: Upgrade\r\nUpgrade: h2c\r\n`))
+      await upload(connection, 320, false)
+      const answer = await connection.answer()
+      expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
+      await connection.closed()
+      expect(connection.socket.errored).toBeNull()
+    }
+  })
+
   test.each([
     [16_777_216, 'keep-alive'],
     [16_777_217, 'close'],
