@@ -64,6 +64,8 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   server.maxHeadersCount = 0
   // A client that never reads its answer would otherwise be waited for without end.
   server.setTimeout(idleTimeout)
+  // Node's own five seconds between requests are less than a proxy keeps its connections for: it would send on one that closes.
+  server.keepAliveTimeout = idleTimeout
   answerAll(server, running, nodeAnswerer(petStore, { trustProxy }))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }

@@ -231,6 +231,16 @@ describe('serve', () => {
   })
 })
 
+test.each([
+  [undefined, 120],
+  [65_000, 65],
+])('a connection that idles between requests is kept for idleTimeout as well: %s', async (idleTimeout, seconds) => {
+  const { url } = await startServer({ idleTimeout })
+  const server = await nodeServer(url)
+  expect(server.keepAliveTimeout).toBe(seconds * 1_000)
+  expect((await fetch(url)).headers.get('keep-alive')).toBe(`timeout=${seconds}`)
+})
+
 const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 const hosts = [
