@@ -7,9 +7,12 @@ export function errorReply(code: ErrorCode, headers: readonly string[] = [], mes
   return jsonReply(status, JSON.stringify({ code, message: message ?? usual, status }), headers)
 }
 
-/** A response of JSON, and the headers that go with it. */
+/**
+ * A response of JSON, and the headers that go with it. It is for one key at one moment: a cache that is told to keep answers
+ * by their status would hand it to strangers.
+ */
 export function jsonReply(status: number, body: string, headers: readonly string[] = []): ApiResponse {
-  return { status, headers: ['Content-Type', 'application/json', ...headers], body }
+  return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
 }
 
 /** The answer to HEAD in place of that to GET: without its body, but with the length of it (RFC 9110, section 8.6). */

@@ -72,7 +72,7 @@ describe('routes', () => {
     await add('{"name":"Max","categoryId":1}')
     const [head, get] = [await send('/v1/pets?limit=1', { method: 'HEAD' }), await send('/v1/pets?limit=1')]
     expect([head.status, head.text]).toEqual([200, ''])
-    expect([...head.headers.keys()]).toEqual(['content-length', ...get.headers.keys()])
+    expect([...head.headers.keys()]).toEqual(['content-length', ...get.headers.keys()].sort())
     expect(head.headers.get('content-length')).toBe(String(new TextEncoder().encode(get.text).length))
     expect(head.headers.get('link')).toBe(get.headers.get('link'))
     expect((await send('/v1/pets/9', { method: 'HEAD' })).status).toBe(404)
@@ -187,6 +187,20 @@ describe('every response', () => {
       expect(got.json).toMatchObject({ status: got.status })
       expect(got.headers.get('content-type')).toBe('application/json')
     }
+  })
+
+  test('is kept by no cache, also not by one that goes by the status alone', async () => {
+    const { send, add } = await startApi({ anonymous: { perMinute: 1, perDay: 1 } })
+    for (const [status, got] of [
+      [201, await add('{"name":"Rex","categoryId":1}')],
+      [200, await send('/v1/pets')],
+      [200, await send('/v1/pets', { method: 'HEAD' })],
+      [404, await send('/v1/pets/9')],
+      [405, await send('/v1/pets', { method: 'PUT' })],
+      [401, await send('/v1/pets', { token: null, address: '192.0.2.1' })],
+      [429, await send('/v1/pets', { token: null, address: '192.0.2.1' })],
+    ] as const)
+      expect([got.status, got.headers.get('cache-control')]).toEqual([status, 'no-store'])
   })
 
   test('fetch works detached, and ignores further arguments', async () => {

@@ -41,6 +41,7 @@ export function expectOurs(received: Received, status: number): void {
 export function expectJson(received: Received, status: number): unknown {
   expectOurs(received, status)
   assert.equal(received.headers['content-type'], 'application/json')
+  assert.equal(received.headers['cache-control'], 'no-store')
   return JSON.parse(received.body)
 }
 
