@@ -44,7 +44,7 @@ export async function fill(storage) {
 
 /** Writes a page, or an animal that was created, with the headers that the service would write. */
 export function writeAnswer(res, status, body) {
-  const headers = ['Content-Type', 'application/json']
+  const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store']
   if (status === 200) headers.push('Link', '</v1/pets?cursor=MToyMA>; rel="next"')
   headers.push('X-RateLimit-Limit', String(LIMITS.perMinute), 'X-RateLimit-Remaining', '999999999')
   headers.push('X-RateLimit-Reset', '1795251060', 'Content-Length', String(Buffer.byteLength(body)))

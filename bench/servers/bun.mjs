@@ -7,7 +7,7 @@ let count = PETS
 
 /** The floor: the bytes and headers of the same answers, without any of the work that leads to them. */
 const answer = (status, body, link) => {
-  const headers = { 'Content-Type': 'application/json' }
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
   if (link) headers.Link = '</v1/pets?cursor=MToyMA>; rel="next"'
   headers['X-RateLimit-Limit'] = String(LIMITS.perMinute)
   headers['X-RateLimit-Remaining'] = '999999999'
