@@ -12,20 +12,24 @@ export type Route =
 /** The operations' names, as the contract has them. */
 export type OperationName = 'listPets' | 'createPet' | 'getPet'
 
-const router = IttyRouter()
-router.get('/pets', (): Route => ({ kind: 'listPets' }))
-router.post('/pets', (): Route => ({ kind: 'createPet' }))
-router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
-
 type Resolve = (request: { params: Record<string, string | undefined> }) => Route
 
-const table = router.routes.map(([method, pattern, [resolve], path]) => ({
-  method,
-  pattern,
-  // The text that most requests bring: it takes no pattern to know it.
-  literal: path?.includes(':') ? undefined : path,
-  resolve: resolve as unknown as Resolve,
-}))
+const table = compile()
+
+/** In a function: where a bundle's outermost scope has a `catch (e)`, terser loses what is called there as itty-router's `e`. */
+function compile() {
+  const router = IttyRouter()
+  router.get('/pets', (): Route => ({ kind: 'listPets' }))
+  router.post('/pets', (): Route => ({ kind: 'createPet' }))
+  router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
+  return router.routes.map(([method, pattern, [resolve], path]) => ({
+    method,
+    pattern,
+    // The text that most requests bring: it takes no pattern to know it.
+    literal: path?.includes(':') ? undefined : path,
+    resolve: resolve as unknown as Resolve,
+  }))
+}
 
 /**
  * Finds what a method on a path asks for. The path stands below the base path, such as `/pets/7`.
