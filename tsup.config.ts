@@ -45,10 +45,16 @@ export default defineConfig((options): Options[] => [
     format: ['esm', 'cjs'],
     dts: options.dts !== false && { compilerOptions: { types: ['node'] } },
     clean: true,
-    // Of a CommonJS module Jest, as most people run it, refuses an import that is one of the language.
-    esbuildOptions(esbuild, { format }) {
-      if (format === 'cjs') esbuild.supported = { ...esbuild.supported, 'dynamic-import': false }
-    },
+    // Of a CommonJS module Jest, as most people run it, refuses an import that is one of the language, and webpack warns of
+    // what esbuild would put in its place, in every chunk that it is put into.
+    plugins: [
+      {
+        name: 'require-where-imported',
+        renderChunk(code) {
+          return this.format === 'cjs' ? { code: code.replaceAll('await import(', 'require(') } : undefined
+        },
+      },
+    ],
   },
   { ...shared, entry: { cli: 'adapters/cli.ts' }, format: ['esm'] },
 ])
