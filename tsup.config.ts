@@ -43,7 +43,11 @@ export default defineConfig((options): Options[] => [
       sqlite: 'adapters/sqlite.ts',
     },
     format: ['esm', 'cjs'],
-    dts: options.dts !== false && { compilerOptions: { types: ['node'] } },
+    dts: options.dts !== false && {
+      compilerOptions: { types: ['node'] },
+      // By its entry alone can a consumer's declarations name a type of a chunk, and TypeScript must have seen the entry.
+      banner: "import type {} from 'petstore-kit'",
+    },
     clean: true,
     // Of a CommonJS module Jest, as most people run it, refuses an import that is one of the language, and webpack warns of
     // what esbuild would put in its place, in every chunk that it is put into.
