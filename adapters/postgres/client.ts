@@ -72,11 +72,13 @@ const UNAVAILABLE =
 const DISCONNECTED =
   /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing))/
 
+/** By what an error bears: Node's own are of another realm under Jest. */
 function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
+  if (typeof error !== 'object' || error === null) return false
+  const { errors, message } = error as { errors?: unknown; message?: unknown }
   // Node's way to say that a host was reached at none of its addresses.
-  if (error instanceof AggregateError && error.errors.some(isUnavailable)) return true
-  return UNAVAILABLE.test(codeOf(error)) || 'syscall' in error || DISCONNECTED.test(error.message)
+  if (Array.isArray(errors) && errors.some(isUnavailable)) return true
+  return UNAVAILABLE.test(codeOf(error)) || 'syscall' in error || DISCONNECTED.test(String(message))
 }
 
 function codeOf(error: unknown): string {

@@ -8,10 +8,11 @@ const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max number of clients)\b/
 
-/** Whether a failure says that the engine cannot be reached or cannot work now. */
+/** Whether a failure says that the engine cannot be reached or cannot work now. Node's own are of another realm under Jest. */
 export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof TypeError) return false
-  return UNAVAILABLE.test(error.message) || !REPLY.test(error.message)
+  const { name, message } = Object(error) as { name?: unknown; message?: unknown }
+  if (typeof message !== 'string' || name === 'TypeError') return false
+  return UNAVAILABLE.test(message) || !REPLY.test(message)
 }
 
 /** Whether the engine does not have the script: it was restarted or flushed, or another has taken over. */

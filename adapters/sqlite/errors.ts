@@ -34,10 +34,12 @@ function isUnavailable(error: unknown): boolean {
   return name !== undefined && UNAVAILABLE.has(name.split('_', 2).join('_'))
 }
 
-/** better-sqlite3 and libsql give a name, `bun:sqlite` a name and a number, `node:sqlite` a number in `errcode`. */
+/**
+ * better-sqlite3 and libsql give a name, `bun:sqlite` a name and a number, `node:sqlite` a number in `errcode`, on an error
+ * that under Jest is of another realm.
+ */
 function resultCode(error: unknown): { name?: string; number?: number } {
-  if (!(error instanceof Error)) return {}
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }
   if (typeof errcode === 'number') return { number: errcode & 0xff }
   return typeof code === 'string' && code.startsWith('SQLITE_') ? { name: code } : {}
 }
