@@ -17,8 +17,8 @@ export function findPlace(incoming: NodeIncoming, basePath: string): Place | und
   const matched = matchedPath(incoming, rest)
   if (isBelow(path, basePath)) return { target: matched + rest, mountPath: matched }
   const target = wholeTarget(incoming, matched, rest)
-  const shared = overlap(matched, basePath)
-  const mounts = [matched.slice(0, matched.length - shared.length), '', beforeWildcard(incoming, pathOf(target))]
+  const taken = beforeWildcard(incoming, pathOf(target))
+  const mounts = [withoutOverlap(matched, basePath), '', taken, taken && withoutOverlap(taken, basePath)]
   const mountPath = mounts.find((mount) => mount !== undefined && isBelow(pathOf(target).slice(mount.length), basePath))
   if (mountPath !== undefined) return { target, mountPath }
   // A router of another make than Express says nothing of what it has matched.
@@ -43,18 +43,26 @@ export function overlap(prefix: string, basePath: string): string {
   return ''
 }
 
+/** A prefix as far as the base path is not named in it already. */
+function withoutOverlap(prefix: string, basePath: string): string {
+  return prefix.slice(0, prefix.length - overlap(prefix, basePath).length)
+}
+
 /** Where all of the path is matched, Express leaves a slash that the client may not have sent. */
 function wholeTarget({ originalUrl = '' }: NodeIncoming, matched: string, rest: string): string {
   const isAdded = matched !== '' && pathOf(rest) === '/' && pathOf(originForm(originalUrl)) === matched
   return matched + (isAdded ? rest.slice(1) : rest)
 }
 
-/** The part of a path that stands before what the wildcard of a route took in: a list of segments, or in Express 4 their text. */
+/**
+ * The part of a path that stands before what the wildcard of a route took in, which is told without its escapes: a list of
+ * segments, or in Express 4 their text.
+ */
 function beforeWildcard({ params = {} }: NodeIncoming, path: string): string | undefined {
-  const tail = Object.values(params).find(Array.isArray) ?? String(params[0] ?? '').split('/')
-  let left = tail.filter((segment) => segment !== '').length
+  const tail = Object.values(params).find(Array.isArray)?.join('/') ?? String(params[0] ?? '')
+  let left = tail.split('/').filter(Boolean).length
   if (left === 0) return undefined
   const segments = path.split('/')
-  while (left > 0 && segments.length > 0) if (segments.pop() !== '') left--
+  while (left > 0 && segments.length > 0) left -= (segments.pop() as string).split(/%2f/i).filter(Boolean).length
   return left === 0 ? segments.join('/') : undefined
 }

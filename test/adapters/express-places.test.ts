@@ -63,6 +63,7 @@ describe.each([
     ['all', '/shop/:tenant/*s', '/shop/acme'],
     ['use', '/*s', ''],
     ['all', '/*s', ''],
+    ['all', '/shop/v1/*s', '/shop'],
   ] as const)('app.%s on the wildcard %s: a prefix before it is one', async (how, wildcard, prefix) => {
     const pattern = make === express ? wildcard : wildcard.replace('*s', '*')
     const ask = await shop('/v1', make(), (app, handler) => app[how](pattern, handler))
@@ -78,6 +79,8 @@ describe.each([
     expect((await ask(`${prefix}/elsewhere/v1/pets`)).status).toBe(299)
     expect((await ask(`${prefix}/v2/pets`)).status).toBe(299)
     expect((await ask(`${prefix}/v1/pets/`)).status).toBe(200)
+    for (const path of ['/v1/pets%2F1', '/v1/pets/a%2fb', '/v1/pets/%252F'])
+      expect((await ask(prefix + path)).status).toBe(404)
     expect((await ask(`${prefix}${'/x'.repeat(4_000)}%2Fx`)).status).toBe(299)
   })
 
