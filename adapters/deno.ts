@@ -33,7 +33,20 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
   checkPetStore(petStore)
   const answer = fetchAnswerer(withTimelySignal(petStore), options, DenoRequest)
-  return async (request, info) => answer(request, info)
+  return async (request, info) => {
+    const response = await answer(request, info)
+    void letBodyPass(request)
+    return response
+  }
+}
+
+/** Deno closes the connection behind the answer to a body that nobody has read, but not where that was cancelled. */
+async function letBodyPass(request: Request): Promise<void> {
+  try {
+    if (!request.bodyUsed) await request.body?.cancel()
+  } catch {
+    // A host is reading it, or what it has handed over is no Request of Deno's.
+  }
 }
 
 class DenoRequest extends ServedRequest<DenoServeInfo> {

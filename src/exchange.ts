@@ -152,8 +152,7 @@ async function readBody(
       const start = size
       size += value.byteLength
       if (size > limit) {
-        // Deno keeps a connection for ever on which a body was begun and is neither read to its end nor cancelled.
-        if ('Deno' in globalThis) reader.cancel?.().catch(() => {})
+        letPass(reader)
         throw tooLarge(limit)
       }
       if (size > bytes.length) {
@@ -168,6 +167,19 @@ async function readBody(
   } finally {
     signal?.removeEventListener('abort', onAbort)
   }
+}
+
+/**
+ * A body that was begun and is not read to its end holds up what comes behind it on its connection, with some servers on
+ * Node until that times out, and on Deno, where it may be cancelled, for ever.
+ */
+function letPass(reader: Reader): void {
+  if ('Deno' in globalThis) reader.cancel?.().catch(() => {})
+  else
+    reader.read().then(
+      ({ done }) => done || letPass(reader),
+      () => {},
+    )
 }
 
 /** The error of a body over the limit, for every door. */

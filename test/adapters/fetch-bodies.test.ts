@@ -35,4 +35,46 @@ describe.each(Object.entries(doors))('%s', (_, door) => {
       expect(response.status).toBe(413)
     },
   )
+
+  test('the rest of a body that is too large goes by, so that it holds up nothing behind it', async () => {
+    const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    let left = 50
+    const body = new ReadableStream({
+      pull: (stream) => (left-- > 0 ? stream.enqueue(new Uint8Array(64)) : stream.close()),
+    })
+    const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    expect((await door(store)(request)).status).toBe(413)
+    await expect.poll(() => left).toBe(-1)
+  })
+})
+
+test('Deno: a body that nobody has read is cancelled, and one that a host reads is left to it', async () => {
+  const store = await createTestPetStore()
+  let isCancelled = false
+  const body = () =>
+    new ReadableStream({
+      pull: (stream) => stream.enqueue(new Uint8Array(3)),
+      cancel: () => {
+        isCancelled = true
+      },
+    })
+  const upload = () => new Request('http://a/v1/pets', { method: 'POST', body: body(), duplex: 'half' } as RequestInit)
+  const read = upload()
+  const reader = read.body?.getReader()
+  expect((await doors.Deno(store)(read)).status).toBe(401)
+  expect([isCancelled, (await reader?.read())?.value?.length]).toEqual([false, 3])
+  expect((await doors.Deno(store)(upload())).status).toBe(401)
+  expect(isCancelled).toBe(true)
+})
+
+test('Deno: what only stands for a Request is answered, though it tells of no body', async () => {
+  const store = await createTestPetStore()
+  const request = new Request('http://a/v1/pets')
+  Object.defineProperty(request, 'bodyUsed', {
+    get: () => {
+      throw new TypeError('Illegal invocation')
+    },
+  })
+  expect((await doors.Deno(store)(request)).status).toBe(401)
 })

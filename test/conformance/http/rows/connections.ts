@@ -64,6 +64,22 @@ export const connections: Rows = {
     connection.write(head('GET', '/v1/pets'))
     assert.equal((await connection.response()).status, 200)
   },
+  'a connection lives on after a refused upload that comes in many pieces': async ({ wire }) => {
+    const connection = wire()
+    const upload = 'x'.repeat(400_000)
+    const bodies = [
+      ['Content-Length: 400000', upload],
+      ['Transfer-Encoding: chunked', `61a80\r\n${upload}\r\n0\r\n\r\n`],
+    ] as const
+    for (const [framing, body] of bodies) {
+      connection.write(head('POST', '/small/v1/pets', 'Content-Type: application/json', framing) + body)
+      assert.equal((await connection.response()).status, 413)
+      connection.write(head('POST', '/v1/pets', 'Content-Type: text/plain', framing) + body)
+      assert.equal((await connection.response()).status, 415)
+    }
+    connection.write(head('GET', '/v1/pets?limit=1'))
+    assert.equal((await connection.response()).status, 200)
+  },
   'a client that uploads far too much gets its answer': async ({ send }) => {
     const refused = await post(send, '/small/v1/pets', 'x'.repeat(3_000_000))
     assert.equal(refused.status, 413)
