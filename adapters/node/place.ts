@@ -64,5 +64,6 @@ function beforeWildcard({ params = {} }: NodeIncoming, path: string): string | u
   if (left === 0) return undefined
   const segments = path.split('/')
   while (left > 0 && segments.length > 0) left -= (segments.pop() as string).split(/%2f/i).filter(Boolean).length
-  return left === 0 ? segments.join('/') : undefined
+  const before = segments.join('/')
+  return left === 0 && !before.endsWith('/') ? before : undefined
 }

@@ -78,6 +78,7 @@ describe.each([
     }
     expect((await ask(`${prefix}/elsewhere/v1/pets`)).status).toBe(299)
     expect((await ask(`${prefix}/v2/pets`)).status).toBe(299)
+    expect((await ask(`${prefix}//v1/pets`)).status).toBe(299)
     expect((await ask(`${prefix}/v1/pets/`)).status).toBe(200)
     for (const path of ['/v1/pets%2F1', '/v1/pets/a%2fb', '/v1/pets/%252F'])
       expect((await ask(prefix + path)).status).toBe(404)

@@ -67,6 +67,12 @@ export const limitTable: readonly Limit[] = [
     reason: 'the Fetch standard forbids a Request with this method',
   },
   {
+    hosts: ['Express 4'],
+    rows: ['two slashes between the prefix and the base path are another path'],
+    shows: /200 !== 404/,
+    reason: 'it takes the second slash off together with the prefix',
+  },
+  {
     hosts: ['Fastify'],
     rows: ['a method that few know is 405'],
     shows: /404 !== 405/,

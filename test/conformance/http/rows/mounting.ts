@@ -31,6 +31,9 @@ export const mounting: Rows = {
     assert.equal(gone.headers.link, '</shop/v1/pets>; rel="successor-version"')
     expectError(await get(send, '/shop/v1/dogs'), 404, 'route_not_found')
   },
+  'two slashes between the prefix and the base path are another path': async ({ send }) => {
+    assert.equal((await get(send, '/shop//v1/pets')).status, 404)
+  },
   'another Host header changes no link': async ({ send }) => {
     const { headers } = await get(send, '/v1/pets/77', { host: 'evil.example' })
     assert.equal(headers.link, '</v1/pets>; rel="successor-version"')
