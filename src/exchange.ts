@@ -171,13 +171,14 @@ async function readBody(
 
 /**
  * A body that was begun and is not read to its end holds up what comes behind it on its connection, with some servers on
- * Node until that times out, and on Deno, where it may be cancelled, for ever.
+ * Node until that times out, and on Deno, where it may be cancelled, for ever. Of one without an end some 16 MiB will do.
  */
-function letPass(reader: Reader): void {
+function letPass(reader: Reader, left = 16_777_216): void {
   if ('Deno' in globalThis) reader.cancel?.().catch(() => {})
   else
     reader.read().then(
-      ({ done }) => done || letPass(reader),
+      // Pieces may be small, and each takes time as well.
+      ({ done, value }) => done || (left > 0 && letPass(reader, left - value.byteLength - 1024)),
       () => {},
     )
 }

@@ -47,6 +47,26 @@ describe.each(Object.entries(doors))('%s', (_, door) => {
     expect((await door(store)(request)).status).toBe(413)
     await expect.poll(() => left).toBe(-1)
   })
+
+  test.each([1, 1_048_576])('a body that never ends is not read for ever: pieces of %i bytes', async (length) => {
+    const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const piece = new Uint8Array(length)
+    let pieces = 0
+    const body = new ReadableStream({
+      pull: (stream) => {
+        pieces++
+        stream.enqueue(piece)
+      },
+    })
+    const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    expect((await door(store)(request)).status).toBe(413)
+    await new Promise(setImmediate)
+    const read = pieces * (length + 1_024)
+    await new Promise(setImmediate)
+    expect(read).toBeGreaterThan(16_000_000)
+    expect(pieces * (length + 1_024)).toBe(read)
+  })
 })
 
 test('Deno: a body that nobody has read is cancelled, and one that a host reads is left to it', async () => {
