@@ -114,12 +114,14 @@ type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'> &
 
 /** Firefox tells no stream of a Request, and those of some libraries have one of another kind: their body comes whole. */
 function wholeBody(request: Request): Reader {
-  let rest: Promise<Uint8Array> | undefined = request.arrayBuffer().then((bytes) => new Uint8Array(bytes))
+  let done = true
   return {
     async read() {
-      const value = await rest
-      rest = undefined
-      return { done: value === undefined, value } as ReadableStreamReadResult<Uint8Array>
+      done = !done
+      return {
+        done,
+        value: done ? undefined : new Uint8Array(await request.arrayBuffer()),
+      } as ReadableStreamReadResult<Uint8Array>
     },
   }
 }
@@ -171,14 +173,14 @@ async function readBody(
 
 /**
  * A body that was begun and is not read to its end holds up what comes behind it on its connection, with some servers on
- * Node until that times out, and on Deno, where it may be cancelled, for ever. Of one without an end some 16 MiB will do.
+ * Node until that times out, and on Deno, where it may be cancelled, for ever. Of one without an end some 20 MB will do.
  */
-function letPass(reader: Reader, left = 16_777_216): void {
+function letPass(reader: Reader, left = 20_000_000): void {
   if ('Deno' in globalThis) reader.cancel?.().catch(() => {})
   else
     reader.read().then(
       // Pieces may be small, and each takes time as well.
-      ({ done, value }) => done || (left > 0 && letPass(reader, left - value.byteLength - 1024)),
+      ({ done, value }) => done || (left > 0 && letPass(reader, left - value.byteLength - 1_000)),
       () => {},
     )
 }
