@@ -211,9 +211,11 @@ describe('the README', () => {
       scripts: Record<string, string>
     }
     expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
-    expect(scripts.test).toBe('vitest run')
+    // No step of its own may stand before or after them: npm leaves those out where it is told to ignore scripts.
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)(start|test)$/.test(name))).toEqual([])
+    expect(scripts.test).toMatch(/ && vitest run$/)
     // Without its build step, which would take the package away from the tests beside this one.
-    const [, file = '', ...args] = (scripts.start ?? '').split(' ')
+    const [, file = '', ...args] = (scripts.start?.split(' && ').at(-1) ?? '').split(' ')
     const { child, output, ended } = run(process.execPath, [file, ...args, '--port', '0'])
     const url = await new Promise<string>((resolve, reject) => {
       child.stdout?.on('data', () => output().includes('Ctrl-C') && resolve(/on (http:\S+),/.exec(output())?.[1] ?? ''))
