@@ -115,10 +115,13 @@ describe('the README', () => {
 
   test.skipIf(noEngines)('the lines of the command, in their order', async () => {
     const folder = dirname(await scratch(''))
-    const cli = `'${process.execPath}' '${resolve(root, 'dist/cli.js')}'`
+    const cli = [process.execPath, resolve(root, 'dist/cli.js')]
     for (const line of commands.filter((command) => command.startsWith('petstore '))) {
-      const command = line.replace('petstore', cli).replace('1000000', '1000').replace(' serve ', ' serve --port 0 ')
-      const { child, output, ended } = run('bash', ['-c', `exec ${command}`], '', folder)
+      const command = line
+        .replace('petstore', '"$0" "$1"')
+        .replace('1000000', '1000')
+        .replace(' serve ', ' serve --port 0 ')
+      const { child, output, ended } = run('bash', ['-c', `exec ${command}`, ...cli], '', folder)
       if (line.includes(' serve ')) {
         child.stdout?.on('data', (chunk) => String(chunk).includes('Ctrl-C') && child.kill('SIGINT'))
       }
