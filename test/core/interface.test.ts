@@ -337,5 +337,6 @@ test('the default clock is the time of the runtime, also where a test puts anoth
     vi.useRealTimers()
   }
   const reset = Number((await ask()).headers.get('x-ratelimit-reset'))
-  expect(reset).toBeLessThan(SUNSET / 1000)
+  // A clock that steps back by years keeps the length of a window, and no more.
+  expect(Math.abs(reset - Date.now() / 1000)).toBeLessThan(2 * 86_400)
 })

@@ -17,7 +17,7 @@ names.forEach((name, i) => Object.defineProperty(globalThis, name, { value: trap
 const before = Object.entries(Object.getOwnPropertyDescriptors(globalThis)).filter(([, field]) => 'value' in field)
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const server = await serve(createPetStore({ ...backEnd, cors: true, bodyLimit: 1000 }), { port: 0 })
+const server = await serve(createPetStore({ ...backEnd, cors: true, bodyLimit: 1000, sunset: 'announce' }), { port: 0 })
 const ask = (method, path, body) => new Promise((resolve, reject) => {
   const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' }
   request(server.url + path, { method, headers }, (response) => {
