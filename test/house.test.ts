@@ -80,4 +80,9 @@ describe('the house', () => {
         expect(text, file).not.toMatch(/Date\.now\(|performance\.now\(|new Date\(\)/)
     }
   })
+
+  test('no test touches what a developer has set for a store of their own', () => {
+    const { PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL } = process.env
+    expect([PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL]).toEqual(['', '', ''])
+  })
 })
