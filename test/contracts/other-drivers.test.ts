@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,6 +9,7 @@ import { onDemand } from '../support/on-demand.ts'
 import { emptied } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missingRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { runtimeBinary } from '../support/runtimes.ts'
 import { missing } from '../support/skips.ts'
 
 /** What is used of postgres.js. */
@@ -21,7 +21,7 @@ interface PostgresJs {
 const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 const noRedis = missingRedis()
 const driver = await onDemand('postgres@3.4.9')
-const runtime = await onDemand('bun@1.4.5')
+const bun = await runtimeBinary('bun')
 
 describe.skipIf(noPostgres || missing('postgres.js', driver !== undefined))('postgres.js', () => {
   let server: PostgresServer
@@ -46,14 +46,12 @@ describe.skipIf(noPostgres || missing('postgres.js', driver !== undefined))('pos
   quotaContract(runner, { name, runs, open: async (clock) => (await open(clock)).as('quota') })
 })
 
-const bun = runtime === undefined ? '' : join(runtime, 'node_modules/.bin/bun')
-
-describe.skipIf(noPostgres || noRedis || missing('Bun', existsSync(bun)))("Bun's own clients", () => {
+describe.skipIf(noPostgres || noRedis || missing('Bun', bun !== undefined))("Bun's own clients", () => {
   test('pass the contract suites', async () => {
     const [server, redis]: [PostgresServer, RedisServer] = await Promise.all([startPostgres(), startRedis()])
     const script = join(import.meta.dirname, '../support/bun-engines.mjs')
     const env = { ...process.env, POSTGRES_URL: server.url, REDIS_URL: redis.url }
-    const { stdout } = await promisify(execFile)(bun, [script], { env, timeout: 60_000 })
+    const { stdout } = await promisify(execFile)(String(bun), [script], { env, timeout: 60_000 })
     await Promise.all([server.remove(), redis.remove()])
     expect(stdout).toMatch(/^1\d tests were run\n$/)
   }, 90_000)

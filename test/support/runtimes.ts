@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { onDemand } from './on-demand.ts'
@@ -25,12 +26,21 @@ export async function runtimeBinary(name: 'bun' | 'deno' | 'workerd'): Promise<s
   return findBinary(await onDemand(`${name}@${versions[name]}`), new RegExp(`^${name}(?:\\.exe)?$`))
 }
 
-/** The packages bring their binary in one for the platform: it is taken from there, so that no install script need have run. */
+/**
+ * The packages bring their binary in one for the platform: it is taken from there, so that no install script need have run.
+ * What such a script would have replaced does not run, and no more does a binary made for another C library.
+ */
 function findBinary(folder: string | undefined, name: RegExp): string | undefined {
   if (folder === undefined) return undefined
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const found = entries.filter((entry) => entry.isFile() && name.test(entry.name))
-  const binary = found.map((entry) => join(entry.parentPath, entry.name)).find((path) => !path.includes('/.bin/'))
-  if (binary !== undefined) chmodSync(binary, 0o755)
-  return binary
+  return found
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes('/.bin/'))
+    .find(runs)
+}
+
+function runs(binary: string): boolean {
+  chmodSync(binary, 0o755)
+  return spawnSync(binary, ['--version']).status === 0
 }
