@@ -53,7 +53,7 @@ export interface OpenedQuota {
 /** Opens a quota store in Redis. */
 export async function openRedis(url: string): Promise<OpenedQuota> {
   const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
-  const { client, close } = await findRedis(url)
+  const { client, close } = await findRedis(url, place)
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
   try {
     await using(place, () => Promise.race([client.connect(), failed]))
@@ -66,15 +66,18 @@ export async function openRedis(url: string): Promise<OpenedQuota> {
 }
 
 /** Both are told to give up at once while the engine is away, so that callers get their 503. */
-async function findRedis(url: string): Promise<{ client: IoRedis | NodeRedis; close: () => Promise<void> }> {
+async function findRedis(
+  url: string,
+  place: string,
+): Promise<{ client: IoRedis | NodeRedis; close: () => Promise<void> }> {
   const ioredis = (await loadDriver('ioredis')) as IoRedisDriver | undefined
   if (ioredis !== undefined) {
-    const client = new ioredis.Redis(url, ioRedisOptions(PATIENCE))
+    const client = await using(place, () => new ioredis.Redis(url, ioRedisOptions(PATIENCE)))
     return { client, close: async () => client.disconnect() }
   }
   const nodeRedis = (await loadDriver('redis')) as NodeRedisDriver | undefined
   if (nodeRedis === undefined) throw new Error('--redis-url needs a driver of Redis: npm install ioredis')
-  const client = nodeRedis.createClient(nodeRedisOptions(url, PATIENCE))
+  const client = await using(place, () => nodeRedis.createClient(nodeRedisOptions(url, PATIENCE)))
   return { client, close: async () => client.destroy() }
 }
 

@@ -331,6 +331,7 @@ describe('one clear line where something is not there', () => {
     ],
     [['serve', '--database-url', 'http://me:secret@127.0.0.1'], '--database-url: expected a URL such as postgres://'],
     [['serve', '--redis-url', 'redis://:secret@127.0.0.1:1'], 'cannot use Redis at 127.0.0.1:1: '],
+    [['serve', '--redis-url', 'redis://:100%secret@127.0.0.1:1'], 'cannot use Redis at 127.0.0.1:1: '],
     [['serve', '--data', ''], "option '--data <file>' argument '' is invalid. Expected the name of a file."],
     [['keys', 'issue', '--plan', 'pro', '--data', ':memory:'], 'Expected the name of a file.'],
     [['keys', 'issue', '--plan', 'pro', '--data', 'file:pets.db'], 'Expected the name of a file.'],
