@@ -1,13 +1,26 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+/** A proxy is for downloads: what the tests start is on this machine. */
+const noProxy = [process.env.no_proxy ?? process.env.NO_PROXY, 'localhost,127.0.0.1,127.0.0.2,::1']
+  .filter(Boolean)
+  .join(',')
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Many tests wait, for servers and for packages from the registry: two at once pay even on a small machine.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // What a developer has set for servers of their own: no test may touch those, or go by how they are reached.
-    env: { PETSTORE_DATA: '', PETSTORE_DATABASE_URL: '', PETSTORE_REDIS_URL: '', PGOPTIONS: '', PGSSLMODE: '' },
+    env: {
+      PETSTORE_DATA: '',
+      PETSTORE_DATABASE_URL: '',
+      PETSTORE_REDIS_URL: '',
+      PGOPTIONS: '',
+      PGSSLMODE: '',
+      NO_PROXY: noProxy,
+      no_proxy: noProxy,
+    },
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
