@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { onDemand } from './on-demand.ts'
@@ -31,6 +31,7 @@ export function postgresPrograms(): Promise<string | undefined> {
 }
 
 async function findPrograms(): Promise<string | undefined> {
+  if (!hasUserName()) return undefined
   const folders = foldersIn('/usr/lib/postgresql').map((folder) => join(folder, 'bin'))
   const initdb = findProgram('initdb', folders)
   if (initdb !== undefined) return dirname(initdb)
@@ -42,6 +43,15 @@ async function findPrograms(): Promise<string | undefined> {
     () => folder,
     () => undefined,
   )
+}
+
+/** PostgreSQL looks up the name of who starts it; in a container that may be a number alone. */
+function hasUserName(): boolean {
+  try {
+    return userInfo().username !== ''
+  } catch {
+    return false
+  }
 }
 
 /** How a private PostgreSQL is set up. */
