@@ -22,13 +22,7 @@ function compile() {
   router.get('/pets', (): Route => ({ kind: 'listPets' }))
   router.post('/pets', (): Route => ({ kind: 'createPet' }))
   router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
-  return router.routes.map(([method, pattern, [resolve], path]) => ({
-    method,
-    pattern,
-    // The text that most requests bring: it takes no pattern to know it.
-    literal: path?.includes(':') ? undefined : path,
-    resolve: resolve as unknown as Resolve,
-  }))
+  return router.routes
 }
 
 /**
@@ -40,11 +34,12 @@ function compile() {
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const { method: offered, pattern, literal, resolve } of table) {
-    const match = offered === wanted && (path === literal || pattern.exec(path))
-    if (match) return resolve({ params: (match as Partial<RegExpExecArray>).groups ?? {} })
+  for (const [offered, pattern, [resolve], text] of table) {
+    // The text that most requests bring: it takes no pattern to know it.
+    const match = offered === wanted && (path === text || pattern.exec(path))
+    if (match) return (resolve as unknown as Resolve)({ params: (match as Partial<RegExpExecArray>).groups ?? {} })
   }
-  const others = table.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
+  const others = table.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
   if (others.length === 0) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }
