@@ -35,7 +35,8 @@ export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = 
   const answer = fetchAnswerer(withTimelySignal(petStore), options, DenoRequest)
   return async (request, info) => {
     const response = await answer(request, info)
-    void letBodyPass(request)
+    // Where there is nothing, a host may look elsewhere, and read the body there.
+    if (response.status !== 404) void letBodyPass(request)
     return response
   }
 }

@@ -154,7 +154,7 @@ async function readBody(
       const start = size
       size += value.byteLength
       if (size > limit) {
-        letPass(reader)
+        void letPass(reader)
         throw tooLarge(limit)
       }
       if (size > bytes.length) {
@@ -175,14 +175,18 @@ async function readBody(
  * A body that was begun and is not read to its end holds up what comes behind it on its connection, with some servers on
  * Node until that times out, and on Deno, where it may be cancelled, for ever. Of one without an end some 20 MB will do.
  */
-function letPass(reader: Reader, left = 20_000_000): void {
-  if ('Deno' in globalThis) reader.cancel?.().catch(() => {})
-  else
-    reader.read().then(
-      // Pieces may be small, and each takes time as well.
-      ({ done, value }) => done || (left > 0 && letPass(reader, left - value.byteLength - 1_000)),
-      () => {},
-    )
+async function letPass(reader: Reader): Promise<void> {
+  try {
+    if ('Deno' in globalThis) await reader.cancel?.()
+    else
+      for (let left = 20_000_000; left > 0; ) {
+        const { value } = await reader.read()
+        // Pieces may be small, and each takes time as well.
+        left -= value ? value.byteLength + 1_000 : left
+      }
+  } catch {
+    // There is nobody to whom it matters.
+  }
 }
 
 /** The error of a body over the limit, for every door. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toBunHandler } from '../../adapters/bun.ts'
 import { toDenoHandler } from '../../adapters/deno.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
@@ -67,6 +67,24 @@ describe.each(Object.entries(doors))('%s', (_, door) => {
     expect(read).toBeGreaterThan(16_000_000)
     expect(pieces * (length + 1_024)).toBe(read)
   })
+
+  test.each([undefined, null, 'text'])(
+    'what comes behind a body that is too large may be no bytes: %s',
+    async (odd) => {
+      const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const pieces: unknown[] = [new Uint8Array(101), odd]
+      const body = new ReadableStream({ pull: (stream) => stream.enqueue(pieces.shift()) }, { highWaterMark: 0 })
+      const rejected = vi.fn()
+      process.on('unhandledRejection', rejected)
+      onTestFinished(() => void process.off('unhandledRejection', rejected))
+      const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+      expect((await door(store)(request)).status).toBe(413)
+      await new Promise(setImmediate)
+      expect(pieces).toEqual([])
+      expect(rejected).not.toHaveBeenCalled()
+    },
+  )
 })
 
 test('Deno: a body that nobody has read is cancelled, and one that a host reads is left to it', async () => {
@@ -86,6 +104,14 @@ test('Deno: a body that nobody has read is cancelled, and one that a host reads 
   expect([isCancelled, (await reader?.read())?.value?.length]).toEqual([false, 3])
   expect((await doors.Deno(store)(upload())).status).toBe(401)
   expect(isCancelled).toBe(true)
+})
+
+test('Deno: the body of a request for what is not there is left to a host that looks elsewhere', async () => {
+  const store = await createTestPetStore()
+  const headers = { authorization: `Bearer ${store.token}` }
+  const request = new Request('http://a/elsewhere', { method: 'POST', headers, body: 'hello' })
+  expect((await doors.Deno(store)(request)).status).toBe(404)
+  expect(await request.text()).toBe('hello')
 })
 
 test('Deno: what only stands for a Request is answered, though it tells of no body', async () => {
