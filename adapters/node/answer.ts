@@ -32,8 +32,7 @@ export function writeAnswer(
 }
 
 /** What writes a response. Behind Express each look-up in it costs about as much as reading a header, so these are made once. */
-interface Writer extends Pick<NodeOutgoing, 'writeHead' | 'write'> {
-  end(chunk?: string): unknown
+interface Writer extends Pick<NodeOutgoing, 'writeHead' | 'write' | 'end'> {
   readonly socket: NodeOutgoing['socket'] | undefined
 }
 
@@ -48,7 +47,9 @@ const { write: nodesWrite, end: nodesEnd } = OutgoingMessage.prototype
  * costs a tenth of a short answer. What plays the part of Node's may have no socket, and a host's own class may want to see
  * the body in `end`.
  */
-function send(outgoing: NodeOutgoing, { write, end, socket }: Writer, body: string): void {
+function send(outgoing: NodeOutgoing, { write, socket }: Writer, body: string): void {
+  // Where a host has changed Node's own class, to write the head may have put another into the response.
+  const { end }: { end(chunk?: string): unknown } = outgoing
   if (!socket?.uncork || !body || write !== nodesWrite || end !== nodesEnd) {
     end.call(outgoing, body)
     return

@@ -43,6 +43,27 @@ test('a response class of the host sees the whole body in its end', async () => 
   expect(seen).toEqual(['[]'])
 })
 
+test('an end that a host puts into the response as its head is written sees the whole body', async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  const { writeHead } = ServerResponse.prototype
+  onTestFinished(() => {
+    ServerResponse.prototype.writeHead = writeHead
+  })
+  ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: [number]) {
+    const { end } = this
+    this.end = ((...rest: Parameters<typeof end>) => {
+      seen.push(rest[0])
+      return end.apply(this, rest)
+    }) as typeof end
+    return writeHead.apply(this, args)
+  } as typeof writeHead
+  const connection = await connectTo(toNodeHandler(petStore))
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
+})
+
 test("Express' own response, where the host has put an end in it, sees the whole body", async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
