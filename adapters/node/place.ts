@@ -19,7 +19,10 @@ export function findPlace(incoming: NodeIncoming, basePath: string): Place | und
   const target = wholeTarget(incoming, matched, rest)
   const taken = beforeWildcard(incoming, pathOf(target))
   const mounts = [withoutOverlap(matched, basePath), '', taken, taken && withoutOverlap(taken, basePath)]
-  const mountPath = mounts.find((mount) => mount !== undefined && isBelow(pathOf(target).slice(mount.length), basePath))
+  const mountPath = mounts.find(
+    // Two slashes behind a prefix are another path.
+    (mount) => mount?.endsWith('/') === false && isBelow(pathOf(target).slice(mount.length), basePath),
+  )
   if (mountPath !== undefined) return { target, mountPath }
   // A router of another make than Express says nothing of what it has matched.
   const original = incoming.baseUrl === undefined ? originForm(incoming.originalUrl ?? '') : ''
@@ -64,6 +67,5 @@ function beforeWildcard({ params = {} }: NodeIncoming, path: string): string | u
   if (left === 0) return undefined
   const segments = path.split('/')
   while (left > 0 && segments.length > 0) left -= (segments.pop() as string).split(/%2f/i).filter(Boolean).length
-  const before = segments.join('/')
-  return left === 0 && !before.endsWith('/') ? before : undefined
+  return left === 0 ? segments.join('/') : undefined
 }

@@ -85,6 +85,13 @@ describe.each([
     expect((await ask(`${prefix}${'/x'.repeat(4_000)}%2Fx`)).status).toBe(299)
   })
 
+  test('two slashes before a base path that a route names between its wildcards are another path', async () => {
+    const pattern = make === express ? '/*s/v1/*t' : '/*/v1/*'
+    const ask = await shop('/v1', make(), (app, handler) => app.all(pattern, handler))
+    expect((await ask('/shop/v1/pets')).status).toBe(200)
+    expect((await ask('/shop//v1/pets')).status).toBe(299)
+  })
+
   test('mounted at the very path that is asked for, it adds no slash to it', async () => {
     const ask = await shop('/v1', make(), (app, handler) => app.use('/v1/pets', handler))
     for (let i = 0; i < 2; i++) await ask('/v1/pets', 'POST')
