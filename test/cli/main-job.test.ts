@@ -35,7 +35,7 @@ test('a thousand animals that are added, paged through by Link and read by id ar
   const isOver = Date.now() >= Date.UTC(2030, 11, 5)
   for (const pet of paged) {
     const found = await (await fetch(`${address}/pets/${pet.id}`, { headers })).json()
-    expect(found).toMatchObject(isOver ? { code: 'operation_removed' } : pet)
+    expect(isOver ? found.code : found).toEqual(isOver ? 'operation_removed' : pet)
   }
   expect(paged.map(({ id }) => id)).toEqual(Array.from({ length: COUNT }, (_, i) => i + 1))
 })

@@ -90,7 +90,9 @@ describe('petstore serve --data', () => {
     const second = await serveFile()
     expect(first.output()).toContain('\n8 demo animals were added.\n')
     expect(second.output()).not.toMatch(/pet_|demo/)
-    expect(second.output()).toMatch(/ petstore keys list --data \S.*pets\.db'?, /)
+    // Quoted, where the folder's path asks for that.
+    const unquoted = (text: string) => text.replaceAll(/['\\]/g, '')
+    expect(unquoted(second.output())).toContain(unquoted(` petstore keys list --data ${data}, `))
     const after = await get(`${second.url}/pets`, token)
     expect(await after.json()).toEqual(pets)
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
@@ -297,7 +299,7 @@ test('a file is named as a shell takes it', async () => {
   data = join(folder, "the shop's pets.db")
   await (await serveFile()).end('SIGTERM')
   const again = await serveFile()
-  expect(again.output()).toContain(`petstore keys list --data '${data.replace("'", "'\\''")}',`)
+  expect(again.output()).toContain(`petstore keys list --data '${data.replaceAll("'", "'\\''")}',`)
 })
 
 test("what it creates is nobody else's to read", async () => {
