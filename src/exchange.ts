@@ -173,13 +173,14 @@ async function readBody(
 
 /**
  * A body that was begun and is not read to its end holds up what comes behind it on its connection, with some servers on
- * Node until that times out, and on Deno, where it may be cancelled, for ever. Of one without an end some 20 MB will do.
+ * Node until that times out, and on Deno, where it may be cancelled, for ever. Of one without an end 4 MB will do: a host
+ * may have cloned the Request, and then keeps what is read.
  */
 async function letPass(reader: Reader): Promise<void> {
   try {
     if ('Deno' in globalThis) await reader.cancel?.()
     else
-      for (let left = 20_000_000; left > 0; ) {
+      for (let left = 4_000_000; left > 0; ) {
         const { value } = await reader.read()
         // Pieces may be small, and each takes time as well.
         left -= value ? value.byteLength + 1_000 : left
