@@ -22,7 +22,7 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   if (header === undefined) return MISSING
   if (!BEARER.test(header)) return INVALID
   const token = tokenOf(header)
-  return andThen(keyStore.find(token, request), (key) => (key != null && isLive(key, clock) ? { key } : INVALID))
+  return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID))
 }
 
 /** A key store may remember it: of a header that is mostly spaces, no more than the token then. */

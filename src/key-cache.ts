@@ -153,8 +153,8 @@ class KeyCache {
     const startedAt = this.#clock.now()
     const result = Promise.resolve(this.#store.find(token))
       .then((found) => {
-        // A database's row may be `null`.
-        const key = found ?? undefined
+        // A database's row may be `null`, and a condition in plain JavaScript leaves `false`.
+        const key = found || undefined
         // One that was overtaken, by a revocation or by a later look-up, may have read what no longer holds.
         if (lookUps === this.#lookUps && lookUps.peek(token) === lookUp)
           this.#remember(token, { key, readAt: startedAt })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createPetStore, isToken, type KeyStore, memory, PetStoreError } from '../../src/index.ts'
+import { cached, createPetStore, isToken, type KeyStore, memory, PetStoreError } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { startApi } from '../support/api.ts'
 
@@ -138,6 +138,20 @@ describe('keys', () => {
     expect((await ask('front-desk')).headers.get('x-ratelimit-limit')).toBe('300')
     expect((await ask('back-door')).status).toBe(401)
   })
+
+  test.each([false, '', 0, null])(
+    'what such a store says of an unknown token may be %j, as a condition leaves it',
+    async (none) => {
+      for (const store of [(own: KeyStore) => own, cached]) {
+        const told: unknown[] = []
+        const keyStore = store({ find: async () => none as never })
+        const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+        const answers = [await send('/v1/pets'), await send('/v1/pets')]
+        expect(answers).toEqual(Array(2).fill(expect.objectContaining({ status: 401, code: 'invalid_api_key' })))
+        expect(told).toEqual([])
+      }
+    },
+  )
 
   test('what such a store says in null or in an empty text, as a database does, is as good as left out', async () => {
     const rows = new Map([
