@@ -114,10 +114,15 @@ const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 
 /** Writes an animal. @throws {TypeError} where a storage has given something else */
 export function writePet(pet: Pet): string {
-  if (!isPet(pet)) throw new TypeError(`storage: expected an animal with id, name and categoryId, got ${describe(pet)}`)
-  const { id, name, categoryId, status } = pet
+  const { id, name, categoryId, status } = Object(pet) as Pet
+  if (!isPet(pet)) throw unexpected('id, name, categoryId, status', id, name, categoryId, status)
   const tail = status == null ? '}' : `,"status":${quote(status)}}`
   return `{"id":${integer(id)},"name":${quote(name)},"categoryId":${integer(categoryId)}${tail}`
+}
+
+/** What a storage should have given, and what came. */
+export function unexpected(what: string, ...came: unknown[]): TypeError {
+  return new TypeError(`storage: expected ${what}, got ${came.map(describe).join(', ')}`)
 }
 
 /** Whether a storage has really given an animal. Whole numbers will do where it is written in plain JavaScript. */

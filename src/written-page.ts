@@ -1,6 +1,6 @@
 import type { ApiResponse } from './exchange.ts'
 import { isFixed } from './is-fixed.ts'
-import { writePets } from './json.ts'
+import { unexpected, writePets } from './json.ts'
 import type { LinkBase } from './link.ts'
 import type { Pet } from './model.ts'
 import { nextQuery } from './page.ts'
@@ -48,6 +48,7 @@ export function pageWriter(): PageWriter {
   let remembered = 0
 
   return (found, limit) => {
+    if (!Array.isArray(found)) throw unexpected('an array', found)
     const count = Math.min(found.length, limit)
     const last = found[count - 1] as Pet
     const known = pages.get(last)

@@ -172,6 +172,28 @@ describe('a back end that answers with something else than it should', () => {
     )
   })
 
+  test('an animal is told of by each of its parts, as any of them may be wrong', async () => {
+    const told: unknown[] = []
+    const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
+    await (await startApi({ storage, onError: (error) => told.push(error) })).send('/v1/pets/1')
+    const came = 'the string "1", the string "Rex", the number 1, the string "lost"'
+    const message = `storage: expected id, name, categoryId, status, got ${came}`
+    expect(told).toEqual([expect.objectContaining({ message })])
+  })
+
+  test.each([
+    ['null', null],
+    ['nothing', undefined],
+    ['an object', { rows: [rex], length: 1 }],
+    ['an object', new Set([rex])],
+  ])('a page that is %s, and no array, is a fault that is told of the storage', async (came, page) => {
+    const told: unknown[] = []
+    const storage = { ...memory().storage, list: () => page } as never
+    const { send } = await startApi({ storage, onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([expect.objectContaining({ message: `storage: expected an array, got ${came}` })])
+  })
+
   test('a page with a hole is a fault', async () => {
     const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
