@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -19,12 +20,12 @@ import { keyStoreContract, quotaContract, storageContract, type TestRunner } fro
 const close = async () => {}
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
-/** Runs a suite as a runner would, and counts the tests that failed. */
-async function failures(suite: (runner: TestRunner) => void): Promise<number> {
+/** Runs a suite as a runner would, and keeps why tests failed. */
+async function failures(suite: (runner: TestRunner) => void): Promise<unknown[]> {
   const bodies: (() => Promise<void>)[] = []
   suite({ describe: (_name, body) => body(), test: (_name, body) => bodies.push(body) })
-  let failed = 0
-  for (const body of bodies) await body().catch(() => failed++)
+  const failed: unknown[] = []
+  for (const body of bodies) await body().catch((error) => failed.push(error))
   return failed
 }
 
@@ -241,16 +242,36 @@ describe('the suites find', () => {
 
   test.each(Object.entries(storageFaults))('in a storage: %s', async (name, fault) => {
     const open = () => faulty(memory().storage, fault)()
-    expect(await failures((runner) => storageContract(runner, { name, open }))).toBeGreaterThan(0)
+    expect(await failures((runner) => storageContract(runner, { name, open }))).not.toEqual([])
+  })
+
+  const noAnswers: [string, Partial<PetStorage>, string][] = [
+    [
+      'create that answers with nothing',
+      { create: async () => undefined as never },
+      'create: expected an animal, got nothing',
+    ],
+    ['list that answers with null', { list: async () => null as never }, ': expected an array, got null'],
+    [
+      'list that answers with what holds the rows',
+      { list: () => ({ rows: [] }) as never },
+      ': expected an array, got an object',
+    ],
+  ]
+  test.each(noAnswers)('in a storage, and every test says so: a %s', async (name, fault, message) => {
+    const open = faulty(memory().storage, () => fault)
+    const failed = await failures((runner) => storageContract(runner, { name, open }))
+    expect(failed).toHaveLength(5)
+    for (const error of failed) expect(inspect(error)).toContain(message)
   })
 
   test.each(Object.entries(keyFaults))('in a key store: %s', async (name, fault) => {
     const open = (clock: Clock) => faulty(memory({ clock }).keyStore, fault)()
-    expect(await failures((runner) => keyStoreContract(runner, { name, open }))).toBeGreaterThan(0)
+    expect(await failures((runner) => keyStoreContract(runner, { name, open }))).not.toEqual([])
   })
 
   test.each(Object.entries(quotaFaults))('in a quota store: %s', async (name, fault) => {
     const open = (clock: Clock) => faulty(memory({ clock }).quota, fault)()
-    expect(await failures((runner) => quotaContract(runner, { name, open }))).toBeGreaterThan(0)
+    expect(await failures((runner) => quotaContract(runner, { name, open }))).not.toEqual([])
   })
 })

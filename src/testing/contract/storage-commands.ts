@@ -1,4 +1,5 @@
 import type { Arbitrary, AsyncCommand } from 'fast-check'
+import { describe } from '../../describe.ts'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
 import type { PetQuery, PetStorage } from '../../ports.ts'
 import { INT64_MAX, INT64_MIN, int64s, newPets } from './arbitraries.ts'
@@ -22,9 +23,9 @@ export function storageCommands(fc: FastCheck): Arbitrary<StorageCommand>[] {
   const limit = fc.oneof(fc.integer({ min: 1, max: 101 }), fc.integer({ min: 1, max: 4 }), fc.constantFrom(100, 101))
   const place = places(fc)
   return [
-    fc.array(pets, { minLength: 1, maxLength: 1 }).map(create),
-    fc.array(pets, { minLength: 2, maxLength: 12 }).map(create),
-    fc.tuple(limit, status, fc.option(place, { nil: undefined })).map((page) => list(...page)),
+    fc.array(pets, { minLength: 1, maxLength: 1 }).map(createSome),
+    fc.array(pets, { minLength: 2, maxLength: 12 }).map(createSome),
+    fc.tuple(limit, status, fc.option(place, { nil: undefined })).map((page) => listPage(...page)),
     fc.tuple(fc.integer({ min: 1, max: 5 }), status).map((walked) => walk(...walked)),
     place.map(get),
   ]
@@ -66,6 +67,20 @@ export function matches(pet: Pet, status: PetStatus | undefined): boolean {
   return status === undefined || pet.status === status
 }
 
+/** Adds an animal: of a storage that answers with none, all else that is asked would fail without saying so. */
+export async function create(storage: PetStorage, pet: NewPet): Promise<Pet> {
+  const created: unknown = await storage.create(pet)
+  check(typeof created === 'object' && created !== null, `create: expected an animal, got ${describe(created)}`)
+  return created as Pet
+}
+
+/** Reads one page, which may be no array at all. */
+export async function list(storage: PetStorage, query: PetQuery): Promise<readonly Pet[]> {
+  const page = await storage.list(query)
+  check(Array.isArray(page), `list ${show(query)}: expected an array, got ${describe(page)}`)
+  return page
+}
+
 /** Checks a new animal against what was sent, and the law of ids. */
 export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefined): void {
   check(typeof created.id === 'bigint', `create: expected a bigint as id, got ${show(created.id)}`)
@@ -75,12 +90,12 @@ export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefin
 }
 
 /** Adds animals, all at once where there are several. */
-function create(newcomers: readonly NewPet[]): StorageCommand {
+function createSome(newcomers: readonly NewPet[]): StorageCommand {
   return {
     check: () => true,
     async run(model, storage) {
       const before = model.at(-1)?.id
-      const created = await Promise.all(newcomers.map(async (pet) => storage.create(pet)))
+      const created = await Promise.all(newcomers.map((pet) => create(storage, pet)))
       created.forEach((pet, i) => void checkCreated(pet, newcomers[i] as NewPet, before))
       checkEqual(new Set(created.map(({ id }) => id)).size, created.length, 'create: how many different ids')
       model.push(...created.map((pet) => ({ ...pet })).sort((a, b) => (a.id < b.id ? -1 : 1)))
@@ -89,12 +104,12 @@ function create(newcomers: readonly NewPet[]): StorageCommand {
   }
 }
 
-function list(limit: number, status: PetStatus | undefined, place: Place | undefined): StorageCommand {
+function listPage(limit: number, status: PetStatus | undefined, place: Place | undefined): StorageCommand {
   return {
     check: () => true,
     async run(model, storage) {
       const query = { limit, status, after: place?.locate(model) }
-      const page = await storage.list(query)
+      const page = await list(storage, query)
       checkEqual(page, expectedPage(model, query), `list ${show(query)}`)
     },
     toString: () => `list ${show({ limit, status })} after ${place ?? 'nothing'}`,
@@ -108,13 +123,17 @@ function walk(limit: number, status: PetStatus | undefined): StorageCommand {
     async run(model, storage) {
       const seen: Pet[] = []
       for (;;) {
-        const page = await storage.list({ limit, status, after: seen.at(-1)?.id })
+        const page = await list(storage, { limit, status, after: seen.at(-1)?.id })
         check(page.length <= limit, `list: expected at most ${limit} animals, got ${page.length}`)
         // More than there are shows a reader that goes round in circles.
         if (page.length === 0 || seen.length > model.length) break
         seen.push(...page)
       }
-      checkEqual(seen, expectedPage(model, { limit: Number.MAX_SAFE_INTEGER, status }), `all pages of ${status}`)
+      checkEqual(
+        seen,
+        expectedPage(model, { limit: Number.MAX_SAFE_INTEGER, status }),
+        `all pages of ${status ?? 'any status'}`,
+      )
     },
     toString: () => `walk ${show({ limit, status })}`,
   }

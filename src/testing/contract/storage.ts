@@ -4,7 +4,15 @@ import { newPets } from './arbitraries.ts'
 import { check, checkEqual } from './assert.ts'
 import { type FastCheck, loadFastCheck } from './fast-check.ts'
 import { type Opened, type TestRunner, withPort, yieldToOthers } from './runner.ts'
-import { checkCreated, expectedPage, matches, type StorageModel, storageCommands } from './storage-commands.ts'
+import {
+  checkCreated,
+  create,
+  expectedPage,
+  list,
+  matches,
+  type StorageModel,
+  storageCommands,
+} from './storage-commands.ts'
 
 /** The options of {@link storageContract}. */
 export interface StorageContractOptions {
@@ -92,11 +100,11 @@ async function runRace(storage: PetStorage, { writers, limit, status }: Race): P
 async function addInTurn(storage: PetStorage, pets: readonly NewPet[]): Promise<Pet[]> {
   const added: Pet[] = []
   for (const pet of pets) {
-    const created = await storage.create(pet)
+    const created = await create(storage, pet)
     checkCreated(created, pet, added.at(-1)?.id)
     added.push(created)
     checkEqual(await storage.get(created.id), created, 'get, right after create')
-    const [listed] = await storage.list({ limit: 1, after: created.id - 1n })
+    const [listed] = await list(storage, { limit: 1, after: created.id - 1n })
     checkEqual(listed, created, 'list, right after create')
     await yieldToOthers()
   }
@@ -113,7 +121,7 @@ async function follow(
   for (;;) {
     const isLastRound = progress.isOver
     const after = seen.at(-1)?.id
-    const page = await storage.list({ limit, status, after })
+    const page = await list(storage, { limit, status, after })
     for (const { id } of page) check(after === undefined || id > after, `list after ${after}: it holds ${id}`)
     seen.push(...page)
     if (isLastRound && page.length === 0) return seen
@@ -129,19 +137,19 @@ async function fillPages(storage: PetStorage): Promise<void> {
     status: petStatuses[i % 2],
   }))
   const pets: Pet[] = []
-  for (const pet of newcomers) pets.push(await storage.create(pet))
+  for (const pet of newcomers) pets.push(await create(storage, pet))
   for (const status of [undefined, ...petStatuses]) {
     for (const limit of [1, 64, 65, 66, 100, 101, 129, 130, 131]) {
-      const page = await storage.list({ limit, status })
-      checkEqual(page, expectedPage(pets, { limit, status }), `list ${limit} of ${status}`)
+      const page = await list(storage, { limit, status })
+      checkEqual(page, expectedPage(pets, { limit, status }), `list ${limit} of ${status ?? 'any status'}`)
     }
   }
 }
 
 async function changeWhatWasGiven(storage: PetStorage): Promise<void> {
-  for (const name of ['a', 'b', 'c']) await storage.create({ name, categoryId: 1n, status: 'sold' })
-  const names = async () => (await storage.list({ limit: 9, status: 'sold' })).map(({ name }) => name)
-  const given = (await storage.list({ limit: 9, status: 'sold' })) as Pet[]
+  for (const name of ['a', 'b', 'c']) await create(storage, { name, categoryId: 1n, status: 'sold' })
+  const names = async () => (await list(storage, { limit: 9, status: 'sold' })).map(({ name }) => name)
+  const given = (await list(storage, { limit: 9, status: 'sold' })) as Pet[]
   given.reverse()
   given.pop()
   checkEqual(await names(), ['a', 'b', 'c'], 'list, after a page was changed')
@@ -149,7 +157,7 @@ async function changeWhatWasGiven(storage: PetStorage): Promise<void> {
 
 /** What is asked for a client that has left may be refused; nobody else may notice. */
 async function leaveEarly(storage: PetStorage): Promise<void> {
-  const kept = await storage.create({ name: 'kept', categoryId: 1n })
+  const kept = await create(storage, { name: 'kept', categoryId: 1n })
   const left = { signal: AbortSignal.abort() }
   const attempt = async (call: () => unknown) => {
     await (async () => call())().catch(() => undefined)
@@ -157,8 +165,8 @@ async function leaveEarly(storage: PetStorage): Promise<void> {
   await attempt(() => storage.list({ limit: 1 }, left))
   await attempt(() => storage.get(kept.id, left))
   await attempt(() => storage.create({ name: 'perhaps', categoryId: 2n }, left))
-  const next = await storage.create({ name: 'next', categoryId: 3n })
-  const found = await storage.list({ limit: 9 })
+  const next = await create(storage, { name: 'next', categoryId: 3n })
+  const found = await list(storage, { limit: 9 })
   checkEqual([found.at(0), found.at(-1)], [kept, next], 'list, after calls for a client that had left')
   check(found.length <= 3, `list: expected at most 3 animals, got ${found.length}`)
 }
