@@ -54,7 +54,9 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
   const backEnd = memory({ clock })
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore(Object.assign(Object.create(options) as PetStoreOptions, backEnd, { clock }))
-  const request = (path: string, init: RequestInit = {}) => {
+  const shown = addressOf(options.publicUrl)
+  const request = (asked: string, init: RequestInit = {}) => {
+    const path = shown && asked.startsWith(`${shown}/`) ? asked.slice(shown.length) : asked
     const target = isBelow(pathOf(path), petStore.basePath) ? path : petStore.basePath + path
     const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
     const { headers } = request
@@ -65,4 +67,11 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
     return petStore.fetch(request)
   }
   return { ...petStore, ...backEnd, token, clock, request }
+}
+
+/** What stands before the base path, or ends with it, in the links of a store with a public address. */
+function addressOf(publicUrl: string | undefined): string | undefined {
+  if (publicUrl === undefined) return undefined
+  const { origin, pathname } = new URL(publicUrl)
+  return origin + pathname.replace(/\/+$/, '')
 }

@@ -51,6 +51,18 @@ describe('a request of a test', () => {
     expect([(await atRoot('/pets')).status, (await atRoot('//x/pets')).status]).toEqual([200, 404])
   })
 
+  test.each(['https://pets.example', 'https://Pets.example/shop/', 'https://pets.example/shop/v1'])(
+    'follows a Link of a store that clients see at %s',
+    async (publicUrl) => {
+      const { request, storage } = await createTestPetStore({ publicUrl })
+      for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n })
+      const [, next = ''] = /<(.+)>/.exec((await request('/pets?limit=1')).headers.get('link') ?? '') ?? []
+      expect(next).toMatch(/^https:\/\/pets\.example\/.*\?/)
+      const second = await request(next)
+      expect([second.status, await second.json()]).toEqual([200, [expect.objectContaining({ name: 'Ada' })]])
+    },
+  )
+
   test('is JSON, unless it says otherwise or its body does', async () => {
     const { request } = await createTestPetStore()
     const animal = '{"name":"Rex","categoryId":1}'
