@@ -114,14 +114,12 @@ type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'> &
 
 /** Firefox tells no stream of a Request, and those of some libraries have one of another kind: their body comes whole. */
 function wholeBody(request: Request): Reader {
-  let done = true
+  let isRead = false
   return {
     async read() {
-      done = !done
-      return {
-        done,
-        value: done ? undefined : new Uint8Array(await request.arrayBuffer()),
-      } as ReadableStreamReadResult<Uint8Array>
+      if (isRead) return { done: true, value: undefined }
+      isRead = true
+      return { done: false, value: new Uint8Array(await request.arrayBuffer()) }
     },
   }
 }

@@ -1,14 +1,14 @@
 import type { Target } from './target.ts'
 
 /** Turns a path that a client asked for into the target of a Link. */
-export type LinkBase = (target: Target) => string
+export type LinkBase = (target: Pick<Target, 'path' | 'route'>) => string
 
 /**
  * Where links begin: the client's own path down to the base path, or the public address where the host has named one.
  * The Host header plays no part.
  */
 export function linkBase(basePath: string, publicUrl: string | undefined): LinkBase {
-  const own = ({ path, route }: Target) => escapePath(path.slice(0, path.length - route.length))
+  const own: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
   if (publicUrl === undefined) return own
   const { origin, pathname } = new URL(publicUrl)
   const prefix = pathname.replace(/\/+$/, '')

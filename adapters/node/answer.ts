@@ -18,45 +18,34 @@ export function writeAnswer(
     writeStream(incoming, outgoing, headers, answer)
     return
   }
-  const writer = writerOf(outgoing)
-  if (isWatched(writer)) {
+  if (isWatched(outgoing)) {
     setHeaders(outgoing, answer.status, headers)
     afterBody(incoming, outgoing, () => outgoing.end(answer.body))
     return
   }
   const isUnread = isUnreadBody(incoming)
   const isLast = isUnread && closesAmidBody(incoming, outgoing, request)
-  writer.writeHead.call(outgoing, answer.status, isLast ? [...headers, 'Connection', 'close'] : headers)
+  outgoing.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast || (isUnread && !isSmallBody(incoming))) linger(incoming, outgoing, request, answer.body, isLast)
-  else send(outgoing, writer, answer.body)
+  else send(outgoing, answer.body)
 }
 
-/** What writes a response. Behind Express each look-up in it costs about as much as reading a header, so these are made once. */
-interface Writer extends Pick<NodeOutgoing, 'writeHead' | 'write' | 'end'> {
-  readonly socket: NodeOutgoing['socket'] | undefined
-}
-
-function writerOf({ writeHead, write, end, socket }: NodeOutgoing): Writer {
-  return { writeHead, write, end, socket }
-}
-
-const { write: nodesWrite, end: nodesEnd } = OutgoingMessage.prototype
+const { write, end } = OutgoingMessage.prototype
 
 /**
  * Hands the head and the body to the socket in one piece: `end(body)` would send an empty piece after them, and that
  * costs a tenth of a short answer. What plays the part of Node's may have no socket, and a host's own class may want to see
  * the body in `end`.
  */
-function send(outgoing: NodeOutgoing, { write, socket }: Writer, body: string): void {
-  // Where a host has changed Node's own class, to write the head may have put another into the response.
-  const { end }: { end(chunk?: string): unknown } = outgoing
-  if (!socket?.uncork || !body || write !== nodesWrite || end !== nodesEnd) {
-    end.call(outgoing, body)
+function send(outgoing: NodeOutgoing, body: string): void {
+  const { socket } = outgoing
+  if (!socket?.uncork || !body || outgoing.write !== write || outgoing.end !== end) {
+    outgoing.end(body)
     return
   }
-  write.call(outgoing, body)
+  outgoing.write(body)
   socket.uncork()
-  end.call(outgoing)
+  outgoing.end()
 }
 
 /** Where the host's answers vary already, ours vary by that as well; its other headers of the same names give way. */
@@ -75,9 +64,9 @@ export function withHostVary(headers: readonly string[], hostHeader: (name: stri
  * Whether code of the host stands before the response's own functions, or in their place: some holds the body back until
  * its end, some takes headers by their names alone. What a host has put into Node's class itself is looked up as it is now.
  */
-function isWatched({ writeHead, write, end }: Writer): boolean {
-  const nodes = ServerResponse.prototype
-  return writeHead !== nodes.writeHead || write !== nodes.write || end !== nodes.end
+function isWatched(outgoing: NodeOutgoing): boolean {
+  const { writeHead, write, end } = ServerResponse.prototype
+  return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
 }
 
 /** An answer to HEAD says already how long the body is that is not there. */

@@ -1,3 +1,4 @@
+import { linkBase } from '../link.ts'
 import { memory } from '../memory/index.ts'
 import { checkOptions, invalidOption, type PetStoreOptions } from '../options.ts'
 import { createPetStore, type PetStore } from '../pet-store.ts'
@@ -54,10 +55,11 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
   const backEnd = memory({ clock })
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore(Object.assign(Object.create(options) as PetStoreOptions, backEnd, { clock }))
-  const shown = addressOf(options.publicUrl)
+  const { basePath } = petStore
+  const address = linkBase(basePath, options.publicUrl)({ path: basePath, route: '' })
   const request = (asked: string, init: RequestInit = {}) => {
-    const path = shown && asked.startsWith(`${shown}/`) ? asked.slice(shown.length) : asked
-    const target = isBelow(pathOf(path), petStore.basePath) ? path : petStore.basePath + path
+    const path = isBelow(pathOf(asked), address) ? basePath + asked.slice(address.length) : asked
+    const target = isBelow(pathOf(path), basePath) ? path : basePath + path
     const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
     const { headers } = request
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
@@ -67,11 +69,4 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
     return petStore.fetch(request)
   }
   return { ...petStore, ...backEnd, token, clock, request }
-}
-
-/** What stands before the base path, or ends with it, in the links of a store with a public address. */
-function addressOf(publicUrl: string | undefined): string | undefined {
-  if (publicUrl === undefined) return undefined
-  const { origin, pathname } = new URL(publicUrl)
-  return origin + pathname.replace(/\/+$/, '')
 }

@@ -172,7 +172,7 @@ describe('a back end that answers with something else than it should', () => {
     )
   })
 
-  test('an animal is told of by each of its parts, as any of them may be wrong', async () => {
+  test('of an animal that is none each part is told, as it may be the one that is wrong', async () => {
     const told: unknown[] = []
     const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
     await (await startApi({ storage, onError: (error) => told.push(error) })).send('/v1/pets/1')
