@@ -8,7 +8,7 @@ import { andThen, isPending } from './maybe-promise.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
-import { checkOptions, type PetStoreOptions } from './options.ts'
+import { checkOptions, invalidOption, type PetStoreOptions } from './options.ts'
 import { createPet, getPet, listPets } from './pets.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
 import {
@@ -30,7 +30,10 @@ import { pageWriter } from './written-page.ts'
 
 /** A pet store. Its functions may be used detached, and it may be a module's default export on Bun, Deno and Workers. */
 export interface PetStore {
-  /** Answers a standard `Request`. It never rejects, and ignores any further argument. */
+  /**
+   * Answers a standard `Request`. It ignores any further argument, and rejects only what is no Request, such as one of Node:
+   * that is for the doors, such as `toNodeHandler`.
+   */
   readonly fetch: (request: Request) => Promise<Response>
   /** Answers a request given as plain values: what every adapter calls. It never rejects. */
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
@@ -187,7 +190,10 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   return {
-    fetch: async (request) => toResponse(await respond(toApiRequest(request))),
+    fetch: async (request) => {
+      if (!request?.headers?.get) throw invalidOption('request', 'a Request', request)
+      return toResponse(await respond(toApiRequest(request)))
+    },
     handle: (request) => Promise.resolve(respond(request)),
     basePath: settings.basePath,
   }

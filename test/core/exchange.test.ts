@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { toApiRequest, toResponse } from '../../src/index.ts'
+import { createPetStore, toApiRequest, toResponse } from '../../src/index.ts'
 
 test('a Response has the headers that the answer has, however often and in whatever case, and no others', () => {
   const headers = ['Content-Type', 'application/json', 'Vary', 'Origin', 'vary', 'Accept-Encoding', 'Vary', 'Cookie']
@@ -58,4 +58,16 @@ test('pieces of a body are joined in a time by their bytes, not by their number'
   expect(await toApiRequest(request).body(COUNT)).toHaveLength(COUNT)
   const copied = copies.mock.calls.reduce((sum, [from]) => sum + (from as Uint8Array).length, 0)
   expect(copied).toBeLessThan(COUNT * 5)
+})
+
+test.each<[string, unknown, string]>([
+  ['the address alone', '/v1/pets', 'the string "/v1/pets"'],
+  ['a URL', new URL('http://a/v1/pets'), 'an object'],
+  ['what Node makes of a request', { method: 'GET', url: '/v1/pets', headers: { host: 'a' } }, 'an object'],
+  ['nothing', undefined, 'nothing'],
+])('%s is no Request, and whoever asks with it is told so', async (_, request, came) => {
+  await expect(createPetStore().fetch(request as Request)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: `option request: expected a Request, got ${came}`,
+  })
 })
