@@ -72,7 +72,8 @@ const FASTIFYS_OWN = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  const { petStore } = options
+  // Who calls it with a store, as other doors are called, gives no options.
+  const petStore = options?.petStore
   checkPetStore(petStore)
   const readAddress = readerOf(options, ['petStore', ...FASTIFYS_OWN])
   const writingTime = writingTimes()

@@ -1,4 +1,4 @@
-import { errorReply } from '../../src/door.ts'
+import { errorReply, invalidOption } from '../../src/door.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writeAnswer } from './answer.ts'
 import { checkPetStore } from './check-pet-store.ts'
@@ -34,6 +34,9 @@ export interface NodeHandlerOptions {
 export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = {}): NodeHandler {
   const answer = nodeAnswerer(petStore, options)
   return (incoming, outgoing, next) => {
+    // A host of another kind, such as Koa or Fastify, calls it with objects of its own.
+    if (typeof outgoing?.writeHead !== 'function')
+      throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
     // Behind others, what they have made of the headers counts.

@@ -83,5 +83,8 @@ export interface NodeOutgoing {
   on(event: string, listener: Listener): unknown
 }
 
-/** A request handler for Node's servers, and a middleware for what is built on them. It never throws or rejects. */
+/**
+ * A request handler for Node's servers, and a middleware for what is built on them. It throws only where it is given no
+ * request and response of Node, and never rejects.
+ */
 export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => void

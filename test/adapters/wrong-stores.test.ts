@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import Fastify from 'fastify'
+import { describe, expect, test } from 'vitest'
 import { toBunHandler } from '../../adapters/bun.ts'
 import { toDenoHandler } from '../../adapters/deno.ts'
 import { toExpressHandler } from '../../adapters/express.ts'
@@ -30,6 +31,34 @@ test.each(Object.keys(doors))('%s refuses what is no pet store before anything i
       message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got /),
     })
   }
+})
+
+test('a plugin that is called with a store, as other doors are, says what it takes', async () => {
+  const plugin = petStorePlugin as (...args: unknown[]) => Promise<void>
+  await expect(plugin(createPetStore())).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got nothing$/),
+  })
+})
+
+describe('a handler for Node that another host calls with objects of its own', () => {
+  const message = 'option response: expected a ServerResponse of Node as the second argument, got'
+
+  test('tells Koa', () => {
+    const [context, next] = [{ url: '/v1/pets' }, async () => {}]
+    const handler = toNodeHandler(createPetStore()) as (...args: unknown[]) => void
+    expect(() => handler(context, next)).toThrow(`${message} a function`)
+  })
+
+  test('tells Fastify, which answers 500', async () => {
+    const app = Fastify()
+    app.all('/v1/*', toNodeHandler(createPetStore()) as never)
+    const response = await app.inject('/v1/pets')
+    expect([response.statusCode, response.json()]).toEqual([
+      500,
+      expect.objectContaining({ code: 'invalid_option', message: `${message} an object` }),
+    ])
+  })
 })
 
 test.each(Object.keys(doors))('%s takes a store that is an instance of a class', async (name) => {
