@@ -58,6 +58,8 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
   const { basePath } = petStore
   const address = linkBase(basePath, options.publicUrl)({ path: basePath, route: '' })
   const request = (asked: string, init: RequestInit = {}) => {
+    if (typeof asked !== 'string' || /^(?!https?:)\w/.test(asked))
+      throw invalidOption('path', 'a path such as "/pets"', asked)
     const path = isBelow(pathOf(asked), address) ? basePath + asked.slice(address.length) : asked
     const target = isBelow(pathOf(path), basePath) ? path : basePath + path
     const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)

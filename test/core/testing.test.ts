@@ -63,6 +63,17 @@ describe('a request of a test', () => {
     },
   )
 
+  test.each([['pets'], [new URL('http://a/v1/pets')], [new Request('http://a/v1/pets')], [undefined]])(
+    'goes to a path, which %s is not',
+    async (path) => {
+      const { request } = await createTestPetStore()
+      await expect(async () => request(path as string)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^option path: expected a path such as "\/pets", got /),
+      })
+    },
+  )
+
   test('is JSON, unless it says otherwise or its body does', async () => {
     const { request } = await createTestPetStore()
     const animal = '{"name":"Rex","categoryId":1}'
