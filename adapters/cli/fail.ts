@@ -19,5 +19,6 @@ function explain(error: unknown, code: string | undefined, message: string): str
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `--host: this machine has no such address (${message})`
   if (error instanceof PetStoreError) return message.replace(/^option basePath/, '--base-path')
-  return message.replace(/^error: /, '').split('\n')[0] as string
+  const [first, ...others] = message.replace(/^error: /, '').split('\n')
+  return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')
 }

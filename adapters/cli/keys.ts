@@ -47,6 +47,9 @@ export async function runList({ json, ...place }: ListFlags): Promise<void> {
 
 /** Revokes one key. */
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
+  // A token that has leaked is not to be printed once more, and no store knows it.
+  if (id.startsWith('pet_'))
+    throw new Error('a token was given: expected the id of the key, as petstore keys list shows it')
   if (place.data !== undefined) requireFile(place.data)
   await withPlace(place, async ({ keyStore }) => {
     if (!(await keyStore.revoke(id))) throw new Error(`there is no live key ${printable(id)}`)

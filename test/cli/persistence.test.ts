@@ -326,6 +326,7 @@ describe('one clear line where something is not there', () => {
     [['serve', '--data', import.meta.dirname], `cannot use ${import.meta.dirname}: it is a folder, not a file\n`],
     [['keys', 'list', '--data', import.meta.dirname], `${import.meta.dirname}: it is a folder, not a file\n`],
     [['seed', '--count', '1', '--data', import.meta.filename], `cannot use ${import.meta.filename}: `],
+    [['keys', 'revoke', 'pet_secret', '--data', import.meta.filename], 'a token was given: expected the id of the key'],
     [['seed', '--data', 'x.db'], "required option '--count <number>' not specified"],
     [
       ['serve', '--database-url', 'postgres://me:secret@127.0.0.1:1/pets'],

@@ -64,7 +64,7 @@ describe('what cannot be done is one line, and exit code 1', () => {
     [['serve', '--port', 'x'], /--port.*whole number/],
     [['serve', '--port', '70000'], /--port.*65535/],
     [['serve', '--port', '-1'], /--port/],
-    [['serve', '--prot', '1'], /unknown option '--prot'/],
+    [['serve', '--prot', '1'], /unknown option '--prot' \(Did you mean --port\?\)/],
     [['serve', '--host', ''], /--host/],
     [['serve', '--host', '192.0.2.1', '--port', '0'], /--host.*no such address/],
     [['serve', '--seed', '1.5'], /--seed.*whole number/],
@@ -76,7 +76,7 @@ describe('what cannot be done is one line, and exit code 1', () => {
     [['serve', '--base-path', 'v1'], /--base-path/],
     [['serve', '--base-path', '/a?b'], /--base-path/],
     [['serve', 'more'], /too many arguments/],
-    [['sevre'], /unknown command 'sevre'/],
+    [['sevre'], /unknown command 'sevre' \(Did you mean serve\?\)/],
     [['--nonsense'], /unknown option/],
     [['serve', '--port', 'x\ny\nz'], /--port/],
   ])('%j', async (args, line) => {
