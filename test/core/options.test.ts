@@ -18,6 +18,7 @@ const nonsense: [string, unknown][] = [
     { ...memory().storage, [method]: undefined },
   ]),
   ['keyStore', { find: 'x' }],
+  ['keyStore', ['a token']],
   ['quota', () => {}],
   ['clock', Date.now],
   ['basePath', 'v1'],
