@@ -16,7 +16,8 @@ export function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`
   if (typeof value === 'string') return `the string ${JSON.stringify(shorten(value))}`
   if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  if (typeof value === 'object') return value instanceof Promise ? 'a promise' : 'an object'
+  return `a ${typeof value}`
 }
 
 function shorten(text: string): string {

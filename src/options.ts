@@ -152,7 +152,7 @@ export function checkOptions(options: PetStoreOptions): void {
  * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
  */
 export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
-  if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
+  if (!isObject(options) || options instanceof Promise) throw invalidOption('options', 'a plain object', options)
   // What an object inherits counts as well.
   for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
     const value: unknown = options[name]

@@ -162,6 +162,13 @@ describe('a wrong option is an error that names it', () => {
   })
 })
 
+test('options that are still to come are an error: what they hold would be passed over', () => {
+  const message = 'option options: expected a plain object, got a promise'
+  expect(() => createPetStore(Promise.resolve(memory()) as never)).toThrow(message)
+  const keyStore = Promise.resolve(memory().keyStore) as never
+  expect(() => createPetStore({ keyStore })).toThrow('option keyStore: expected an object with find, got a promise')
+})
+
 describe('a wrong option of memory', () => {
   test.each([
     ['clock', 5],
