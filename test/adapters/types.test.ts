@@ -1,12 +1,15 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import express from 'express'
 import Fastify from 'fastify'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { toBunHandler } from '../../adapters/bun.ts'
 import { toDenoHandler } from '../../adapters/deno.ts'
 import { toExpressHandler } from '../../adapters/express.ts'
 import { petStorePlugin } from '../../adapters/fastify.ts'
 import { serve } from '../../adapters/node.ts'
-import { createPetStore, PetStoreError } from '../../src/index.ts'
+import { createPetStore, memory, PetStoreError } from '../../src/index.ts'
 
 // What the type checker sees of this file is the test as well: the structural types fit the real ones.
 
@@ -20,6 +23,25 @@ test('the doors fit where the frameworks take them', async () => {
   server.register(petStorePlugin, { petStore, prefix: '/shop', trustProxy: ['10.0.0.0/8'] })
   await server.ready()
   expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
+})
+
+test('the README keeps the bytes of a body in a way that TypeScript takes as well', async () => {
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  const keep = express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })
+  expect(readme).toContain('express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })')
+  const backEnd = memory()
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const server = express()
+    .use(keep, toExpressHandler(createPetStore(backEnd)))
+    .listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/pets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"name":"Rex","categoryId":9007199254740993}',
+  })
+  expect([response.status, await response.text()]).toEqual([201, expect.stringContaining('9007199254740993')])
 })
 
 test.each([false, 0, 2, []] as const)('every door takes the trustProxy %j', async (trustProxy) => {
