@@ -50,6 +50,18 @@ function requirePlace(path: string): void {
   const folder = dirname(path)
   if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
   if (isFolder(path)) throw new Error('it is a folder, not a file')
+  // A log that is there already may be written without it.
+  if (!existsSync(`${path}-wal`) && !isWritable(folder))
+    throw new Error(`this user may not write in the folder ${folder}, as SQLite has to`)
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function findDriver(): Promise<Driver> {
