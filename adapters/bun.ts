@@ -1,3 +1,4 @@
+import { invalidOption } from '../src/door.ts'
 import { type ApiResponse, type PetStore, PetStoreError } from '../src/index.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
 import { ServedRequest } from './fetch/served-request.ts'
@@ -51,10 +52,10 @@ class BunRequest extends ServedRequest<BunServer> {
     const { connection } = this
     try {
       return connection.requestIP(this.request)?.address
-    } catch (cause) {
+    } catch {
       // Bun throws for what only stands for a Request, such as the proxy of a router. A host that names no server is wrong.
       if (typeof connection?.requestIP === 'function') return undefined
-      throw cause
+      throw invalidOption('server', 'that of Bun as the second argument', connection)
     }
   }
 

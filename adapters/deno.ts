@@ -1,3 +1,4 @@
+import { invalidOption } from '../src/door.ts'
 import type { ApiRequest, PetStore } from '../src/index.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
 import { ServedRequest } from './fetch/served-request.ts'
@@ -54,7 +55,9 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   override readonly target = targetOf(this.request)
 
   protected override peer(): string | undefined {
-    return this.connection.remoteAddr.hostname
+    const { connection } = this
+    if (!connection?.remoteAddr) throw invalidOption('info', 'that of Deno as the second argument', connection)
+    return connection.remoteAddr.hostname
   }
 }
 

@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { toBunHandler } from '../../adapters/bun.ts'
 import { toDenoHandler } from '../../adapters/deno.ts'
 import { toExpressHandler } from '../../adapters/express.ts'
@@ -59,6 +59,16 @@ describe('a handler for Node that another host calls with objects of its own', (
       expect.objectContaining({ code: 'invalid_option', message: `${message} an object` }),
     ])
   })
+})
+
+test.each([
+  [toBunHandler, 'option server: expected that of Bun as the second argument, got nothing'],
+  [toDenoHandler, 'option info: expected that of Deno as the second argument, got nothing'],
+])('%o tells onError that the host passes the Request alone', async (toHandler, message) => {
+  const onError = vi.fn()
+  const handler = toHandler(createPetStore({ onError })) as (request: Request) => Promise<Response>
+  expect((await handler(new Request('http://localhost/v1/pets'))).status).toBe(500)
+  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
 })
 
 test.each(Object.keys(doors))('%s takes a store that is an instance of a class', async (name) => {
