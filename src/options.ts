@@ -65,11 +65,10 @@ const isOneOf = (...values: readonly unknown[]): [string, Check] => [
 /** `Date`, the default clock, is a function with a method. */
 const hasMethods = (...names: readonly string[]): [string, Check] => [
   `an object with ${names.join(', ')}`,
-  (value) => {
-    const port = value as Record<string, unknown> | null | undefined
-    // A list finds as well, but by a function: it would be asked with the token, and tell it in the error.
-    return names.every((name) => isFunction(port?.[name]) && port?.[name] !== [][name as never])
-  },
+  // A list finds as well, but by a function: it would be asked with the token, and tell it in the error.
+  (value) =>
+    !Array.isArray(value) &&
+    names.every((name) => isFunction((value as Record<string, unknown> | null | undefined)?.[name])),
 ]
 
 /** What is expected of an option, whether a value is that, and what is expected of its members: of each, or by `*` of all. */

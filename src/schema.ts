@@ -13,14 +13,18 @@ function isStatus(value: unknown): boolean {
   return value === undefined || petStatuses.includes(value as PetStatus)
 }
 
-/** What a function can tell. In zod's own words, a string and an optional enum, the two would be 3 % of the whole core. */
+/** What a function can tell. In zod's own words, a string, an integer and an optional enum, it would be 4 % of the whole core. */
 const checked = (isValid: (value: unknown) => boolean) =>
   z.unknown().check(({ value, issues }) => {
     if (!isValid(value)) issues.push({ code: 'custom', input: value })
   })
 
 /** The members of the body of createPet. Numbers of the text that are no int64 do not come as `bigint`. */
-const newPet = { name: checked(isName), categoryId: z.bigint(), status: checked(isStatus) }
+const newPet = {
+  name: checked(isName),
+  categoryId: checked((value) => typeof value === 'bigint'),
+  status: checked(isStatus),
+}
 
 const expected: Record<keyof NewPet, string> = {
   name: 'a string with a character that is not white space, without U+0000 and lone surrogates',
