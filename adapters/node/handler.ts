@@ -7,6 +7,7 @@ import { heededHeader, sentHeader } from './headers.ts'
 import { isAfterLastRequest, turnOf } from './pipelining.ts'
 import { findPlace, type Place } from './place.ts'
 import { NodeRequest } from './request.ts'
+import { shareClass } from './shape.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
 import { writingTimes } from './writing-time.ts'
 
@@ -39,6 +40,7 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
+    if (next !== undefined) shareClass(incoming, outgoing)
     // Behind others, what they have made of the headers counts.
     const readHeader = next === undefined ? sentHeader : heededHeader
     void answer(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
