@@ -35,12 +35,12 @@ export interface NodeHandlerOptions {
 export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = {}): NodeHandler {
   const answer = nodeAnswerer(petStore, options)
   return (incoming, outgoing, next) => {
-    // A host of another kind, such as Koa or Fastify, calls it with objects of its own.
-    if (typeof outgoing?.writeHead !== 'function')
-      throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
     if (next !== undefined) shareClass(incoming, outgoing)
+    // A host of another kind, such as Koa or Fastify, calls it with objects of its own.
+    if (typeof outgoing?.end !== 'function')
+      throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     // Behind others, what they have made of the headers counts.
     const readHeader = next === undefined ? sentHeader : heededHeader
     void answer(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
