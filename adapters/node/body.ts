@@ -40,7 +40,10 @@ function withinLimit(body: Uint8Array, limit: number): Uint8Array {
   return body
 }
 
-/** The listeners stay: once the outcome is known they do nothing, and the rest of a body that is too large flows by. */
+/**
+ * The listeners stay: once the outcome is known they do nothing, and the rest of a body that is too large flows by. A host
+ * that pipes the body to where nobody takes it would pause it for ever: what it has to keep then is no more than the limit.
+ */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
@@ -72,6 +75,7 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
     }
     if (incoming.destroyed) return onBreak()
+    if (incoming.listenerCount('data') > 0) incoming.on('pause', () => settled || incoming.resume())
     incoming.on('data', onData)
     incoming.on('error', onBreak)
     incoming.on('close', onBreak)

@@ -111,6 +111,19 @@ describe('beside a host that waits for the body as well, and calls the handler a
   }
 })
 
+test('a host that pipes the body to where nobody takes it holds up neither the animal nor what comes behind it', async () => {
+  const { connection, create } = await given((handler) => (request, response) => {
+    request.pipe(new PassThrough({ highWaterMark: 16 }))
+    handler(request, response)
+  })
+  const name = 'x'.repeat(500)
+  const text = create + petBody(JSON.stringify({ name, categoryId: 1 }))
+  for (let i = 0; i < 3; i++) {
+    await sendInPieces(connection, text, [text.length - 400, text.length - 200])
+    expect((await connection.answer()).status).toBe(201)
+  }
+})
+
 test('a host that has waited for a body to be readable, and has read nothing of it, has left it whole', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request.on('readable', ignore), 'readable')
