@@ -2,6 +2,7 @@ import { invalidOption } from '../src/door.ts'
 import type { ApiRequest, PetStore } from '../src/index.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './fetch/answerer.ts'
 import { ServedRequest } from './fetch/served-request.ts'
+import { letBodyPass, letBodyPassWhenSent } from './fetch/unread-body.ts'
 import { checkPetStore } from './node/check-pet-store.ts'
 
 export type { TrustProxy } from './node/client-address.ts'
@@ -37,17 +38,9 @@ export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = 
   return async (request, info) => {
     const response = await answer(request, info)
     // Where there is nothing, a host may look elsewhere, and read the body there.
-    if (response.status !== 404) void letBodyPass(request)
+    if (response.status === 404) return letBodyPassWhenSent(request, response)
+    void letBodyPass(request)
     return response
-  }
-}
-
-/** Deno closes the connection behind the answer to a body that nobody has read, but not where that was cancelled. */
-async function letBodyPass(request: Request): Promise<void> {
-  try {
-    if (!request.bodyUsed) await request.body?.cancel()
-  } catch {
-    // A host is reading it, or what it has handed over is no Request of Deno's.
   }
 }
 

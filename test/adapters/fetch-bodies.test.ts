@@ -112,6 +112,9 @@ test('Deno: the body of a request for what is not there is left to a host that l
   const request = new Request('http://a/elsewhere', { method: 'POST', headers, body: 'hello' })
   expect((await doors.Deno(store)(request)).status).toBe(404)
   expect(await request.text()).toBe('hello')
+  const sent = new Request('http://a/elsewhere', { method: 'POST', headers, body: 'hello' })
+  const answer = await doors.Deno(store)(sent)
+  expect([sent.bodyUsed, (await answer.json()).code, sent.bodyUsed]).toEqual([false, 'route_not_found', true])
 })
 
 test('Deno: what only stands for a Request is answered, though it tells of no body', async () => {
@@ -123,4 +126,7 @@ test('Deno: what only stands for a Request is answered, though it tells of no bo
     },
   })
   expect((await doors.Deno(store)(request)).status).toBe(401)
+  request.headers.set('authorization', `Bearer ${store.token}`)
+  Object.defineProperty(request, 'url', { value: 'http://a/elsewhere' })
+  expect((await doors.Deno(store)(request)).status).toBe(404)
 })

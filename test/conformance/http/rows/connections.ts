@@ -80,6 +80,15 @@ export const connections: Rows = {
     connection.write(head('GET', '/v1/pets?limit=1'))
     assert.equal((await connection.response()).status, 200)
   },
+  'a connection lives on after an upload to where nothing is': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('POST', '/v1/nothing', 'Content-Length: 400000') + 'x'.repeat(400_000))
+    const answer = await connection.response()
+    assert.equal(answer.status, 404)
+    assert.equal(JSON.parse(answer.body).code, 'route_not_found')
+    connection.write(head('GET', '/v1/pets?limit=1'))
+    assert.equal((await connection.response()).status, 200)
+  },
   'a client that uploads far too much gets its answer': async ({ send }) => {
     const refused = await post(send, '/small/v1/pets', 'x'.repeat(3_000_000))
     assert.equal(refused.status, 413)
