@@ -126,7 +126,8 @@ function wholeBody(request: Request): Reader {
 
 /**
  * It cancels no stream without need: to some hosts that is the end of the whole connection, and some fail at it. Of who leaves
- * when all of the body has come it has the body: some hosts call a request closed as soon as they have read it.
+ * when all of the body has come it has the body: some hosts call a request closed as soon as they have read it, and a body in
+ * chunks ended just after. Without chunks, as in HTTP/2, one that breaks off may end so as well.
  */
 async function readBody(
   request: Request,
@@ -143,7 +144,11 @@ async function readBody(
   try {
     for (;;) {
       const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
-        leave = () => (size === length ? resolve({ done: true, value: undefined }) : reject(signal?.reason))
+        leave = () => {
+          if (size === length) resolve({ done: true, value: undefined })
+          else if (request.headers.get('transfer-encoding')) setTimeout(reject, 0, signal?.reason)
+          else reject(signal?.reason)
+        }
         if (signal?.aborted) leave()
         reader.read().then(resolve, reject)
       })

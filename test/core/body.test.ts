@@ -354,11 +354,12 @@ describe('the body limit', () => {
   })
 
   test.each([
-    ['and ends it', true],
-    ['and never ends it', false],
+    ['and ends it', true, { 'content-length': '100' }],
+    ['and never ends it', false, { 'content-length': '100' }],
+    ['and ends it only then, in chunks', true, { 'transfer-encoding': 'chunked' }],
   ])(
     'a host that calls the request closed as soon as all of it has come, %s, is no client that leaves',
-    async (_how, isEnded) => {
+    async (_how, isEnded, length) => {
       const closed = new AbortController()
       const { petStore, token } = await startApi()
       const bytes = new TextEncoder().encode(ofSize(100))
@@ -379,11 +380,7 @@ describe('the body limit', () => {
       }
       // Asked for more only when what came is taken, as a socket is.
       const body = new ReadableStream(source, { highWaterMark: 0 })
-      const headers = new Map([
-        ['authorization', `Bearer ${token}`],
-        ['content-type', 'application/json'],
-        ['content-length', '100'],
-      ])
+      const headers = new Headers({ authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length })
       const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
       expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
       expect(cancelled).toBe(false)
