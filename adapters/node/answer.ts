@@ -27,7 +27,10 @@ export function writeAnswer(
   const isLast = isUnread && closesAmidBody(incoming, outgoing, request)
   outgoing.writeHead(answer.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast || (isUnread && !isSmallBody(incoming))) linger(incoming, outgoing, request, answer.body, isLast)
-  else send(outgoing, answer.body)
+  else {
+    send(outgoing, answer.body)
+    if (isUnread) limitRest(incoming, outgoing)
+  }
 }
 
 const { write, end } = OutgoingMessage.prototype

@@ -43,9 +43,15 @@ export function isSmallBody(incoming: NodeIncoming): boolean {
   return !isChunked(incoming) && declaredLength(incoming) <= SMALL_BODY
 }
 
-/** Node reads the rest of a body once the answer is out, and the connection stays; this keeps that from going on for ever. */
+/**
+ * Node reads the rest of a body once the answer is out, and the connection stays; this keeps that from going on for ever.
+ * Deno's likeness of it does not read, and what comes behind would never be answered.
+ */
 export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
-  if (isSmallBody(incoming)) return
+  if (isSmallBody(incoming)) {
+    if ('Deno' in globalThis) incoming.resume()
+    return
+  }
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
   }

@@ -15,3 +15,16 @@ test.skipIf(missing('Deno', binary !== undefined))('Deno: an HTTP/2 upload that 
   const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
   expect(stdout).toBe('400 0\n')
 })
+
+test.skipIf(missing('Deno', binary !== undefined))(
+  'Deno: what is sent behind a refused upload is answered by hosts made for Node as well',
+  async () => {
+    const args = ['run', '--allow-all', hostProgram('deno-refused-upload.mjs')]
+    const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
+    expect(stdout.trim().split('\n')).toEqual([
+      'Node http: HTTP/1.1 401, HTTP/1.1 401',
+      'Express, with compression: HTTP/1.1 401, HTTP/1.1 401',
+      'Fastify: HTTP/1.1 401, HTTP/1.1 401',
+    ])
+  },
+)
