@@ -53,7 +53,7 @@ function withoutOverlap(prefix: string, basePath: string): string {
 
 /** Where all of the path is matched, Express leaves a slash that the client may not have sent. */
 function wholeTarget({ originalUrl = '' }: NodeIncoming, matched: string, rest: string): string {
-  const isAdded = matched !== '' && pathOf(rest) === '/' && pathOf(originForm(originalUrl)) === matched
+  const isAdded = pathOf(rest) === '/' && pathOf(originForm(originalUrl)) === matched
   return matched + (isAdded ? rest.slice(1) : rest)
 }
 

@@ -99,6 +99,16 @@ describe.each([
     expect((await ask('/v1/pets/?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\/\?limit=1&/)
   })
 
+  test('what the host has made of the very path at which it is mounted is for the store', async () => {
+    const ask = await shop('/v1', make(), (app, handler) =>
+      app.use('/v1', (request, response, next) => {
+        request.url = '/pets'
+        handler(request, response, next)
+      }),
+    )
+    expect((await ask('/v1')).status).toBe(200)
+  })
+
   test('what the host has made another path is no longer for the store', async () => {
     const app = make()
     app.use((request, _response, next) => {
