@@ -33,7 +33,7 @@ export function writeAnswer(
   }
 }
 
-const { write, end } = OutgoingMessage.prototype
+const { end } = OutgoingMessage.prototype
 
 /**
  * Hands the head and the body to the socket in one piece: `end(body)` would send an empty piece after them, and that
@@ -42,7 +42,7 @@ const { write, end } = OutgoingMessage.prototype
  */
 function send(outgoing: NodeOutgoing, body: string): void {
   const { socket } = outgoing
-  if (!socket?.uncork || !body || outgoing.write !== write || outgoing.end !== end) {
+  if (!socket?.uncork || !body || outgoing.end !== end) {
     outgoing.end(body)
     return
   }

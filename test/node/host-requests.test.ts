@@ -12,6 +12,7 @@ import type { ApiRequest } from '../../src/index.ts'
 import { within } from '../support/deadline.ts'
 import { keyedStore, petBody } from '../support/node-server.ts'
 import { rawConnection } from '../support/raw-http.ts'
+import { until } from '../support/until.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -71,6 +72,18 @@ describe('a host without a server, as serverless ones and those of tests are', (
     }
     const headers = { authorization, 'content-type': 'application/json' }
     expect(await ask(host, 'POST', headers, '')).toMatch(/^HTTP\/1\.1 201 /)
+  })
+
+  test('gives the response its socket late, when the answer stands already', async () => {
+    const { handler } = await keyed()
+    const request = new IncomingMessage(null as never)
+    Object.assign(request, { method: 'GET', url: '/v1/pets', headers: {}, complete: true })
+    const response = new ServerResponse(request)
+    handler(request, response)
+    await until(async () => response.writableEnded)
+    const socket = new PassThrough()
+    response.assignSocket(socket as never as Socket)
+    expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 .*"status":401}$/s)
   })
 
   test('timers may be numbers there', async () => {
