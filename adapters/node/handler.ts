@@ -86,7 +86,7 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
 function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   // Node makes its object of headers when it is asked for.
   if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
-  const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100) ?? false
+  const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100)
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
