@@ -83,13 +83,9 @@ function answerAll(server: Server, running: Running, answer: NodeAnswerer): void
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.removeListener('error', reject)
-      // A connection that cannot be accepted, as when files run out, must not end the process.
-      server.on('error', () => {})
-      resolve()
-    })
+    // Heard later as well: a connection that cannot be accepted, as when files run out, must not end the process.
+    server.on('error', reject)
+    server.listen(port, host, resolve)
   })
 }
 
