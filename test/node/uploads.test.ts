@@ -451,23 +451,23 @@ describe('at once', () => {
   })
 })
 
-test.each([
-  ['a small one, which may take its time', false, 2_000],
-  ['one in chunks', true, 0],
-])(
-  'behind a host with an end of its own the connection stays when all of a refused upload has come: %s',
-  async (_which, chunked, time) => {
-    const { connection, authorized } = await answering((response) => {
-      response.end = response.end.bind(response)
-    })
+describe.each<[string, (response: ServerResponse) => void]>([
+  ['a host with an end of its own', (response) => void Object.assign(response, { end: response.end.bind(response) })],
+  ['any other', () => {}],
+])('behind %s the connection stays when all of a refused upload has come', (_host, prepare) => {
+  test.each([
+    ['a small one, which may take its time', false, 2_000],
+    ['one in chunks', true, 0],
+  ])('%s', async (_which, chunked, time) => {
+    const { connection, authorized } = await answering(prepare)
     await connection.send(uploadHead(320, chunked, STRANGER))
     expect((await connection.answer()).status).toBe(401)
     vi.advanceTimersByTime(time)
     await upload(connection, 320, chunked)
     await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
     expect((await connection.answer()).status).toBe(200)
-  },
-)
+  })
+})
 
 test('a refused upload which its host has paused is read to its end, and the connection stays', async () => {
   const { petStore } = await keyedStore()
