@@ -49,6 +49,11 @@ describe('a back end that fails', () => {
     ['a reset connection', errno('ECONNRESET'), 503],
     ['a cause', new Error('query failed', { cause: errno('ETIMEDOUT') }), 503],
     ['several causes', new AggregateError([errno('ECONNREFUSED'), new Error('x')], SECRET), 503],
+    [
+      'several causes, beside one that is null',
+      Object.assign(new AggregateError([errno('ECONNREFUSED')]), { cause: null }),
+      503,
+    ],
     ['a constraint', errno('23505'), 500],
   ]
 
