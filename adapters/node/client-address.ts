@@ -20,7 +20,7 @@ export type AddressReader = (peer: string | undefined, forwardedFor: string | un
  * @throws {PetStoreError} `invalid_option`
  */
 export function addressReader(trustProxy: TrustProxy = false): AddressReader {
-  if (trustProxy === false || trustProxy === 0) return (peer) => firstKnown([peer])
+  if (trustProxy === false) return (peer) => firstKnown([peer])
   if (typeof trustProxy === 'number') return byHops(checkHops(trustProxy))
   return byList(trustedList(trustProxy))
 }

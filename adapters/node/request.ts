@@ -85,7 +85,7 @@ function peerAddress({ socket }: NodeIncoming): string | undefined {
  */
 function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: NodeOutgoing): AbortController {
   const controller = new AbortController()
-  const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished ?? false
+  const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished
   const onClose = () => {
     if (!request.isAnswered && (!isFinished() || hasFailed(incoming))) controller.abort()
   }
