@@ -1,22 +1,21 @@
 import { clearImmediate, setImmediate } from 'node:timers'
 
-/** From how many answers in one turn of the event loop on they are written together, and with how few that ends. */
-const MANY = 6
-const FEW = 4
+/** From how many answers in one turn of the event loop on they are written together. */
+const SEVERAL = 2
 /** How many wait for one another at most: were it hundreds, the first would wait too long. */
 const MOST = 32
-/** While answers are written one by one, every so many-th looks whether its turn brings many. */
+/** While answers are written one by one, every so many-th looks whether its turn brings several. */
 const SAMPLE = 32
 
 /** What was there when this was loaded, whatever a host's tests put in its place later. */
 const atEndOfTurn = setImmediate
 const cancel = clearImmediate
 
-/** When an answer is to be written: at once, or where many come at a time, when this promise resolves. */
+/** When an answer is to be written: at once, or where several come at a time, when this promise resolves. */
 export type WritingTime = () => Promise<void> | undefined
 
 /**
- * Makes what tells a door when to write its answers. Where many requests come at a time, that is when what the sockets
+ * Makes what tells a door when to write its answers. Where several requests come at a time, that is when what the sockets
  * have brought together is worked on.
  *
  * A client that sleeps must be woken, which costs its server as much as a short request does. Answers that are written
@@ -54,7 +53,7 @@ function byTurns(): WritingTime {
   }
   const endCount = () => {
     isCounting = false
-    isBusy = count >= (isBusy ? FEW : MANY)
+    isBusy = count >= SEVERAL
     releaseBatch()
   }
   const beginCount = () => {
