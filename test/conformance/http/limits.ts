@@ -129,6 +129,24 @@ export const limitTable: readonly Limit[] = [
     reason: 'it makes the body a stream, which begins to read and keeps the rest of what nobody wants from Node',
   },
   {
+    hosts: ['Deno', 'workerd'],
+    rows: ['a connection lives on after a body that means nothing'],
+    shows: /the connection ended|ECONNRESET|EPIPE/,
+    reason: 'its Request to a GET has no body that could be let pass, and it closes the connection behind one unread',
+  },
+  {
+    hosts: ['Bun'],
+    rows: ['what stands behind the last chunk of a body is no request'],
+    shows: /400 !== 200/,
+    reason: 'it answers, and then takes trailers for another request, which it refuses',
+  },
+  {
+    hosts: ['Bun'],
+    rows: ['a length that nobody could send is refused as too large'],
+    shows: /payload_too_large/,
+    reason: 'it answers 413 itself, without a body, to what is longer than its maxRequestBodySize',
+  },
+  {
     hosts: ['Bun'],
     rows: ['a request sent ahead of an answer that takes time is answered after it'],
     shows: /the connection ended/,

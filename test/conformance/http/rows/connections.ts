@@ -89,6 +89,28 @@ export const connections: Rows = {
     connection.write(head('GET', '/v1/pets?limit=1'))
     assert.equal((await connection.response()).status, 200)
   },
+  'what stands behind the last chunk of a body is no request': async ({ wire }) => {
+    const connection = wire()
+    const chunks = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\nX-Checksum: 1\r\n\r\n`
+    connection.write(head('POST', '/v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked') + chunks)
+    assert.equal((await connection.response()).status, 201)
+    connection.write(head('GET', '/v1/pets?limit=1'))
+    assert.equal((await connection.response()).status, 200)
+  },
+  'a connection lives on after a body that means nothing': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1/pets?limit=1', 'Content-Length: 60000') + 'x'.repeat(60_000))
+    assert.equal((await connection.response()).status, 200)
+    connection.write(head('GET', '/v1/pets?limit=1'))
+    assert.equal((await connection.response()).status, 200)
+  },
+  'a length that nobody could send is refused as too large': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('POST', '/v1/pets', 'Content-Type: application/json', 'Content-Length: 99999999999'))
+    const { status, body } = await connection.response()
+    assert.equal(status, 413)
+    assert.match(body, /"payload_too_large"/)
+  },
   'a client that uploads far too much gets its answer': async ({ send }) => {
     const refused = await post(send, '/small/v1/pets', 'x'.repeat(3_000_000))
     assert.equal(refused.status, 413)
