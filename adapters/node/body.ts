@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers'
 import { tooLarge } from '../../src/door.ts'
 import { PetStoreError } from '../../src/index.ts'
 import { declaredLength } from './headers.ts'
@@ -43,6 +44,7 @@ function withinLimit(body: Uint8Array, limit: number): Uint8Array {
 /**
  * The listeners stay: once the outcome is known they do nothing, and the rest of a body that is too large flows by. A host
  * that pipes the body to where nobody takes it would pause it for ever: what it has to keep then is no more than the limit.
+ * One that pauses whenever this resumes has its turn between the two: within one turn they would go on without an end.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -75,7 +77,7 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
     }
     if (incoming.destroyed) return onBreak()
-    if (incoming.listenerCount('data') > 0) incoming.on('pause', () => settled || incoming.resume())
+    if (incoming.listenerCount('data') > 0) incoming.on('pause', () => setImmediate(() => settled || incoming.resume()))
     incoming.on('data', onData)
     incoming.on('error', onBreak)
     incoming.on('close', onBreak)

@@ -124,6 +124,24 @@ test('a host that pipes the body to where nobody takes it holds up neither the a
   }
 })
 
+test('a host that pauses the body whenever it goes on does not stop the process', async () => {
+  let pauses = 0
+  const { connection, create } = await given((handler) => (request, response) => {
+    let isImpatient = true
+    setTimeout(() => {
+      isImpatient = false
+    }, 20)
+    // Where no timer gets its turn any more, the test ends all the same.
+    const pause = () => isImpatient && ++pauses < 100_000 && request.pause()
+    request.on('data', ignore).on('resume', pause)
+    handler(request, response)
+  })
+  void connection.send(create + petBody())
+  expect((await connection.answer()).status).toBe(201)
+  expect(pauses).toBeGreaterThan(0)
+  expect(pauses).toBeLessThan(100_000)
+})
+
 test('a host that has waited for a body to be readable, and has read nothing of it, has left it whole', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request.on('readable', ignore), 'readable')
