@@ -17,8 +17,12 @@ const ANOTHER = Symbol('another')
  */
 export function shareClass(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   if (!IS_FORGETFUL || !(outgoing instanceof ServerResponse) || isNodesOwn(outgoing)) return
-  toDictionary(incoming)
-  toDictionary(outgoing)
+  try {
+    toDictionary(incoming)
+    toDictionary(outgoing)
+  } catch {
+    // A proxy that a host has put in their place may throw where something is added: it is answered as it is.
+  }
 }
 
 function isNodesOwn(outgoing: object): boolean {

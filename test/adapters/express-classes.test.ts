@@ -64,3 +64,20 @@ test('Express: nothing is added to a request or a response, nor lost', async () 
   await askTwice(express, (pair) => known.push(parts(pair)), look)
   expect(seen).toEqual(known)
 })
+
+test('Express: a request that a host has put a proxy before, which lets nobody add to it, is answered', async () => {
+  const { token, ...store } = await createTestPetStore()
+  const handler = toExpressHandler(store)
+  const refuse = () => {
+    throw new TypeError('nothing may be added')
+  }
+  const app = express().use((request, response, next) => {
+    handler(new Proxy(request, { defineProperty: refuse, set: refuse }), response, next)
+  })
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/pets`
+  const { status } = await fetch(url, { headers: { authorization: `Bearer ${token}`, connection: 'close' } })
+  expect(status).toBe(200)
+})
