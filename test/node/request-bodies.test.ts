@@ -128,10 +128,10 @@ test('a host that pauses the body whenever it goes on does not stop the process'
   let pauses = 0
   const { connection, create } = await given((handler) => (request, response) => {
     let isImpatient = true
-    setTimeout(() => {
+    setImmediate(() => {
       isImpatient = false
-    }, 20)
-    // Where no timer gets its turn any more, the test ends all the same.
+    })
+    // Where nothing else gets its turn any more, the test ends all the same.
     const pause = () => isImpatient && ++pauses < 100_000 && request.pause()
     request.on('data', ignore).on('resume', pause)
     handler(request, response)
