@@ -52,9 +52,9 @@ export interface PetStoreOptions {
 /** Whether a value is what is expected. */
 type Check = (value: unknown) => boolean
 
-/** An object, and no list or map. */
+/** An object, and no list, map or promise. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !(Symbol.iterator in value)
+  typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
 /** What timers take, but for 0. */
 const isTime: Check = (value) => isCount(value) && value < 2 ** 31
 const isFunction: Check = (value) => typeof value === 'function'
@@ -151,7 +151,7 @@ export function checkOptions(options: PetStoreOptions): void {
  * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
  */
 export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
-  if (!isObject(options) || options instanceof Promise) throw invalidOption('options', 'a plain object', options)
+  if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
   // What an object inherits counts as well.
   for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
     const value: unknown = options[name]

@@ -167,6 +167,10 @@ test('options that are still to come are an error: what they hold would be passe
   expect(() => createPetStore(Promise.resolve(memory()) as never)).toThrow(message)
   const keyStore = Promise.resolve(memory().keyStore) as never
   expect(() => createPetStore({ keyStore })).toThrow('option keyStore: expected an object with find, got a promise')
+  const cors = Promise.resolve({ maxAge: 60 }) as never
+  expect(() => createPetStore({ cors })).toThrow(
+    'option cors: expected true, false or { origins, maxAge }, got a promise',
+  )
 })
 
 describe('a wrong option of memory', () => {
