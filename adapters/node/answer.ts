@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../src/index.ts'
 import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
-import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, limitRest } from './unread-body.ts'
+import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
 /** Writes the answer, and settles what becomes of a body that nobody has read. */
 export function writeAnswer(
@@ -29,7 +29,7 @@ export function writeAnswer(
   if (isLast || (isUnread && !isSmallBody(incoming))) linger(incoming, outgoing, request, answer.body, isLast)
   else {
     send(outgoing, answer.body)
-    if (isUnread) limitRest(incoming, outgoing)
+    if (isUnread) readRest(incoming, outgoing)
   }
 }
 
@@ -146,6 +146,6 @@ export function afterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: (
     })
     return
   }
-  if (isUnread) limitRest(incoming, outgoing)
+  if (isUnread) readRest(incoming, outgoing)
   end()
 }

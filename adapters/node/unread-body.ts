@@ -38,24 +38,20 @@ function isChunked(incoming: NodeIncoming): boolean {
   return sentHeader(incoming, 'transfer-encoding') !== undefined
 }
 
-/** A small body of known length: Node reads the rest of it by itself, and the connection stays. */
+/** A small body of known length: the rest of it is read however long that takes, and the connection stays. */
 export function isSmallBody(incoming: NodeIncoming): boolean {
   return !isChunked(incoming) && declaredLength(incoming) <= SMALL_BODY
 }
 
 /**
- * Node reads the rest of a body once the answer is out, and the connection stays; this keeps that from going on for ever.
- * Deno's likeness of it does not read, and what comes behind would never be answered.
+ * Reads the rest of a body once the answer is out, and the connection stays: what is not small, no longer than is worth it.
+ * Node does so itself where nobody has begun to read, without an end; Deno's likeness of it does not.
  */
-export function limitRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
-  if (isSmallBody(incoming)) {
-    if ('Deno' in globalThis) incoming.resume()
-    return
-  }
+export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
   }
-  outgoing.on('finish', () => drain(incoming, giveUp))
+  outgoing.on('finish', () => (isSmallBody(incoming) ? incoming.resume() : drain(incoming, giveUp)))
 }
 
 /** Reads on until the body ends, or enough of it has come, or time is up; then does `finish`, once. */
