@@ -37,11 +37,8 @@ export function requireFile(path: string): void {
 
 /** Refuses a file that this user cannot write, for a server that would answer every request with a fault. */
 export function requireWritable(path: string): void {
-  try {
-    if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK)
-  } catch {
+  if (existsSync(path) && !isAllowed(path, constants.R_OK | constants.W_OK))
     throw new Error(`cannot use ${path}: this user may not read and write it`)
-  }
 }
 
 /** Drivers do not say what is wrong with a path, or each in words of its own. */
@@ -51,13 +48,13 @@ function requirePlace(path: string): void {
   if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
   if (isFolder(path)) throw new Error('it is a folder, not a file')
   // A log that is there already may be written without it.
-  if (!existsSync(`${path}-wal`) && !isWritable(folder))
+  if (!existsSync(`${path}-wal`) && !isAllowed(folder, constants.W_OK))
     throw new Error(`this user may not write in the folder ${folder}, as SQLite has to`)
 }
 
-function isWritable(folder: string): boolean {
+function isAllowed(place: string, mode: number): boolean {
   try {
-    accessSync(folder, constants.W_OK)
+    accessSync(place, mode)
     return true
   } catch {
     return false

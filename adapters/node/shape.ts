@@ -16,21 +16,17 @@ const ANOTHER = Symbol('another')
  * last is kept as a dictionary, and those of one kind share their class: a short answer costs a fifth less.
  */
 export function shareClass(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
-  if (!IS_FORGETFUL || !(outgoing instanceof ServerResponse) || isNodesOwn(outgoing)) return
+  if (!IS_FORGETFUL || !(outgoing instanceof ServerResponse)) return
+  if (Object.getPrototypeOf(outgoing) === ServerResponse.prototype) return
   try {
     toDictionary(incoming)
     toDictionary(outgoing)
   } catch {
-    // A proxy that a host has put in their place may throw where something is added: it is answered as it is.
+    // A proxy that a host has put in their place may refuse what is added: it is answered as it is.
   }
 }
 
-function isNodesOwn(outgoing: object): boolean {
-  return Object.getPrototypeOf(outgoing) === ServerResponse.prototype
-}
-
 function toDictionary(message: object): void {
-  // What only stands for one of Node's may refuse it.
   Reflect.set(message, ONE, 1)
   Reflect.set(message, ANOTHER, 1)
   Reflect.deleteProperty(message, ONE)
