@@ -1,11 +1,11 @@
-export type { CorsOptions } from './cors.ts'
-export type { SunsetPolicy } from './deprecation.ts'
+export type { CorsOptions } from './http/cors.ts'
+export type { SunsetPolicy } from './pets/deprecation.ts'
 export { type ErrorCode, PetStoreError, type PetStoreErrorCode } from './errors.ts'
-export { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
-export { cached, type KeyCacheOptions } from './key-cache.ts'
+export { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './http/request.ts'
+export { cached, type KeyCacheOptions } from './keys/key-cache.ts'
 export { type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
-export { type NewKey, newKey } from './new-key.ts'
+export { type NewKey, newKey } from './keys/new-key.ts'
 export type { PetStoreOptions } from './options.ts'
 export { createPetStore, type PetStore } from './pet-store.ts'
 export type {
@@ -24,7 +24,7 @@ export type {
   QuotaRequest,
   QuotaStore,
 } from './ports.ts'
-export type { BanOptions } from './quota.ts'
-export type { ErrorReport, ResponseReport } from './report.ts'
-export { hashToken, isToken } from './token.ts'
-export { countRequest, newQuotaState, type QuotaState } from './windows.ts'
+export type { BanOptions } from './quota/rate-limit.ts'
+export type { ErrorReport, ResponseReport } from './faults/observers.ts'
+export { hashToken, isToken } from './keys/token.ts'
+export { countRequest, newQuotaState, type QuotaState } from './quota/fixed-windows.ts'

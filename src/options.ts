@@ -1,12 +1,12 @@
-import type { CorsOptions } from './cors.ts'
-import type { SunsetPolicy } from './deprecation.ts'
-import { describe } from './describe.ts'
+import type { CorsOptions } from './http/cors.ts'
+import type { SunsetPolicy } from './pets/deprecation.ts'
+import { describe } from './support/describe-value.ts'
 import { PetStoreError } from './errors.ts'
-import { isCount } from './is-count.ts'
+import { isCount } from './support/predicates.ts'
 import { type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import type { Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
-import type { BanOptions } from './quota.ts'
-import type { ErrorReport, ResponseReport } from './report.ts'
+import type { BanOptions } from './quota/rate-limit.ts'
+import type { ErrorReport, ResponseReport } from './faults/observers.ts'
 
 /** The options of {@link createPetStore}. */
 export interface PetStoreOptions {

@@ -1,15 +1,15 @@
-import { authenticate, type Caller, unauthorized } from './authenticate.ts'
-import { addCorsHeaders, corsRules, isPreflight, preflight } from './cors.ts'
-import { addDeprecationHeaders, isRemoved } from './deprecation.ts'
-import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './exchange.ts'
-import { faultReply, withTimeout } from './fault.ts'
-import { linkBase } from './link.ts'
-import { andThen, isPending } from './maybe-promise.ts'
+import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
+import { addCorsHeaders, corsRules, isPreflight, preflight } from './http/cors.ts'
+import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
+import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './http/request.ts'
+import { faultReply, withTimeout } from './faults/guard-ports.ts'
+import { linkBase } from './pets/link.ts'
+import { andThen, isPending } from './support/maybe-promise.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { checkOptions, invalidOption, type PetStoreOptions } from './options.ts'
-import { createPet, getPet, listPets } from './pets.ts'
+import { createPet, getPet, listPets } from './pets/operations.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
 import {
   type Allowance,
@@ -19,14 +19,14 @@ import {
   rateLimitHeaders,
   subjectReader,
   tooManyRequests,
-} from './quota.ts'
-import { errorReply, headReply } from './reply.ts'
-import { reportFault, reportResponse } from './report.ts'
-import { matchRoute, noOperation, type Route } from './routes.ts'
-import { systemClock } from './system-clock.ts'
-import { type Target, targetReader } from './target.ts'
-import { untouched } from './windows.ts'
-import { pageWriter } from './written-page.ts'
+} from './quota/rate-limit.ts'
+import { errorReply, headReply } from './http/response.ts'
+import { reportFault, reportResponse } from './faults/observers.ts'
+import { matchRoute, noOperation, type Route } from './http/routes.ts'
+import { systemClock } from './support/system-clock.ts'
+import { type Target, targetReader } from './http/request-target.ts'
+import { untouched } from './quota/fixed-windows.ts'
+import { pageWriter } from './pets/written-page.ts'
 
 /** A pet store. Its functions may be used detached, and it may be a module's default export on Bun, Deno and Workers. */
 export interface PetStore {

@@ -10,14 +10,14 @@ const root = join(import.meta.dirname, '..')
 const places: Readonly<Record<string, string>> = {
   'petstore-kit': 'src/index.ts',
   'petstore-kit/testing': 'src/testing/index.ts',
-  'petstore-kit/node': 'adapters/node.ts',
-  'petstore-kit/express': 'adapters/express.ts',
-  'petstore-kit/fastify': 'adapters/fastify.ts',
-  'petstore-kit/bun': 'adapters/bun.ts',
-  'petstore-kit/deno': 'adapters/deno.ts',
-  'petstore-kit/sqlite': 'adapters/sqlite.ts',
-  'petstore-kit/postgres': 'adapters/postgres.ts',
-  'petstore-kit/redis': 'adapters/redis.ts',
+  'petstore-kit/node': 'adapters/hosts/node/index.ts',
+  'petstore-kit/express': 'adapters/hosts/express.ts',
+  'petstore-kit/fastify': 'adapters/hosts/fastify.ts',
+  'petstore-kit/bun': 'adapters/hosts/bun.ts',
+  'petstore-kit/deno': 'adapters/hosts/deno.ts',
+  'petstore-kit/sqlite': 'adapters/back-ends/sqlite/index.ts',
+  'petstore-kit/postgres': 'adapters/back-ends/postgres/index.ts',
+  'petstore-kit/redis': 'adapters/back-ends/redis/index.ts',
 }
 /** Runtimes of which only one door speaks. */
 const GLOBALS = 'declare const Bun: { serve(options: object): unknown }; declare const Deno: { serve: Function }\n'

@@ -1,6 +1,6 @@
 import type { QuotaStore } from '../../src/index.ts'
-import { type PostgresClient, postgres } from '../postgres.ts'
-import { type RedisClient, redis } from '../redis.ts'
+import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
+import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { loadDriver, using } from './driver.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
 import { ioRedisOptions, nodeRedisOptions, type Patience } from './redis-options.ts'

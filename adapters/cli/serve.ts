@@ -6,7 +6,7 @@ import {
   type PetStore,
   type ResponseReport,
 } from '../../src/index.ts'
-import { serve } from '../node.ts'
+import { serve } from '../hosts/node/index.ts'
 import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
 import { closeOnSignal } from './closing.ts'
 import { reason } from './driver.ts'

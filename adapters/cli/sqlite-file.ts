@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type SqliteDatabase, sqlite } from '../sqlite.ts'
+import { type SqliteDatabase, sqlite } from '../back-ends/sqlite/index.ts'
 import { loadDriver, using } from './driver.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
 

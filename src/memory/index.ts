@@ -1,6 +1,6 @@
 import { checkAgainst, clockRule, countRule } from '../options.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { systemClock } from '../system-clock.ts'
+import { systemClock } from '../support/system-clock.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
 import { memoryStorage } from './storage.ts'

@@ -1,9 +1,9 @@
-import { linkBase } from '../link.ts'
+import { linkBase } from '../pets/link.ts'
 import { memory } from '../memory/index.ts'
 import { checkOptions, invalidOption, type PetStoreOptions } from '../options.ts'
 import { createPetStore, type PetStore } from '../pet-store.ts'
 import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { isBelow, pathOf } from '../target.ts'
+import { isBelow, pathOf } from '../http/request-target.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 
 /** A pet store of a test's own, and what a test wants to move or look into. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { toBunHandler } from '../../adapters/bun.ts'
+import { toBunHandler } from '../../adapters/hosts/bun.ts'
 import { createPetStore } from '../../src/index.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
 
@@ -36,7 +36,7 @@ test('a global Bun that is not the runtime does no harm', async () => {
   vi.stubGlobal('Bun', {})
   onTestFinished(() => void vi.unstubAllGlobals())
   vi.resetModules()
-  const { toBunHandler } = await import('../../adapters/bun.ts')
+  const { toBunHandler } = await import('../../adapters/hosts/bun.ts')
   const answer = toBunHandler(createPetStore())
   expect((await answer(new Request('http://localhost/v1/pets'), { requestIP: () => null })).status).toBe(401)
 })

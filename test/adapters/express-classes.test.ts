@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
-import { toExpressHandler } from '../../adapters/express.ts'
+import { toExpressHandler } from '../../adapters/hosts/express.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type ExpressHandler, toExpressHandler } from '../../adapters/express.ts'
+import { type ExpressHandler, toExpressHandler } from '../../adapters/hosts/express.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
 
 type App = ReturnType<typeof express>

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { toBunHandler } from '../../adapters/bun.ts'
-import { toDenoHandler } from '../../adapters/deno.ts'
+import { toBunHandler } from '../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../adapters/hosts/deno.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
 
 /** The doors, as their runtimes would call them with a Request that the host has made itself. */

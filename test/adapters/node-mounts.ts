@@ -2,9 +2,9 @@ import * as http from 'node:http'
 import * as http2 from 'node:http2'
 import * as https from 'node:https'
 import Fastify from 'fastify'
-import { toExpressHandler } from '../../adapters/express.ts'
-import { petStorePlugin } from '../../adapters/fastify.ts'
-import { toNodeHandler } from '../../adapters/node.ts'
+import { toExpressHandler } from '../../adapters/hosts/express.ts'
+import { petStorePlugin } from '../../adapters/hosts/fastify.ts'
+import { toNodeHandler } from '../../adapters/hosts/node/index.ts'
 import type { KeyStore, PetStore } from '../../src/index.ts'
 
 /** A customer of the host's own, as a database gives it. */

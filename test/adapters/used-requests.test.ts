@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { toBunHandler } from '../../adapters/bun.ts'
-import { toDenoHandler } from '../../adapters/deno.ts'
+import { toBunHandler } from '../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../adapters/hosts/deno.ts'
 import { createPetStore, type KeyStore } from '../../src/index.ts'
 import { createTestPetStore } from '../../src/testing/index.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { toBunHandler } from '../../adapters/bun.ts'
-import { toDenoHandler } from '../../adapters/deno.ts'
+import { toBunHandler } from '../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../adapters/hosts/deno.ts'
 import { type ApiRequest, createPetStore, type PetStore } from '../../src/index.ts'
 import { startServer } from '../support/node-server.ts'
 import { rawRequest } from '../support/raw-http.ts'

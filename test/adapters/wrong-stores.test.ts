@@ -1,10 +1,10 @@
 import Fastify from 'fastify'
 import { describe, expect, test, vi } from 'vitest'
-import { toBunHandler } from '../../adapters/bun.ts'
-import { toDenoHandler } from '../../adapters/deno.ts'
-import { toExpressHandler } from '../../adapters/express.ts'
-import { petStorePlugin } from '../../adapters/fastify.ts'
-import { serve, toNodeHandler } from '../../adapters/node.ts'
+import { toBunHandler } from '../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../adapters/hosts/deno.ts'
+import { toExpressHandler } from '../../adapters/hosts/express.ts'
+import { petStorePlugin } from '../../adapters/hosts/fastify.ts'
+import { serve, toNodeHandler } from '../../adapters/hosts/node/index.ts'
 import { createPetStore } from '../../src/index.ts'
 
 const doors: Record<string, (petStore: never) => unknown> = {

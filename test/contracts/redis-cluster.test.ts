@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RedisClient, redis } from '../../adapters/redis.ts'
+import { type RedisClient, redis } from '../../adapters/back-ends/redis/index.ts'
 import { quotaContract } from '../../src/testing/index.ts'
 import {
   missingRedis,

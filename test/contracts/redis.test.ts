@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type RedisClient, redis } from '../../adapters/redis.ts'
+import { type RedisClient, redis } from '../../adapters/back-ends/redis/index.ts'
 import { quotaContract } from '../../src/testing/index.ts'
 import { missingRedis, REDIS_PROGRAMS, type RedisServer, startRedis } from '../support/redis-server.ts'
 

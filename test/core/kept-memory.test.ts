@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { encodeCursor } from '../../src/cursor.ts'
+import { encodeCursor } from '../../src/pets/cursor.ts'
 import { cached, memory } from '../../src/index.ts'
-import { originForm } from '../../src/target.ts'
-import { newToken } from '../../src/token.ts'
+import { originForm } from '../../src/http/request-target.ts'
+import { newToken } from '../../src/keys/token.ts'
 import { startApi } from '../support/api.ts'
 
 setFlagsFromString('--expose-gc')

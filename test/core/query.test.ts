@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeCursor, encodeCursor } from '../../src/cursor.ts'
+import { decodeCursor, encodeCursor } from '../../src/pets/cursor.ts'
 import { createPetStore, type Pet, type PetStatus, petStatuses } from '../../src/index.ts'
 import { startApi } from '../support/api.ts'
 

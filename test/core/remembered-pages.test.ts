@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encodeCursor } from '../../src/cursor.ts'
+import { encodeCursor } from '../../src/pets/cursor.ts'
 import { type ApiKey, memory, type Pet, type PlanLimits, type QuotaStore } from '../../src/index.ts'
 import { rateLimit, startApi } from '../support/api.ts'
 

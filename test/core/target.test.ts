@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { originForm } from '../../src/target.ts'
+import { originForm } from '../../src/http/request-target.ts'
 
 /** A path and a query, with whatever may look like the start of an address in them. */
 const origin = fc

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { postgres } from '../../adapters/postgres.ts'
-import { type RedisClient, redis } from '../../adapters/redis.ts'
-import { sqlite } from '../../adapters/sqlite.ts'
+import { postgres } from '../../adapters/back-ends/postgres/index.ts'
+import { type RedisClient, redis } from '../../adapters/back-ends/redis/index.ts'
+import { sqlite } from '../../adapters/back-ends/sqlite/index.ts'
 import { cached } from '../../src/index.ts'
 
 const limits = { perMinute: 5, perDay: 10 }

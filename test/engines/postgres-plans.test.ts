@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type PostgresValue, postgres } from '../../adapters/postgres.ts'
+import { type PostgresValue, postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { type PetQuery, petStatuses } from '../../src/index.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missing } from '../support/skips.ts'

@@ -1,6 +1,6 @@
 import { Client, type Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type PostgresClient, postgres } from '../../adapters/postgres.ts'
+import { type PostgresClient, postgres } from '../../adapters/back-ends/postgres/index.ts'
 import type { Pet, PetStorage } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 import { openPool } from '../support/postgres-back-end.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { postgres } from '../../adapters/postgres.ts'
+import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { createPetStore } from '../../src/index.ts'
 import { openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type PostgresBackEnd, postgres } from '../../adapters/postgres.ts'
+import { type PostgresBackEnd, postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { openPool } from '../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missingRedis, REDIS_PROGRAMS, type RedisServer, startRedis } from '../support/redis-server.ts'

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { postgres } from '../../adapters/postgres.ts'
-import { redis } from '../../adapters/redis.ts'
-import { guarded } from '../../adapters/sqlite/errors.ts'
+import { postgres } from '../../adapters/back-ends/postgres/index.ts'
+import { redis } from '../../adapters/back-ends/redis/index.ts'
+import { guarded } from '../../adapters/back-ends/sqlite/errors.ts'
 
 /** An error as Node's own modules throw it at what Jest runs: no instance of the Error that the code there knows. */
 function foreign(members: object): never {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type PostgresBackEnd, postgres } from '../../adapters/postgres.ts'
+import { type PostgresBackEnd, postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { createPetStore, type PetStoreOptions } from '../../src/index.ts'
 import { addAnimal, startLoad, toldIds } from '../support/load.ts'
 import { openPool } from '../support/postgres-back-end.ts'

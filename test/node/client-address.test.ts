@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressReader, canonicalAddress, type TrustProxy } from '../../adapters/node/client-address.ts'
+import { addressReader, canonicalAddress, type TrustProxy } from '../../adapters/hosts/shared/client-address.ts'
 import { startServer } from '../support/node-server.ts'
 import { rawRequest } from '../support/raw-http.ts'
 

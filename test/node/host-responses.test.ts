@@ -3,8 +3,8 @@ import { createServer, IncomingMessage, OutgoingMessage, type RequestListener, S
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
-import { toExpressHandler } from '../../adapters/express.ts'
-import { toNodeHandler } from '../../adapters/node.ts'
+import { toExpressHandler } from '../../adapters/hosts/express.ts'
+import { toNodeHandler } from '../../adapters/hosts/node/index.ts'
 import { keyedStore } from '../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../support/raw-http.ts'
 

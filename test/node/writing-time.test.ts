@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { type WritingTime, writingTimes } from '../../adapters/node/writing-time.ts'
-import { toNodeHandler } from '../../adapters/node.ts'
+import { type WritingTime, writingTimes } from '../../adapters/hosts/node/batched-writes.ts'
+import { toNodeHandler } from '../../adapters/hosts/node/index.ts'
 import { keyedStore } from '../support/node-server.ts'
 import { rawConnection } from '../support/raw-http.ts'
 
@@ -74,7 +74,7 @@ test('fake timers that a test had set before hold nothing back either', async ()
     setImmediate: (callback: () => void) => ({ id: due.push(callback) }),
     clearImmediate: () => {},
   }))
-  const { writingTimes } = await import('../../adapters/node/writing-time.ts')
+  const { writingTimes } = await import('../../adapters/hosts/node/batched-writes.ts')
   const writingTime = writingTimes()
   for (let i = 0; i < 200; i++) {
     if (i === 100) for (const callback of due.splice(0)) callback()

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type SqliteDatabase, type SqliteOptions, sqlite } from '../../adapters/sqlite.ts'
+import { type SqliteDatabase, type SqliteOptions, sqlite } from '../../adapters/back-ends/sqlite/index.ts'
 
 /** A connection of any driver, as the tests need it. */
 export type Connection = SqliteDatabase & { close(): unknown }

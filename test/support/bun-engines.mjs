@@ -1,7 +1,7 @@
 /** Run by Bun: the contract suites on Bun's own clients of PostgreSQL and Redis. Prints a line for each test that fails. */
 import { RedisClient, SQL } from 'bun'
-import { postgres } from '../../adapters/postgres.ts'
-import { redis } from '../../adapters/redis.ts'
+import { postgres } from '../../adapters/back-ends/postgres/index.ts'
+import { redis } from '../../adapters/back-ends/redis/index.ts'
 import { keyStoreContract, quotaContract, storageContract } from '../../src/testing/index.ts'
 
 const { POSTGRES_URL, REDIS_URL } = process.env

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { type ServeOptions, type ServingPetStore, serve } from '../../adapters/node.ts'
+import { type ServeOptions, type ServingPetStore, serve } from '../../adapters/hosts/node/index.ts'
 import type { PetStoreOptions } from '../../src/index.ts'
 import { createPetStore, memory, type PetStore } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'

@@ -1,5 +1,5 @@
 import { Pool, type PoolConfig } from 'pg'
-import { type PostgresBackEnd, type PostgresClient, postgres } from '../../adapters/postgres.ts'
+import { type PostgresBackEnd, type PostgresClient, postgres } from '../../adapters/back-ends/postgres/index.ts'
 import type { Clock } from '../../src/index.ts'
 import type { Opened } from '../../src/testing/index.ts'
 

@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { type NewPet, petStatuses } from '../../model.ts'
-import { isName } from '../../schema.ts'
+import { isName } from '../../pets/schemas.ts'
 import type { FastCheck } from './fast-check.ts'
 
 export const INT64_MIN = -(2n ** 63n)

@@ -1,6 +1,6 @@
 import type { Arbitrary, AsyncCommand } from 'fast-check'
 import type { BanRule, Clock, QuotaRequest, QuotaStore } from '../../ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../../windows.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../../quota/fixed-windows.ts'
 import { type ManualClock, manualClock } from '../clock.ts'
 import { texts } from './arbitraries.ts'
 import { checkEqual, checkSameItems, show } from './assert.ts'

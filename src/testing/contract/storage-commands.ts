@@ -1,5 +1,5 @@
 import type { Arbitrary, AsyncCommand } from 'fast-check'
-import { describe } from '../../describe.ts'
+import { describe } from '../../support/describe-value.ts'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
 import type { PetQuery, PetStorage } from '../../ports.ts'
 import { INT64_MAX, INT64_MIN, int64s, newPets } from './arbitraries.ts'

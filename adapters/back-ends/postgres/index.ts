@@ -1,0 +1,78 @@
+import { checkAgainst, clockRule, keyCacheRule, type OptionRules } from '../../../src/door.ts'
+import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
+import { type PostgresClient, querying } from './client.ts'
+import { postgresKeyStore } from './keys.ts'
+import { migrate } from './migrate.ts'
+import { namesIn, schemaRule } from './names.ts'
+import { postgresQuota } from './quota.ts'
+import { type PostgresStorage, postgresStorage } from './storage.ts'
+import { sqlTime } from './time.ts'
+
+export type { PostgresClient, PostgresValue } from './client.ts'
+export type { PostgresStorage } from './storage.ts'
+
+/** The options of {@link postgres}. */
+export interface PostgresOptions {
+  /** The schema that holds the tables; `migrate` creates it where it is not there. @default 'petstore' */
+  readonly schema?: string | undefined
+  /** How keys are cached in this process, or `false` to ask the engine at every request. @default { ttl: 30000, max: 10000 } */
+  readonly keyCache?: KeyCacheOptions | false | undefined
+  /**
+   * The time to live by in tests, in milliseconds since the Unix epoch.
+   *
+   * @default the engine's own, so that machines whose clocks differ count alike
+   */
+  readonly clock?: Clock | undefined
+}
+
+/** A back end on PostgreSQL. */
+export interface PostgresBackEnd {
+  /** The animals. Their ids become visible in ascending order, whatever transactions run beside one another. */
+  readonly storage: PostgresStorage
+  /** The keys, of which only the SHA-256 of the token is kept. */
+  readonly keyStore: ManagedKeyStore
+  /** The counts, one row a subject. */
+  readonly quota: QuotaStore
+  /**
+   * Creates the tables, or brings them up to date. It may be called at every start, by many processes at once.
+   *
+   * @throws {PetStoreError} `service_unavailable` where the engine cannot be reached
+   */
+  migrate(): Promise<void>
+}
+
+const RULES: OptionRules<keyof PostgresOptions> = { schema: schemaRule, keyCache: keyCacheRule, clock: clockRule }
+
+/**
+ * Keeps animals, keys and counts in PostgreSQL 12 or later, for any number of processes.
+ *
+ * Each operation is one statement and leaves nothing behind on its connection, so a pooler may stand between. The client
+ * stays yours: listen to the `error` event of a `Pool`, and end it when you are done.
+ *
+ * @param client - a `Pool` or `Client` of pg, a PGlite, or anything else with `query(text, values)`
+ * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
+ * @example
+ * ```ts
+ * import { PGlite } from '@electric-sql/pglite'
+ * import { createPetStore } from 'petstore-kit'
+ * import { postgres } from 'petstore-kit/postgres'
+ *
+ * const backEnd = postgres(new PGlite())
+ * await backEnd.migrate()
+ * const { token } = await backEnd.keyStore.issue({ plan: 'pro' })
+ * const petStore = createPetStore({ ...backEnd })
+ * ```
+ */
+export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
+  checkAgainst(RULES, options)
+  const { schema = 'petstore', keyCache = {}, clock } = options
+  const query = querying(client)
+  const names = namesIn(schema)
+  const keyStore = postgresKeyStore(query, names, sqlTime(clock))
+  return {
+    storage: postgresStorage(query, names),
+    keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
+    quota: postgresQuota(query, names, clock),
+    migrate: () => migrate(query, names),
+  }
+}

@@ -1,0 +1,68 @@
+import { type ApiKey, hashToken, isToken, type ManagedKeyStore, newKey } from '../../../src/index.ts'
+import type { Query } from './client.ts'
+import type { Names } from './names.ts'
+import { guarded, unguarded } from './text.ts'
+import type { SqlTime } from './time.ts'
+
+interface KeyRow {
+  readonly id: string
+  readonly plan: string
+  readonly account: string | null
+  readonly minute: number | null
+  readonly day: number | null
+  readonly label: string | null
+  readonly created: number
+  readonly expires: number | null
+  readonly revoked: number | null
+}
+
+const COLUMNS = `id, ${guarded('plan')} AS plan, ${guarded('account')} AS account, ${guarded('label')} AS label,
+limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
+
+/** API keys in a table, by the SHA-256 of their token: the token itself never leaves the process. */
+export function postgresKeyStore(query: Query, { keys }: Names, time: SqlTime): ManagedKeyStore {
+  const findOne = `SELECT ${COLUMNS} FROM ${keys}
+WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${time.at(2)})`
+  const revokeOne = `UPDATE ${keys} SET revoked_at = ${time.at(2)} WHERE id = $1 AND revoked_at IS NULL RETURNING id`
+  const listAll = `SELECT ${COLUMNS} FROM ${keys} ORDER BY number`
+  const issueOne = `INSERT INTO ${keys}
+(id, token_sha256, plan, account, limit_per_minute, limit_per_day, label, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) RETURNING ${COLUMNS}`
+
+  return {
+    async find(token) {
+      if (!isToken(token)) return undefined
+      const [row] = await query<KeyRow>(findOne, [await hashToken(token), ...time.values()])
+      return row && toKey(row)
+    },
+    async issue(options) {
+      // The time of the issue is the engine's: the statement says it.
+      const { token, hash, key } = await newKey(options, 0)
+      const { id, plan, account, limits, label, expiresAt } = key
+      const limitValues = [limits?.perMinute ?? null, limits?.perDay ?? null]
+      const values = [id, hash, plan, account ?? null, ...limitValues, label ?? null, expiresAt ?? null]
+      const [row] = await query<KeyRow>(issueOne, [...values, ...time.values()])
+      return { token, key: toKey(row as KeyRow) }
+    },
+    async revoke(id) {
+      // No key has such an id, and the engine would refuse the text itself.
+      if (id.includes('\u0000')) return false
+      return (await query(revokeOne, [id, ...time.values()])).length === 1
+    },
+    list: async () => (await query<KeyRow>(listAll)).map(toKey),
+  }
+}
+
+function toKey(row: KeyRow): ApiKey {
+  const { id, plan, account, label, minute: perMinute, day: perDay } = row
+  return Object.freeze({
+    id,
+    plan: unguarded(plan),
+    createdAt: Number(row.created),
+    ...(account !== null && { account: unguarded(account) }),
+    ...(perMinute !== null && perDay !== null && { limits: { perMinute: Number(perMinute), perDay: Number(perDay) } }),
+    ...(label !== null && { label: unguarded(label) }),
+    ...(row.expires !== null && { expiresAt: Number(row.expires) }),
+    ...(row.revoked !== null && { revokedAt: Number(row.revoked) }),
+  })
+}

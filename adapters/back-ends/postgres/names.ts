@@ -1,0 +1,57 @@
+import type { OptionRules } from '../../../src/door.ts'
+
+/** Longer names are cut by the engine without a word, and two of them might then be one. */
+const NAME_BYTES = 63
+
+/** The names of what the ports use, quoted for a statement. */
+export interface Names {
+  readonly schema: string
+  readonly versions: string
+  readonly pets: string
+  readonly petIds: string
+  readonly keys: string
+  readonly quota: string
+  readonly spend: string
+}
+
+/** What is expected of a schema's name. */
+export const schemaRule: OptionRules[string] = [
+  `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
+  isName,
+]
+
+/** Names everything within one schema. */
+export function namesIn(schema: string): Names {
+  const quoted = identifier(schema)
+  return {
+    schema: quoted,
+    versions: `${quoted}.versions`,
+    pets: `${quoted}.pets`,
+    petIds: `${quoted}.pet_ids`,
+    keys: `${quoted}.keys`,
+    quota: `${quoted}.quota`,
+    spend: `${quoted}.spend`,
+  }
+}
+
+function isName(name: unknown): boolean {
+  if (typeof name !== 'string' || name === '' || name.startsWith('pg_')) return false
+  return name.isWellFormed() && !name.includes('\u0000') && new TextEncoder().encode(name).length <= NAME_BYTES
+}
+
+function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** A text between tags that do not stand in it. */
+export function dollarQuoted(text: string, name: string): string {
+  let tag = `$${name}$`
+  while (text.includes(tag)) tag = tag.replace(/\$$/, '_$')
+  return tag + text + tag
+}
+
+/** A text as it stands in a statement, whatever the engine's setting for backslashes. */
+export function literal(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
+  return text.includes('\\') ? `E${quoted}` : quoted
+}

@@ -1,0 +1,61 @@
+import { invalidOption } from '../../../src/door.ts'
+
+/** A client of ioredis, or its `Cluster`. */
+export interface IoRedisClient {
+  /** Sends one command. */
+  call(command: string, ...args: string[]): Promise<unknown>
+}
+
+/** A client of node-redis, or its cluster, pool or sentinel. */
+export interface NodeRedisClient {
+  /** Runs a script. */
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+  /** Runs a script that the server knows, by its SHA-1. */
+  evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+}
+
+/** A client of Bun. */
+export interface BunRedisClient {
+  /** Sends one command. */
+  send(command: string, args: string[]): Promise<unknown>
+}
+
+/** What is needed of a Redis client: to send one command. A function that takes its words will do for any other client. */
+export type RedisClient = IoRedisClient | NodeRedisClient | BunRedisClient | ((...words: string[]) => Promise<unknown>)
+
+/** Runs a script by its SHA-1 or its text, on one key. */
+export interface Evaluator {
+  evalSha(sha1: string, key: string, args: string[]): Promise<unknown>
+  eval(script: string, key: string, args: string[]): Promise<unknown>
+}
+
+/**
+ * Finds out how a client wants to be called.
+ *
+ * @throws {PetStoreError} `invalid_option`
+ */
+export function evaluatorOf(client: RedisClient): Evaluator {
+  if (typeof client === 'function') return byWords((command, words) => client(command, ...words))
+  if (has(client, 'evalSha')) {
+    return {
+      evalSha: (sha1, key, args) => client.evalSha(sha1, { keys: [key], arguments: args }),
+      eval: (script, key, args) => client.eval(script, { keys: [key], arguments: args }),
+    }
+  }
+  if (has(client, 'call')) return byWords((command, words) => client.call(command, ...words))
+  if (has(client, 'send')) return byWords((command, words) => client.send(command, words))
+  throw invalidOption('client', 'a client of ioredis, node-redis or Bun, or a function that sends one command', client)
+}
+
+function byWords(send: (command: string, words: string[]) => Promise<unknown>): Evaluator {
+  return {
+    evalSha: (sha1, key, args) => send('EVALSHA', [sha1, '1', key, ...args]),
+    eval: (script, key, args) => send('EVAL', [script, '1', key, ...args]),
+  }
+}
+
+type Clients = Exclude<RedisClient, (...words: string[]) => unknown>
+
+function has<Name extends string>(client: Clients, name: Name): client is Extract<Clients, Record<Name, unknown>> {
+  return typeof client === 'object' && client !== null && typeof (client as never)[name] === 'function'
+}

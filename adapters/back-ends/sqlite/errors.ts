@@ -1,0 +1,45 @@
+import { PetStoreError } from '../../../src/index.ts'
+
+/** SQLite's result codes that tell of its surroundings, not of the statement, by the name and the number that drivers give. */
+const UNAVAILABLE = new Map([
+  ['SQLITE_BUSY', 5],
+  ['SQLITE_LOCKED', 6],
+  ['SQLITE_READONLY', 8],
+  ['SQLITE_IOERR', 10],
+  ['SQLITE_FULL', 13],
+  ['SQLITE_CANTOPEN', 14],
+  ['SQLITE_PROTOCOL', 15],
+])
+const UNAVAILABLE_NUMBERS = new Set(UNAVAILABLE.values())
+
+/** Whether another connection holds the lock that a statement needs. */
+export function isBusy(error: unknown): boolean {
+  const { name, number } = resultCode(error)
+  return name?.startsWith('SQLITE_BUSY') === true || number === UNAVAILABLE.get('SQLITE_BUSY')
+}
+
+/** Does something with the database. What keeps it from its file becomes `service_unavailable`; other errors stay. */
+export function guarded<T>(use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    throw isUnavailable(error) ? new PetStoreError('service_unavailable', undefined, { cause: error }) : error
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  const { name, number } = resultCode(error)
+  if (number !== undefined && UNAVAILABLE_NUMBERS.has(number)) return true
+  // Extended codes are written behind the code: SQLITE_IOERR_WRITE, SQLITE_BUSY_SNAPSHOT.
+  return name !== undefined && UNAVAILABLE.has(name.split('_', 2).join('_'))
+}
+
+/**
+ * better-sqlite3 and libsql give a name, `bun:sqlite` a name and a number, `node:sqlite` a number in `errcode`, on an error
+ * that under Jest is of another realm.
+ */
+function resultCode(error: unknown): { name?: string; number?: number } {
+  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }
+  if (typeof errcode === 'number') return { number: errcode & 0xff }
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? { name: code } : {}
+}

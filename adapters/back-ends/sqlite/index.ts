@@ -1,0 +1,80 @@
+import {
+  checkAgainst,
+  clockRule,
+  invalidOption,
+  keyCacheRule,
+  millisecondsRule,
+  type OptionRules,
+  systemClock,
+} from '../../../src/door.ts'
+import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
+import { type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './database.ts'
+import { guarded } from './errors.ts'
+import { sqliteKeyStore } from './keys.ts'
+import { sqliteQuota } from './quota.ts'
+import { migrate } from './schema.ts'
+import { type SqliteStorage, sqliteStorage } from './storage.ts'
+import { createWriter } from './writer.ts'
+
+export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './database.ts'
+export type { SqliteStorage } from './storage.ts'
+
+/** The options of {@link sqlite}. */
+export interface SqliteOptions {
+  /** The time by which keys are issued and revoked. @default the system's */
+  readonly clock?: Clock | undefined
+  /** How keys are cached in this process, or `false` to ask the file at every request. @default { ttl: 30000, max: 10000 } */
+  readonly keyCache?: KeyCacheOptions | false | undefined
+  /** How long a call waits for another process to finish writing, in milliseconds. @default what is set on the connection, or 5000 where that is 0 */
+  readonly busyTimeout?: number | undefined
+  /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default what you have set on the connection, or 'full'; `normal` in a WAL counts as unset, since some drivers begin with it */
+  readonly synchronous?: SqliteSynchronous | undefined
+}
+
+const RULES: OptionRules<keyof SqliteOptions> = {
+  clock: clockRule,
+  keyCache: keyCacheRule,
+  busyTimeout: millisecondsRule,
+  synchronous: [SYNCHRONOUS.join(', '), (value) => (SYNCHRONOUS as readonly unknown[]).includes(value)],
+}
+
+/**
+ * Keeps animals, keys and counts in one SQLite file, which several processes of one machine may share.
+ *
+ * Takes a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later), best one that nothing
+ * else uses, and creates its tables, whose names begin with `petstore_`, where they are not there. It changes the journal
+ * to a WAL. The connection stays yours to close.
+ *
+ * @throws {PetStoreError} `invalid_option` where an option is wrong, or the tables are those of a later release;
+ * `service_unavailable` where the file cannot be used now
+ * @example
+ * ```ts
+ * import Database from 'better-sqlite3'
+ * import { createPetStore } from 'petstore-kit'
+ * import { sqlite } from 'petstore-kit/sqlite'
+ *
+ * const backEnd = sqlite(new Database('pets.db'))
+ * const { token } = await backEnd.keyStore.issue({ plan: 'pro' })
+ * const petStore = createPetStore({ ...backEnd })
+ * ```
+ */
+export function sqlite(
+  database: SqliteDatabase,
+  options: SqliteOptions = {},
+): { storage: SqliteStorage; keyStore: ManagedKeyStore; quota: QuotaStore } {
+  checkAgainst(RULES, options)
+  const { clock = systemClock, keyCache = {}, busyTimeout, synchronous } = options
+  if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
+    throw invalidOption('database', 'a connection with prepare and exec', database)
+  return guarded(() => {
+    setUp(database, { busyTimeout, synchronous })
+    migrate(database)
+    const writer = createWriter(database)
+    const keyStore = sqliteKeyStore(database, writer, clock)
+    return {
+      storage: sqliteStorage(database, writer),
+      keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
+      quota: sqliteQuota(database, writer, clock),
+    }
+  })
+}

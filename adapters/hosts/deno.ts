@@ -1,0 +1,117 @@
+import { invalidOption } from '../../src/door.ts'
+import type { ApiRequest, PetStore } from '../../src/index.ts'
+import { type FetchHandlerOptions, fetchAnswerer } from './shared/fetch-handler.ts'
+import { ServedRequest } from './shared/served-request.ts'
+import { letBodyPass, letBodyPassWhenSent } from './shared/deno-body.ts'
+import { checkPetStore } from './shared/check-pet-store.ts'
+
+export type { TrustProxy } from './shared/client-address.ts'
+
+/** The options of {@link toDenoHandler}. */
+export type DenoHandlerOptions = FetchHandlerOptions
+
+/** What is needed of the second argument of a Deno handler: the address of the connection, which a Unix socket lacks. */
+export interface DenoServeInfo {
+  readonly remoteAddr: object & { readonly hostname?: string }
+}
+
+/** A handler of `Deno.serve`. It never throws or rejects. */
+export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Response>
+
+/**
+ * Makes a handler for `Deno.serve` that knows each client's address.
+ *
+ * Without need of the address, `petStore.fetch` does as well.
+ *
+ * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
+ * @example
+ * ```ts
+ * import { createPetStore } from 'petstore-kit'
+ * import { toDenoHandler } from 'petstore-kit/deno'
+ *
+ * Deno.serve({ port: 3000 }, toDenoHandler(createPetStore()))
+ * ```
+ */
+export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
+  checkPetStore(petStore)
+  const answer = fetchAnswerer(withTimelySignal(petStore), options, DenoRequest)
+  return async (request, info) => {
+    const response = await answer(request, info)
+    // Where there is nothing, a host may look elsewhere, and read the body there.
+    if (response.status === 404) return letBodyPassWhenSent(request, response)
+    void letBodyPass(request)
+    return response
+  }
+}
+
+class DenoRequest extends ServedRequest<DenoServeInfo> {
+  override readonly target = targetOf(this.request)
+
+  protected override peer(): string | undefined {
+    const { connection } = this
+    if (!connection?.remoteAddr) throw invalidOption('info', 'that of Deno as the second argument', connection)
+    return connection.remoteAddr.hostname
+  }
+}
+
+/** Deno puts the target behind the Host header as that came, so that a path in there would stand before it. */
+function targetOf({ url, headers }: Request): string {
+  const host = headers.get('host') ?? ''
+  const start = url.indexOf('://') + 3
+  return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
+}
+
+/** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */
+function withTimelySignal(petStore: PetStore): PetStore {
+  return {
+    fetch: petStore.fetch,
+    basePath: petStore.basePath,
+    handle: async (request) => {
+      const answered = new AbortController()
+      try {
+        return await petStore.handle(new TimelyRequest(request, answered.signal))
+      } finally {
+        answered.abort()
+      }
+    },
+  }
+}
+
+class TimelyRequest implements ApiRequest {
+  readonly method: string
+  readonly target: string
+  readonly #request: ApiRequest
+  readonly #answered: AbortSignal
+  #left: AbortController | undefined
+
+  constructor(request: ApiRequest, answered: AbortSignal) {
+    this.method = request.method
+    this.target = request.target
+    this.#request = request
+    this.#answered = answered
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#request.clientAddress
+  }
+
+  get signal(): AbortSignal {
+    this.#left ??= this.#watch(new AbortController())
+    return this.#left.signal
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.header(name)
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    return this.#request.body(limit)
+  }
+
+  #watch(left: AbortController): AbortController {
+    const { signal } = this.#request
+    if (signal?.aborted) left.abort()
+    else signal?.addEventListener('abort', () => left.abort(), { signal: this.#answered })
+    return left
+  }
+}

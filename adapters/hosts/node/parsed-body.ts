@@ -1,0 +1,70 @@
+import { PetStoreError } from '../../../src/index.ts'
+import { sentHeader } from './headers.ts'
+import type { NodeIncoming } from './types.ts'
+
+const SHORTEST = '{"name":"a","categoryId":1}'
+const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
+
+/**
+ * What the host has kept of a body that it has read: the exact bytes where there are any, else what its parser made of
+ * them, as long as writing that anew loses nothing.
+ *
+ * @throws {PetStoreError} `body_already_read`
+ */
+export function keptBody(incoming: NodeIncoming): Uint8Array {
+  const { httpVersionMajor, rawBody, body, _body } = incoming
+  for (const kept of [rawBody, body]) if (kept instanceof Uint8Array) return kept
+  const length = sentHeader(incoming, 'content-length')
+  for (const kept of [rawBody, body])
+    if (typeof kept === 'string' && Number(length ?? 1) > 0) return wholeText(kept, length)
+  // HTTP/2 may send a body of which no header speaks.
+  const isAnnounced = sentHeader(incoming, 'transfer-encoding') !== undefined || httpVersionMajor > 1
+  if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
+  if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
+  if (isEmptyObject(body) && _body !== true && !(Number(length) < SHORTEST.length))
+    throw lost('the body was read, and only an empty object was kept')
+  return Buffer.from(rewrite(body))
+}
+
+/** A parser of JSON may have made the text of a string: the length tells. Decoding puts U+FFFD for what is not UTF-8. */
+function wholeText(text: string, length: unknown): Uint8Array {
+  const bytes = Buffer.from(text)
+  if (length !== undefined && Number(length) !== bytes.byteLength)
+    throw lost('the body was read, and the text that was kept is not as long as it was')
+  if (text.includes('\ufffd')) throw lost('the body was read, and the text that was kept may not be what it was')
+  return bytes
+}
+
+/** Parsers set `{}` where they have parsed nothing, so it stands for a body only where no animal can have been lost. */
+function isEmptyObject(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0
+}
+
+function rewrite(body: unknown): string {
+  try {
+    const text: string | undefined = JSON.stringify(body, (_name, value: unknown) => {
+      if (isRounded(value)) throw lost(`the body was parsed, and the number ${value} in it may have been rounded`)
+      return value
+    })
+    if (text !== undefined) return text
+  } catch (error) {
+    if (error instanceof PetStoreError) throw error
+    if (error instanceof RangeError) throw new PetStoreError('malformed_json', TOO_DEEP)
+    throw lost('the body was parsed, and cannot be written as JSON again', error)
+  }
+  throw lost('the body was parsed, and is no JSON value any more')
+}
+
+/** Integers beyond 2^53 and what overflowed to infinity. That a number was a fraction in the text cannot be told any more. */
+function isRounded(value: unknown): boolean {
+  return (
+    typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))
+  )
+}
+
+/** The error of a body that the host has read, and of which nothing exact is left. */
+export function lost(why: string, cause?: unknown): PetStoreError {
+  return new PetStoreError('body_already_read', `${why}: mount the pet store ahead of it, or keep request.rawBody`, {
+    cause,
+  })
+}

@@ -1,0 +1,101 @@
+import type { ApiRequest } from '../../../src/index.ts'
+import { readBody } from './read-body.ts'
+import type { AddressReader } from '../shared/client-address.ts'
+import type { sentHeader } from './headers.ts'
+import type { Place } from './mount-path.ts'
+import type { NodeIncoming, NodeOutgoing } from './types.ts'
+
+/** A Node request as plain values, each read only when asked for. */
+export class NodeRequest implements ApiRequest {
+  readonly method: string
+  readonly target: string
+  readonly mountPath: string
+  /** True while the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). */
+  awaitsContinue: boolean
+  /** True once the whole answer is on its way, even where the connection is then kept for a while to drain the body. */
+  isAnswered = false
+  readonly #incoming: NodeIncoming
+  readonly #outgoing: NodeOutgoing
+  readonly #readAddress: AddressReader
+  readonly #readHeader: typeof sentHeader
+  /** Taken before anything is awaited: a socket that has closed has no address any more. */
+  readonly #peer: string | undefined
+  #abort: AbortController | undefined
+
+  constructor(
+    incoming: NodeIncoming,
+    outgoing: NodeOutgoing,
+    place: Place,
+    readAddress: AddressReader,
+    readHeader: typeof sentHeader,
+    awaitsContinue: boolean,
+  ) {
+    this.method = incoming.method ?? 'GET'
+    this.target = place.target
+    this.mountPath = place.mountPath
+    this.awaitsContinue = awaitsContinue
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+    this.#readAddress = readAddress
+    this.#readHeader = readHeader
+    this.#peer = peerAddress(incoming)
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#readAddress(this.#peer, this.header('x-forwarded-for'))
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= abortOnLeave(this, this.#incoming, this.#outgoing)
+    return this.#abort.signal
+  }
+
+  header(name: string): string | undefined {
+    return this.#readHeader(this.#incoming, name)
+  }
+
+  /** What is refused before it is read rejects as well. Were it async, each body would wait for three ticks more. */
+  body(limit: number): Promise<Uint8Array> {
+    try {
+      return readBody(this.#incoming, limit, this)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Tells a client that waits for it to send the body. */
+  sendContinue(): void {
+    if (this.awaitsContinue) this.#outgoing.writeContinue()
+    this.awaitsContinue = false
+  }
+}
+
+/** In HTTP/2 the socket of a session that has ended throws when it is looked at. */
+function peerAddress({ socket }: NodeIncoming): string | undefined {
+  try {
+    return socket?.remoteAddress
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * A response that closes before all of it was sent has lost its client. Node calls one finished as well whose last bytes
+ * failed to be written; only the socket tells.
+ */
+function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: NodeOutgoing): AbortController {
+  const controller = new AbortController()
+  const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished
+  const onClose = () => {
+    if (!request.isAnswered && (!isFinished() || hasFailed(incoming))) controller.abort()
+  }
+  if (incoming.httpVersionMajor >= 2) incoming.on('aborted', () => controller.abort())
+  if (outgoing.destroyed) onClose()
+  else outgoing.on('close', onClose)
+  return controller
+}
+
+/** In HTTP/2 a socket carries many requests, and one that has closed throws when it is looked at. */
+function hasFailed({ httpVersionMajor, socket }: NodeIncoming): boolean {
+  return httpVersionMajor < 2 && socket?.errored != null
+}

@@ -1,0 +1,95 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { checkAgainst, millisecondsRule, type OptionRules, originForm } from '../../../src/door.ts'
+import type { PetStore } from '../../../src/index.ts'
+import { trustProxyRule } from '../shared/client-address.ts'
+import { closer, REQUEST_EVENTS, type Running, runningResponses } from './closing.ts'
+import { answerConnect } from './connect.ts'
+import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
+import { sentHeader } from './headers.ts'
+
+/** The options of {@link serve}. */
+export interface ServeOptions extends NodeHandlerOptions {
+  /** The port to listen on; 0 for any that is free. @default 3000 */
+  readonly port?: number | undefined
+  /** The address to listen on. @default '127.0.0.1' */
+  readonly host?: string | undefined
+  /** How long `close` lets running requests finish, in milliseconds. @default 10000 */
+  readonly closeTimeout?: number | undefined
+  /** How long nothing may move on a connection before it is closed, in milliseconds. @default 120000 */
+  readonly idleTimeout?: number | undefined
+}
+
+const RULES: OptionRules<keyof ServeOptions> = {
+  port: [
+    'a whole number from 0 to 65535',
+    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+  ],
+  host: ['an address or a name', (value) => typeof value === 'string' && value !== ''],
+  closeTimeout: millisecondsRule,
+  idleTimeout: millisecondsRule,
+  trustProxy: trustProxyRule,
+}
+
+/** A server that listens. */
+export interface ServingPetStore {
+  /** Its address, such as `http://127.0.0.1:3000`, without the base path. */
+  readonly url: string
+  /** Takes no more requests, lets those that run finish, and resolves when all connections are closed. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a pet store on a server of its own.
+ *
+ * @throws {Error} that of Node, such as `EADDRINUSE`, where it cannot listen; {@link PetStoreError} `invalid_option` where
+ * the store or an option is wrong
+ * @example
+ * ```ts
+ * import { createPetStore } from 'petstore-kit'
+ * import { serve } from 'petstore-kit/node'
+ *
+ * const server = await serve(createPetStore(), { port: 0 })
+ * console.log(server.url)
+ * await server.close()
+ * ```
+ */
+export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
+  checkAgainst(RULES, options)
+  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, trustProxy } = options
+  const server = createServer()
+  const running = runningResponses(server)
+  const close = closer(server, running, closeTimeout)
+  // Beyond a count of headers Node drops the rest in silence, a second Authorization too. Their bytes are limited anyway.
+  server.maxHeadersCount = 0
+  // A client that never reads its answer would otherwise be waited for without end.
+  server.setTimeout(idleTimeout)
+  // Node's own five seconds between requests are less than a proxy keeps its connections for: it would send on one that closes.
+  server.keepAliveTimeout = idleTimeout
+  answerAll(server, running, nodeAnswerer(petStore, { trustProxy }))
+  await listen(server, port, host)
+  return { url: urlOf(server.address() as AddressInfo), close }
+}
+
+/** Answers requests of every kind, and CONNECT. */
+function answerAll(server: Server, running: Running, answer: NodeAnswerer): void {
+  const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue?: boolean) =>
+    answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader, awaitsContinue)
+  for (const event of REQUEST_EVENTS) {
+    server.on(event, (incoming, outgoing) => void reply(incoming, outgoing, event === 'checkContinue'))
+  }
+  answerConnect(server, running, (incoming, outgoing) => void reply(incoming, outgoing))
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Heard later as well: a connection that cannot be accepted, as when files run out, must not end the process.
+    server.on('error', reject)
+    server.listen(port, host, resolve)
+  })
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address
+  return `http://${family === 'IPv6' && host !== 'localhost' ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,12 @@
+import { invalidOption } from '../../../src/door.ts'
+import type { PetStore } from '../../../src/index.ts'
+
+/**
+ * Refuses what is no store where it is mounted, and not at the first request.
+ *
+ * @throws {PetStoreError} `invalid_option`, naming `petStore`
+ */
+export function checkPetStore(petStore: Partial<PetStore> | null | undefined): void {
+  if (typeof petStore?.handle !== 'function' || typeof petStore.basePath !== 'string')
+    throw invalidOption('petStore', 'what createPetStore gives, with handle and basePath', petStore)
+}

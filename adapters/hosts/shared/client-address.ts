@@ -1,0 +1,130 @@
+import { BlockList, isIP } from 'node:net'
+import { checkAgainst, invalidOption, type OptionRules } from '../../../src/door.ts'
+import type { PetStoreError } from '../../../src/index.ts'
+
+/**
+ * Whose word on the client's address is taken.
+ *
+ * `false`: nobody's, the address is that of the connection. A number: that many proxies stand in front, each of which
+ * adds an address to `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first
+ * address from the right that is not among them.
+ */
+export type TrustProxy = false | number | readonly string[]
+
+/** Reads a client's address from that of the connection and the `X-Forwarded-For` header. */
+export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
+
+/**
+ * Makes the reader for one setting of `trustProxy`.
+ *
+ * @throws {PetStoreError} `invalid_option`
+ */
+export function addressReader(trustProxy: TrustProxy = false): AddressReader {
+  if (trustProxy === false) return (peer) => firstKnown([peer])
+  if (typeof trustProxy === 'number') return byHops(checkHops(trustProxy))
+  return byList(trustedList(trustProxy))
+}
+
+/**
+ * The reader for the options of a door, which hold nothing else but what is named as well.
+ *
+ * @throws {PetStoreError} `invalid_option`
+ */
+export function readerOf(
+  options: { readonly trustProxy?: TrustProxy | undefined },
+  others: readonly string[] = [],
+): AddressReader {
+  checkAgainst({ trustProxy: trustProxyRule }, options, others)
+  return addressReader(options.trustProxy)
+}
+
+const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
+
+/** What is expected of the option; its number or its entries are looked at where they are read. */
+export const trustProxyRule: OptionRules[string] = [
+  EXPECTED,
+  (value) => value === false || typeof value === 'number' || Array.isArray(value),
+]
+
+function byHops(hops: number): AddressReader {
+  return (peer, forwardedFor) => {
+    const chain = [peer, ...forwardedAddresses(forwardedFor)]
+    return firstKnown(chain.slice(0, hops + 1))
+  }
+}
+
+function byList(trusted: BlockList): AddressReader {
+  return (peer, forwardedFor) => {
+    const chain = [peer, ...forwardedAddresses(forwardedFor)]
+    const client = chain.findIndex((text) => !isTrusted(trusted, text))
+    return firstKnown(client === -1 ? chain : chain.slice(0, client + 1))
+  }
+}
+
+/** The last of a chain, nearest first, whose text is an address: what a proxy could not name falls back on the proxy. */
+function firstKnown(chain: readonly (string | undefined)[]): string | undefined {
+  for (let i = chain.length - 1; i >= 0; i--) {
+    const address = chain[i] === undefined ? undefined : canonicalAddress(chain[i] as string)
+    if (address !== undefined) return address
+  }
+  return undefined
+}
+
+function isTrusted(trusted: BlockList, text: string | undefined): boolean {
+  const address = text === undefined ? undefined : canonicalAddress(text)
+  return address !== undefined && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** The addresses that the proxies added, the nearest proxy's first. */
+function forwardedAddresses(header = ''): string[] {
+  return header === '' ? [] : header.split(',').reverse()
+}
+
+/**
+ * One spelling for each address: without a port, a zone or brackets, IPv4 that is mapped into IPv6 as IPv4.
+ * `undefined` for a text that is no address.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  if (isIP(text) === 4) return text
+  const bare = text
+    .trim()
+    .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1')
+    .replace(/%.*$/, '')
+  const version = isIP(bare)
+  if (version !== 6) return version === 4 ? bare : undefined
+  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1)
+  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(canonical)
+  if (mapped === null) return canonical
+  const [high, low] = [Number.parseInt(mapped[1] as string, 16), Number.parseInt(mapped[2] as string, 16)]
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+function checkHops(hops: number): number {
+  if (!Number.isSafeInteger(hops) || hops < 0) throw invalidTrustProxy(hops)
+  return hops
+}
+
+function trustedList(entries: readonly string[]): BlockList {
+  if (!Array.isArray(entries)) throw invalidTrustProxy(entries)
+  const trusted = new BlockList()
+  for (const entry of entries) addEntry(trusted, entry)
+  return trusted
+}
+
+function addEntry(trusted: BlockList, entry: unknown): void {
+  const [text = '', prefix, ...rest] = String(entry).split('/')
+  const address = canonicalAddress(text)
+  if (address === undefined || rest.length > 0) throw invalidTrustProxy(entry)
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+  const longest = family === 'ipv6' ? 128 : 32
+  // A range of IPv4 that is written mapped into IPv6 counts the 96 bits before it.
+  const before = family === 'ipv4' && isIP(text) === 6 ? 96 : 0
+  const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) - before : Number.NaN
+  if (!(bits >= 0 && bits <= longest)) throw invalidTrustProxy(entry)
+  trusted.addSubnet(address, bits, family)
+}
+
+function invalidTrustProxy(got: unknown): PetStoreError {
+  return invalidOption('trustProxy', EXPECTED, got)
+}

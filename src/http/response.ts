@@ -1,0 +1,22 @@
+import { type ErrorCode, errorTable } from '../errors.ts'
+import type { ApiResponse } from './request.ts'
+
+/** An error response: the three members of the contract, and the headers that go with the code. */
+export function errorReply(code: ErrorCode, headers: readonly string[] = [], message?: string): ApiResponse {
+  const { status, message: usual } = errorTable[code]
+  return jsonReply(status, JSON.stringify({ code, message: message ?? usual, status }), headers)
+}
+
+/**
+ * A response of JSON, and the headers that go with it. It is for one key at one moment: a cache that is told to keep answers
+ * by their status would hand it to strangers.
+ */
+export function jsonReply(status: number, body: string, headers: readonly string[] = []): ApiResponse {
+  return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
+}
+
+/** The answer to HEAD in place of that to GET: without its body, but with the length of it (RFC 9110, section 8.6). */
+export function headReply(status: number, body: string, headers: readonly string[]): ApiResponse {
+  const length = new TextEncoder().encode(body).length
+  return { status, headers: [...headers, 'Content-Length', String(length)], body: '' }
+}

@@ -1,0 +1,121 @@
+import type { QuotaCount, QuotaRequest } from '../ports.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+/** What a quota store keeps of one subject. All times are in milliseconds since the Unix epoch. */
+export interface QuotaState {
+  /** Requests served in this minute. */
+  usedInMinute: number
+  /** When the minute's window ends. */
+  minuteEndsAt: number
+  /** Requests served on this day. */
+  usedInDay: number
+  /** When the day's window ends. */
+  dayEndsAt: number
+  /** Requests refused in this minute, since the last ban. */
+  refusedInMinute: number
+  /** When the ban ends; 0 where there is none. */
+  bannedUntil: number
+}
+
+/**
+ * The state of a subject that was never seen.
+ *
+ * @example
+ * ```ts
+ * import { newQuotaState } from 'petstore-kit'
+ *
+ * console.log(newQuotaState().usedInDay) // 0
+ * ```
+ */
+export function newQuotaState(): QuotaState {
+  return { usedInMinute: 0, minuteEndsAt: 0, usedInDay: 0, dayEndsAt: 0, refusedInMinute: 0, bannedUntil: 0 }
+}
+
+/** When the window that holds `now` ends: windows are aligned to the Unix epoch. */
+function windowEnd(now: number, length: number): number {
+  return (Math.floor(now / length) + 1) * length
+}
+
+/** How a subject stands at `now` that has spent nothing. */
+export function untouched(now: number): QuotaCount {
+  return {
+    granted: true,
+    now,
+    usedInMinute: 0,
+    minuteEndsAt: windowEnd(now, MINUTE),
+    usedInDay: 0,
+    dayEndsAt: windowEnd(now, DAY),
+    bannedUntil: 0,
+  }
+}
+
+/**
+ * The law of counting, as one step on one subject's state, which it changes in place.
+ *
+ * For whoever writes a quota store that can read, decide and write in one transaction. Time that steps back frees nobody
+ * early (what was counted stays counted) and makes nobody wait longer than one window from now.
+ *
+ * @example
+ * ```ts
+ * import { countRequest, newQuotaState, type QuotaState, type QuotaStore } from 'petstore-kit'
+ *
+ * const states = new Map<string, QuotaState>()
+ * export const quota: QuotaStore = {
+ *   spend(request) {
+ *     const state = states.get(request.subject) ?? newQuotaState()
+ *     states.set(request.subject, state)
+ *     return countRequest(state, request)
+ *   },
+ * }
+ * ```
+ */
+export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'subject' | 'anonymous'>): QuotaCount {
+  const { limits, ban, now } = request
+  roll(state, now)
+  const bannedUntil = ban === false ? 0 : banEnd(state, ban.seconds * 1000, now)
+  const exhausted = state.usedInMinute >= limits.perMinute || state.usedInDay >= limits.perDay
+  const granted = bannedUntil === 0 && !exhausted
+  if (granted) {
+    state.usedInMinute += 1
+    state.usedInDay += 1
+  } else if (bannedUntil === 0 && ban !== false) {
+    state.refusedInMinute += 1
+    if (state.refusedInMinute >= ban.afterRefusals) startBan(state, ban.seconds * 1000, now)
+  }
+  return {
+    granted,
+    now,
+    usedInMinute: state.usedInMinute,
+    minuteEndsAt: state.minuteEndsAt,
+    usedInDay: state.usedInDay,
+    dayEndsAt: state.dayEndsAt,
+    bannedUntil: ban === false ? 0 : state.bannedUntil,
+  }
+}
+
+/** Opens new windows where the old ones have ended, and holds those that a clock set back has put too far ahead. */
+function roll(state: QuotaState, now: number): void {
+  if (now >= state.minuteEndsAt) {
+    state.minuteEndsAt = windowEnd(now, MINUTE)
+    state.usedInMinute = 0
+    state.refusedInMinute = 0
+  } else if (state.minuteEndsAt > now + MINUTE) state.minuteEndsAt = now + MINUTE
+  if (now >= state.dayEndsAt) {
+    state.dayEndsAt = windowEnd(now, DAY)
+    state.usedInDay = 0
+  } else if (state.dayEndsAt > now + DAY) state.dayEndsAt = now + DAY
+}
+
+/** When the ban in force ends, or 0. */
+function banEnd(state: QuotaState, length: number, now: number): number {
+  if (now >= state.bannedUntil) state.bannedUntil = 0
+  else if (state.bannedUntil > now + length) state.bannedUntil = now + length
+  return state.bannedUntil
+}
+
+function startBan(state: QuotaState, length: number, now: number): void {
+  state.bannedUntil = now + length
+  state.refusedInMinute = 0
+}
