@@ -1,13 +1,16 @@
-export type { CorsOptions } from './http/cors.ts'
-export type { SunsetPolicy } from './pets/deprecation.ts'
 export { type ErrorCode, PetStoreError, type PetStoreErrorCode } from './errors.ts'
-export { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './http/request.ts'
+export type { ErrorReport, ResponseReport } from './faults/observers.ts'
+export type { CorsOptions } from './http/cors.ts'
+export { type ApiRequest, toApiRequest } from './http/request.ts'
+export { type ApiResponse, toResponse } from './http/response.ts'
 export { cached, type KeyCacheOptions } from './keys/key-cache.ts'
+export { type NewKey, newKey } from './keys/new-key.ts'
+export { hashToken, isToken } from './keys/token.ts'
 export { type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
-export { type NewKey, newKey } from './keys/new-key.ts'
 export type { PetStoreOptions } from './options.ts'
 export { createPetStore, type PetStore } from './pet-store.ts'
+export type { SunsetPolicy } from './pets/deprecation.ts'
 export type {
   BackEnd,
   BanRule,
@@ -24,7 +27,5 @@ export type {
   QuotaRequest,
   QuotaStore,
 } from './ports.ts'
-export type { BanOptions } from './quota/rate-limit.ts'
-export type { ErrorReport, ResponseReport } from './faults/observers.ts'
-export { hashToken, isToken } from './keys/token.ts'
 export { countRequest, newQuotaState, type QuotaState } from './quota/fixed-windows.ts'
+export type { BanOptions } from './quota/rate-limit.ts'

@@ -1,12 +1,23 @@
+import type { ErrorReport, ResponseReport } from './faults/observers.ts'
 import type { CorsOptions } from './http/cors.ts'
-import type { SunsetPolicy } from './pets/deprecation.ts'
-import { describe } from './support/describe-value.ts'
-import { PetStoreError } from './errors.ts'
-import { isCount } from './support/predicates.ts'
 import { type PetStatus, type PlanLimits, petStatuses } from './model.ts'
+import type { SunsetPolicy } from './pets/deprecation.ts'
 import type { Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { BanOptions } from './quota/rate-limit.ts'
-import type { ErrorReport, ResponseReport } from './faults/observers.ts'
+import {
+  checkOptions,
+  clockRule,
+  countRule,
+  functionRule,
+  isObject,
+  keyStoreRule,
+  limitsRule,
+  millisecondsRule,
+  type OptionRules,
+  oneOf,
+  withMethods,
+} from './support/option-rules.ts'
+import { isCount } from './support/predicates.ts'
 
 /** The options of {@link createPetStore}. */
 export interface PetStoreOptions {
@@ -49,125 +60,57 @@ export interface PetStoreOptions {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
-/** Whether a value is what is expected. */
-type Check = (value: unknown) => boolean
-
-/** An object, and no list, map or promise. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
-/** What timers take, but for 0. */
-const isTime: Check = (value) => isCount(value) && value < 2 ** 31
-const isFunction: Check = (value) => typeof value === 'function'
-const isOneOf = (...values: readonly unknown[]): [string, Check] => [
-  values.map(String).join(' or '),
-  (value) => values.includes(value),
-]
-/** `Date`, the default clock, is a function with a method. */
-const hasMethods = (...names: readonly string[]): [string, Check] => [
-  `an object with ${names.join(', ')}`,
-  // A list finds as well, but by a function: it would be asked with the token, and tell it in the error.
-  (value) =>
-    !Array.isArray(value) &&
-    names.every((name) => isFunction((value as Record<string, unknown> | null | undefined)?.[name])),
-]
-
-/** What is expected of an option, whether a value is that, and what is expected of its members: of each, or by `*` of all. */
-export type OptionRule = readonly [expected: string, check: Check, members?: OptionRules]
-
-/** What is expected of each option of some part of this package. */
-export type OptionRules<Name extends string = string> = Readonly<Record<Name, OptionRule>>
-
-/** What is expected of a clock. */
-export const clockRule = hasMethods('now')
-/** What is expected of a key store. */
-export const keyStoreRule = hasMethods('find')
-/** What is expected of a number of things. */
-export const countRule: [string, Check] = ['a whole number from 1 to 2^53-1', isCount]
-/** What is expected of a time to wait. */
-export const millisecondsRule: [string, Check] = [
-  'a whole number of milliseconds from 0 to 2147483647',
-  (value) => value === 0 || isTime(value),
-]
-/** What is expected of the limits of a plan or a key. */
-export const limitsRule: OptionRule = [
-  '{ perMinute, perDay }, whole numbers of at least 1',
-  (value) => isObject(value) && isCount(value.perMinute) && isCount(value.perDay),
-  { perMinute: countRule, perDay: countRule },
-]
-
 const storeRules: OptionRules<keyof PetStoreOptions> = {
-  storage: hasMethods('list', 'create', 'get'),
+  storage: withMethods('list', 'create', 'get'),
   keyStore: keyStoreRule,
-  quota: hasMethods('spend'),
+  quota: withMethods('spend'),
   clock: clockRule,
-  basePath: ['a path such as "/v1", without query and escapes', isBasePath],
-  publicUrl: [
-    'an http or https URL such as "https://shop.example", without credentials, query and fragment',
-    isPublicUrl,
-  ],
-  plans: [
-    'an object of limits by plan',
-    (value) => isObject(value) && Object.values(value).every(isObject),
-    { '*': limitsRule },
-  ],
+  basePath: { expected: 'a path such as "/v1", without query and escapes', check: isBasePath },
+  publicUrl: {
+    expected: 'an http or https URL such as "https://shop.example", without credentials, query and fragment',
+    check: isPublicUrl,
+  },
+  plans: {
+    expected: 'an object of limits by plan',
+    check: (value) => isObject(value) && Object.values(value).every(isObject),
+    members: { '*': limitsRule },
+  },
   anonymous: limitsRule,
-  ban: [
-    'false or { afterRefusals, seconds }',
-    (value) => value === false || isObject(value),
-    { afterRefusals: countRule, seconds: countRule },
-  ],
-  defaultStatus: isOneOf(null, ...petStatuses),
+  ban: {
+    expected: 'false or { afterRefusals, seconds }',
+    check: (value) => value === false || isObject(value),
+    members: { afterRefusals: countRule, seconds: countRule },
+  },
+  defaultStatus: oneOf(null, ...petStatuses),
   bodyLimit: countRule,
-  timeout: ['a whole number of milliseconds from 1 to 2147483647', isTime],
-  cors: [
-    'true, false or { origins, maxAge }',
-    (value) => typeof value === 'boolean' || isObject(value),
-    {
-      origins: ['"*" or a list of origins such as "https://shop.example"', isOrigins],
-      maxAge: ['a whole number of seconds from 0', (value) => value === 0 || isCount(value)],
+  timeout: {
+    expected: 'a whole number of milliseconds from 1 to 2147483647',
+    check: (value) => isCount(value) && millisecondsRule.check(value),
+  },
+  cors: {
+    expected: 'true, false or { origins, maxAge }',
+    check: (value) => typeof value === 'boolean' || isObject(value),
+    members: {
+      origins: { expected: '"*" or a list of origins such as "https://shop.example"', check: isOrigins },
+      maxAge: { expected: 'a whole number of seconds from 0', check: (value) => value === 0 || isCount(value) },
     },
-  ],
-  sunset: isOneOf('enforce', 'announce'),
-  onQuotaFailure: isOneOf('refuse', 'allow'),
-  onError: ['a function', isFunction],
-  onResponse: ['a function', isFunction],
+  },
+  sunset: oneOf('enforce', 'announce'),
+  onQuotaFailure: oneOf('refuse', 'allow'),
+  onError: functionRule,
+  onResponse: functionRule,
 }
 
 /** What a back end may carry beside its ports, so that it can be spread into the options as it is. */
 const COMPANIONS = ['migrate', 'close']
 
 /**
- * Refuses options of a pet store that have no meaning.
+ * Checks the options of a pet store.
  *
- * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
+ * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
  */
-export function checkOptions(options: PetStoreOptions): void {
-  checkAgainst(storeRules, options, COMPANIONS)
-}
-
-/**
- * Refuses options that the rules do not know, or that are not as the rules have them.
- *
- * @throws {PetStoreError} `invalid_option`, naming the option, what was expected and what came
- */
-export function checkAgainst(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
-  if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
-  // What an object inherits counts as well.
-  for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
-    const value: unknown = options[name]
-    if (value === undefined || ignored.includes(name)) continue
-    const place = path + name
-    const rule = Object.hasOwn(rules, name) ? rules[name] : rules['*']
-    if (!rule) throw invalidOption(place, `one of the options ${Object.keys(rules).join(', ')}`, value)
-    const [expected, check, members] = rule
-    if (members && isObject(value)) checkAgainst(members, value, [], `${place}.`)
-    if (!check(value)) throw invalidOption(place, expected, value)
-  }
-}
-
-/** The error of a wrong option, for every part of this package that takes some. */
-export function invalidOption(name: string, expected: string, value: unknown): PetStoreError {
-  return new PetStoreError('invalid_option', `option ${name}: expected ${expected}, got ${describe(value)}`)
+export function checkPetStoreOptions(options: PetStoreOptions): void {
+  checkOptions(storeRules, options, COMPANIONS)
 }
 
 function isBasePath(value: unknown): boolean {

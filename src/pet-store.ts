@@ -1,16 +1,21 @@
-import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
-import { addCorsHeaders, corsRules, isPreflight, preflight } from './http/cors.ts'
-import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
-import { type ApiRequest, type ApiResponse, toApiRequest, toResponse } from './http/request.ts'
 import { faultReply, withTimeout } from './faults/guard-ports.ts'
-import { linkBase } from './pets/link.ts'
-import { andThen, isPending } from './support/maybe-promise.ts'
+import { reportFault, reportResponse } from './faults/observers.ts'
+import { addCorsHeaders, corsRules, isPreflight, preflight } from './http/cors.ts'
+import { type ApiRequest, toApiRequest } from './http/request.ts'
+import { type Target, targetReader } from './http/request-target.ts'
+import { type ApiResponse, errorReply, headReply, toResponse } from './http/response.ts'
+import { matchRoute, noOperation, type Route } from './http/routes.ts'
+import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
-import { checkOptions, invalidOption, type PetStoreOptions } from './options.ts'
+import { checkPetStoreOptions, type PetStoreOptions } from './options.ts'
+import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
+import { linkBase } from './pets/link.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
+import { pageWriter } from './pets/written-page.ts'
 import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
+import { untouched } from './quota/fixed-windows.ts'
 import {
   type Allowance,
   allowanceOf,
@@ -20,13 +25,9 @@ import {
   subjectReader,
   tooManyRequests,
 } from './quota/rate-limit.ts'
-import { errorReply, headReply } from './http/response.ts'
-import { reportFault, reportResponse } from './faults/observers.ts'
-import { matchRoute, noOperation, type Route } from './http/routes.ts'
+import { andThen, isPending } from './support/maybe-promise.ts'
+import { invalidOption } from './support/option-rules.ts'
 import { systemClock } from './support/system-clock.ts'
-import { type Target, targetReader } from './http/request-target.ts'
-import { untouched } from './quota/fixed-windows.ts'
-import { pageWriter } from './pets/written-page.ts'
 
 /** A pet store. Its functions may be used detached, and it may be a module's default export on Bun, Deno and Workers. */
 export interface PetStore {
@@ -204,7 +205,7 @@ const NO_KEYS: KeyStore = { find: () => undefined }
 
 /** Checks the options and fills in what they leave open. The defaults of the whole service stand here. */
 function settle(options: PetStoreOptions) {
-  checkOptions(options)
+  checkPetStoreOptions(options)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, plans = {}, basePath = '/v1' } = options
   const backEnd = {
     storage: options.storage ?? memoryStorage(),

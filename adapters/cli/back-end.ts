@@ -1,4 +1,4 @@
-import { isPetStoreError } from '../../src/door.ts'
+import { isPetStoreError } from '../../src/errors.ts'
 import { memory } from '../../src/index.ts'
 import { unusable } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'

@@ -1,5 +1,5 @@
-import { invalidOption } from '../../src/door.ts'
 import { type ApiResponse, type PetStore, PetStoreError } from '../../src/index.ts'
+import { invalidOption } from '../../src/support/option-rules.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './shared/fetch-handler.ts'
 import { ServedRequest } from './shared/served-request.ts'
 

@@ -1,9 +1,9 @@
-import { invalidOption } from '../../src/door.ts'
 import type { ApiRequest, PetStore } from '../../src/index.ts'
+import { invalidOption } from '../../src/support/option-rules.ts'
+import { checkPetStore } from './shared/check-pet-store.ts'
+import { letBodyPass, letBodyPassWhenSent } from './shared/deno-body.ts'
 import { type FetchHandlerOptions, fetchAnswerer } from './shared/fetch-handler.ts'
 import { ServedRequest } from './shared/served-request.ts'
-import { letBodyPass, letBodyPassWhenSent } from './shared/deno-body.ts'
-import { checkPetStore } from './shared/check-pet-store.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 

@@ -2,8 +2,8 @@ import type { PetStore } from '../../src/index.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 
-export type { TrustProxy } from './shared/client-address.ts'
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+export type { TrustProxy } from './shared/client-address.ts'
 
 /** The options of {@link toExpressHandler}. */
 export type ExpressHandlerOptions = NodeHandlerOptions

@@ -1,18 +1,19 @@
-import { errorReply, originForm, pathOf } from '../../src/door.ts'
+import { originForm, pathOf } from '../../src/http/request-target.ts'
+import { errorReply } from '../../src/http/response.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
+import { writingTimes } from './node/batched-writes.ts'
+import type { NodeHandlerOptions } from './node/handler.ts'
+import { heededHeader } from './node/headers.ts'
+import { matchedPath, overlap, type Place } from './node/mount-path.ts'
+import { turnOf } from './node/pipelining.ts'
+import { NodeRequest } from './node/request.ts'
+import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 import { afterBody, withHostVary } from './node/write-response.ts'
 import { checkPetStore } from './shared/check-pet-store.ts'
 import { readerOf } from './shared/client-address.ts'
-import type { NodeHandlerOptions } from './node/handler.ts'
-import { heededHeader } from './node/headers.ts'
-import { turnOf } from './node/pipelining.ts'
-import { matchedPath, overlap, type Place } from './node/mount-path.ts'
-import { NodeRequest } from './node/request.ts'
-import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
-import { writingTimes } from './node/batched-writes.ts'
 
-export type { TrustProxy } from './shared/client-address.ts'
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+export type { TrustProxy } from './shared/client-address.ts'
 
 /** The options of {@link petStorePlugin}. */
 export interface PetStorePluginOptions extends NodeHandlerOptions {

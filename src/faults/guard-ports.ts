@@ -1,9 +1,10 @@
-import { describe } from '../support/describe-value.ts'
 import { type ErrorCode, errorTable, isPetStoreError, PetStoreError, PortFault } from '../errors.ts'
-import type { ApiRequest, ApiResponse } from '../http/request.ts'
-import { andThen, isPending } from '../support/maybe-promise.ts'
-import type { BackEnd, CallContext, MaybePromise, QuotaCount, QuotaRequest } from '../ports.ts'
+import type { ApiRequest } from '../http/request.ts'
+import type { ApiResponse } from '../http/response.ts'
 import { errorReply } from '../http/response.ts'
+import type { BackEnd, CallContext, MaybePromise, QuotaCount, QuotaRequest } from '../ports.ts'
+import { describe } from '../support/describe-value.ts'
+import { andThen, isPending } from '../support/maybe-promise.ts'
 import { type Observers, reportFault } from './observers.ts'
 
 /** The codes of connections that could not be made, or broke. */

@@ -1,8 +1,8 @@
 import { isPortFault } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
-import type { ApiKey } from '../model.ts'
-import type { OperationName, Route } from '../http/routes.ts'
 import { originForm } from '../http/request-target.ts'
+import type { OperationName, Route } from '../http/routes.ts'
+import type { ApiKey } from '../model.ts'
 
 /** What is told of a fault beside the error itself. */
 export interface ErrorReport {

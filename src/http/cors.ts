@@ -1,4 +1,5 @@
-import type { ApiRequest, ApiResponse } from './request.ts'
+import type { ApiRequest } from './request.ts'
+import type { ApiResponse } from './response.ts'
 import type { Route } from './routes.ts'
 
 /** The option `cors`. */

@@ -1,5 +1,5 @@
-import { describe } from '../support/describe-value.ts'
 import { PetStoreError } from '../errors.ts'
+import { describe } from '../support/describe-value.ts'
 import type { ApiRequest } from './request.ts'
 
 const JSON_TYPE = 'application/json'

@@ -1,6 +1,6 @@
-import type { ApiRequest } from './request.ts'
-import { ownText } from '../support/own-text.ts'
 import type { PetQuery } from '../ports.ts'
+import { ownText } from '../support/own-text.ts'
+import type { ApiRequest } from './request.ts'
 
 /** The parts of a request target, read without a URL object: the Host header plays no part. */
 export interface Target {

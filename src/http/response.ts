@@ -1,5 +1,33 @@
 import { type ErrorCode, errorTable } from '../errors.ts'
-import type { ApiResponse } from './request.ts'
+
+/** A response as plain values. */
+export interface ApiResponse {
+  /** The HTTP status. */
+  readonly status: number
+  /** Names and values by turns, as in Node's `rawHeaders`. */
+  readonly headers: readonly string[]
+  /** The whole body; empty where there is none. */
+  readonly body: string
+}
+
+/**
+ * Makes a `Response` of plain values.
+ *
+ * @example
+ * ```ts
+ * import { toResponse } from 'petstore-kit'
+ *
+ * const response = toResponse({ status: 200, headers: ['Content-Type', 'application/json'], body: '[]' })
+ * console.log(response.status) // 200
+ * ```
+ */
+export function toResponse({ status, headers, body }: ApiResponse): Response {
+  const response = new Response(body === '' ? null : body, status === 200 ? undefined : { status })
+  // Text has a type of its own, beside which ours would stand.
+  response.headers.delete('Content-Type')
+  for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i] as string, headers[i + 1] as string)
+  return response
+}
 
 /** An error response: the three members of the contract, and the headers that go with the code. */
 export function errorReply(code: ErrorCode, headers: readonly string[] = [], message?: string): ApiResponse {

@@ -1,5 +1,5 @@
 import { IttyRouter } from 'itty-router/IttyRouter'
-import type { ApiResponse } from './request.ts'
+import type { ApiResponse } from './response.ts'
 import { errorReply } from './response.ts'
 
 /** What a request asks for: an operation, the methods of a known path, or nothing that there is. */

@@ -1,9 +1,10 @@
-import type { ApiRequest, ApiResponse } from '../http/request.ts'
-import { andThen } from '../support/maybe-promise.ts'
-import type { ApiKey } from '../model.ts'
-import { ownText } from '../support/own-text.ts'
-import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
+import type { ApiRequest } from '../http/request.ts'
+import type { ApiResponse } from '../http/response.ts'
 import { errorReply } from '../http/response.ts'
+import type { ApiKey } from '../model.ts'
+import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
+import { andThen } from '../support/maybe-promise.ts'
+import { ownText } from '../support/own-text.ts'
 
 /** Who a request comes from: the holder of a live key, or a stranger and what was wrong with the credential. */
 export type Caller = { readonly key: ApiKey } | { readonly key?: undefined; readonly refusal: Refusal }

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { boundedMap } from '../support/bounded-map.ts'
 import type { ApiKey } from '../model.ts'
+import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
+import { boundedMap } from '../support/bounded-map.ts'
 import {
-  checkAgainst,
+  checkOptions,
   clockRule,
   countRule,
   invalidOption,
@@ -10,8 +11,7 @@ import {
   keyStoreRule,
   type OptionRule,
   type OptionRules,
-} from '../options.ts'
-import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
+} from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
 
 /** The options of {@link cached}. */
@@ -65,8 +65,7 @@ export function cached<Store extends KeyStore>(
   options?: KeyCacheOptions,
 ): Store extends ManagedKeyStore ? ManagedKeyStore : KeyStore
 export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore | ManagedKeyStore {
-  const [expected, isKeyStore] = keyStoreRule
-  if (!isKeyStore(store)) throw invalidOption('store', expected, store)
+  if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
   const cache = new KeyCache(store, options)
   const find: KeyStore['find'] = (token) => cache.find(token)
   if (!('issue' in store)) return { find }
@@ -89,17 +88,17 @@ export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptio
 }
 
 const RULES: OptionRules<keyof KeyCacheOptions> = {
-  ttl: ['milliseconds, at least 0', (value) => typeof value === 'number' && value >= 0],
+  ttl: { expected: 'milliseconds, at least 0', check: (value) => typeof value === 'number' && value >= 0 },
   max: countRule,
   clock: clockRule,
 }
 
 /** What is expected of how a back end caches keys. */
-export const keyCacheRule: OptionRule = [
-  'false or { ttl, max, clock }',
-  (value) => value === false || isObject(value),
-  RULES,
-]
+export const keyCacheRule: OptionRule = {
+  expected: 'false or { ttl, max, clock }',
+  check: (value) => value === false || isObject(value),
+  members: RULES,
+}
 
 class KeyCache {
   readonly #store: KeyStore
@@ -112,7 +111,7 @@ class KeyCache {
   readonly #max: number
 
   constructor(store: KeyStore, options: KeyCacheOptions) {
-    checkAgainst(RULES, options)
+    checkOptions(RULES, options)
     const { ttl = 30_000, max = 10_000, clock = systemClock } = options
     this.#store = store
     this.#ttl = ttl

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../model.ts'
-import { checkAgainst, invalidOption, limitsRule, type OptionRules } from '../options.ts'
 import type { IssueOptions } from '../ports.ts'
+import { checkOptions, invalidOption, limitsRule, type OptionRules } from '../support/option-rules.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
 /** A key that is about to be stored: the store keeps `key` and `hash`, the caller gets `token` this once. */
@@ -14,11 +14,11 @@ export interface NewKey {
 }
 
 const RULES: OptionRules<keyof IssueOptions> = {
-  plan: ['the name of a plan, without U+0000 and lone surrogates', isText],
-  account: ['a string that is not empty, without U+0000 and lone surrogates', isText],
+  plan: { expected: 'the name of a plan, without U+0000 and lone surrogates', check: isText },
+  account: { expected: 'a string that is not empty, without U+0000 and lone surrogates', check: isText },
   limits: limitsRule,
-  label: ['a string without U+0000 and lone surrogates', isStorable],
-  expiresAt: ['whole milliseconds since the Unix epoch', (value) => Number.isSafeInteger(value)],
+  label: { expected: 'a string without U+0000 and lone surrogates', check: isStorable },
+  expiresAt: { expected: 'whole milliseconds since the Unix epoch', check: (value) => Number.isSafeInteger(value) },
 }
 
 /**
@@ -35,11 +35,11 @@ const RULES: OptionRules<keyof IssueOptions> = {
  * ```
  */
 export async function newKey(options: IssueOptions, now: number): Promise<NewKey> {
-  checkAgainst(RULES, options)
+  checkOptions(RULES, options)
   const { plan, account, limits, label, expiresAt } = options
-  if (plan === undefined) throw invalidOption('plan', RULES.plan[0], plan)
+  if (plan === undefined) throw invalidOption('plan', RULES.plan.expected, plan)
   if (limits === undefined && plan === 'enterprise')
-    throw invalidOption('limits', `${limitsRule[0]}, for the plan enterprise`, limits)
+    throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, limits)
   const token = newToken()
   const key = {
     id: newKeyId(),

@@ -1,5 +1,5 @@
-import { checkAgainst, clockRule, countRule } from '../options.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { checkOptions, clockRule, countRule } from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -36,7 +36,7 @@ export function memory(options: MemoryOptions = {}): {
   keyStore: ManagedKeyStore
   quota: QuotaStore
 } {
-  checkAgainst(RULES, options)
+  checkOptions(RULES, options)
   const { clock = systemClock, maxCustomers = 100_000, maxAddresses = 10_000 } = options
   return {
     storage: memoryStorage(),

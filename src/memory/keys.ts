@@ -1,7 +1,7 @@
-import type { ApiKey } from '../model.ts'
 import { newKey } from '../keys/new-key.ts'
-import type { Clock, ManagedKeyStore } from '../ports.ts'
 import { hashToken, isToken } from '../keys/token.ts'
+import type { ApiKey } from '../model.ts'
+import type { Clock, ManagedKeyStore } from '../ports.ts'
 
 /** API keys in memory, by the SHA-256 of their token. */
 export function memoryKeyStore(clock: Clock): ManagedKeyStore {

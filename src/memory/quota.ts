@@ -1,6 +1,6 @@
-import { boundedMap } from '../support/bounded-map.ts'
 import type { QuotaStore } from '../ports.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../quota/fixed-windows.ts'
+import { boundedMap } from '../support/bounded-map.ts'
 
 /** Counts in memory. Addresses have room of their own, so that no flood of strangers pushes out a customer's count. */
 export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): QuotaStore {

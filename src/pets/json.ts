@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json'
-import { describe, JsonNumber } from '../support/describe-value.ts'
 import { PetStoreError } from '../errors.ts'
 import { type Pet, petStatuses } from '../model.ts'
+import { describe, JsonNumber } from '../support/describe-value.ts'
 
 const DEEPEST = 256
 const LONGEST_REASON = 200

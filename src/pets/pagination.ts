@@ -1,8 +1,8 @@
-import { decodeCursor, encodeCursor } from './cursor.ts'
-import { describe } from '../support/describe-value.ts'
 import { PetStoreError } from '../errors.ts'
 import { petStatuses } from '../model.ts'
 import type { PetQuery } from '../ports.ts'
+import { describe } from '../support/describe-value.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
 
 const DEFAULT_LIMIT = 20
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { describe, JsonNumber } from '../support/describe-value.ts'
 import { PetStoreError } from '../errors.ts'
 import { type NewPet, type PetStatus, petStatuses } from '../model.ts'
+import { describe, JsonNumber } from '../support/describe-value.ts'
 
 /** Whether a value is a name: a text that is not blank, and such that every back end can keep it as it is. */
 export function isName(value: unknown): boolean {

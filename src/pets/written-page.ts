@@ -1,11 +1,11 @@
-import type { ApiResponse } from '../http/request.ts'
+import type { Target } from '../http/request-target.ts'
+import type { ApiResponse } from '../http/response.ts'
+import { jsonReply } from '../http/response.ts'
+import type { Pet } from '../model.ts'
 import { isFixed } from '../support/is-fixed.ts'
 import { unexpected, writePets } from './json.ts'
 import type { LinkBase } from './link.ts'
-import type { Pet } from '../model.ts'
 import { nextQuery } from './pagination.ts'
-import { jsonReply } from '../http/response.ts'
-import type { Target } from '../http/request-target.ts'
 
 const REMEMBERED_PAGES = 1_000
 const LONGEST_BODY = 32_768

@@ -1,11 +1,12 @@
-import type { Caller } from '../keys/authenticate.ts'
 import { errorTable } from '../errors.ts'
-import type { ApiRequest, ApiResponse } from '../http/request.ts'
-import { isCount } from '../support/predicates.ts'
-import { isFixed } from '../support/is-fixed.ts'
+import type { ApiRequest } from '../http/request.ts'
+import type { ApiResponse } from '../http/response.ts'
+import { errorReply } from '../http/response.ts'
+import type { Caller } from '../keys/authenticate.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
-import { errorReply } from '../http/response.ts'
+import { isFixed } from '../support/is-fixed.ts'
+import { isCount } from '../support/predicates.ts'
 
 /** The option `ban`. */
 export interface BanOptions {

@@ -1,5 +1,5 @@
-import { invalidOption } from '../options.ts'
 import type { Clock } from '../ports.ts'
+import { invalidOption } from '../support/option-rules.ts'
 
 /** A clock that stands still until it is moved. */
 export interface ManualClock extends Clock {

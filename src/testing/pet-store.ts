@@ -1,9 +1,10 @@
-import { linkBase } from '../pets/link.ts'
-import { memory } from '../memory/index.ts'
-import { checkOptions, invalidOption, type PetStoreOptions } from '../options.ts'
-import { createPetStore, type PetStore } from '../pet-store.ts'
-import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { isBelow, pathOf } from '../http/request-target.ts'
+import { memory } from '../memory/index.ts'
+import { checkPetStoreOptions, type PetStoreOptions } from '../options.ts'
+import { createPetStore, type PetStore } from '../pet-store.ts'
+import { linkBase } from '../pets/link.ts'
+import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { invalidOption } from '../support/option-rules.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 
 /** A pet store of a test's own, and what a test wants to move or look into. */
@@ -47,7 +48,7 @@ const OWN = ['storage', 'keyStore', 'quota'] as const
  * ```
  */
 export async function createTestPetStore(options: TestPetStoreOptions = {}): Promise<TestPetStore> {
-  checkOptions(options)
+  checkPetStoreOptions(options)
   const { clock = manualClock() } = options
   const given: PetStoreOptions = options
   const own = OWN.find((name) => given[name] !== undefined)

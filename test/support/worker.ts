@@ -1,9 +1,9 @@
 /** One process of a service, for tests that need several, or one to kill. It is told what to be in the variable WORKER. */
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
-import { serve } from '../../adapters/hosts/node/index.ts'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../adapters/back-ends/redis/index.ts'
+import { serve } from '../../adapters/hosts/node/index.ts'
 import { createPetStore, type PlanLimits } from '../../src/index.ts'
 
 /** What a worker is told to be. */

@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../src/door.ts'
+import { invalidOption } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/unavailable.ts'
 
 /** What is needed of a PostgreSQL client: one statement and its values in, rows out. `pg` and PGlite are such as they are. */

@@ -1,5 +1,6 @@
-import { checkAgainst, clockRule, keyCacheRule, type OptionRules } from '../../../src/door.ts'
 import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
+import { keyCacheRule } from '../../../src/keys/key-cache.ts'
+import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { type PostgresClient, querying } from './client.ts'
 import { postgresKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
@@ -64,7 +65,7 @@ const RULES: OptionRules<keyof PostgresOptions> = { schema: schemaRule, keyCache
  * ```
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
-  checkAgainst(RULES, options)
+  checkOptions(RULES, options)
   const { schema = 'petstore', keyCache = {}, clock } = options
   const query = querying(client)
   const names = namesIn(schema)

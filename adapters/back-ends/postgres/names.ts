@@ -1,4 +1,4 @@
-import type { OptionRules } from '../../../src/door.ts'
+import type { OptionRule } from '../../../src/support/option-rules.ts'
 
 /** Longer names are cut by the engine without a word, and two of them might then be one. */
 const NAME_BYTES = 63
@@ -15,10 +15,10 @@ export interface Names {
 }
 
 /** What is expected of a schema's name. */
-export const schemaRule: OptionRules[string] = [
-  `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
-  isName,
-]
+export const schemaRule: OptionRule = {
+  expected: `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
+  check: isName,
+}
 
 /** Names everything within one schema. */
 export function namesIn(schema: string): Names {

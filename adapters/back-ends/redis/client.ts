@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../src/door.ts'
+import { invalidOption } from '../../../src/support/option-rules.ts'
 
 /** A client of ioredis, or its `Cluster`. */
 export interface IoRedisClient {

@@ -1,5 +1,5 @@
-import { checkAgainst, clockRule, type OptionRules } from '../../../src/door.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
+import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { hex, subjectName } from '../shared/subject.ts'
 import { unavailable } from '../shared/unavailable.ts'
 import { type Evaluator, evaluatorOf, type RedisClient } from './client.ts'
@@ -21,7 +21,7 @@ export interface RedisOptions {
 }
 
 const RULES: OptionRules<keyof RedisOptions> = {
-  prefix: ['a string', (value) => typeof value === 'string'],
+  prefix: { expected: 'a string', check: (value) => typeof value === 'string' },
   clock: clockRule,
 }
 
@@ -49,7 +49,7 @@ const RULES: OptionRules<keyof RedisOptions> = {
  * ```
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): { readonly quota: QuotaStore } {
-  checkAgainst(RULES, options)
+  checkOptions(RULES, options)
   const { prefix = 'petstore:', clock } = options
   const run = runner(evaluatorOf(client))
 

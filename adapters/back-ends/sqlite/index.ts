@@ -1,13 +1,14 @@
+import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
+import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import {
-  checkAgainst,
+  checkOptions,
   clockRule,
   invalidOption,
-  keyCacheRule,
   millisecondsRule,
   type OptionRules,
-  systemClock,
-} from '../../../src/door.ts'
-import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
+  oneOf,
+} from '../../../src/support/option-rules.ts'
+import { systemClock } from '../../../src/support/system-clock.ts'
 import { type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './database.ts'
 import { guarded } from './errors.ts'
 import { sqliteKeyStore } from './keys.ts'
@@ -35,7 +36,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
   clock: clockRule,
   keyCache: keyCacheRule,
   busyTimeout: millisecondsRule,
-  synchronous: [SYNCHRONOUS.join(', '), (value) => (SYNCHRONOUS as readonly unknown[]).includes(value)],
+  synchronous: oneOf(...SYNCHRONOUS),
 }
 
 /**
@@ -62,7 +63,7 @@ export function sqlite(
   database: SqliteDatabase,
   options: SqliteOptions = {},
 ): { storage: SqliteStorage; keyStore: ManagedKeyStore; quota: QuotaStore } {
-  checkAgainst(RULES, options)
+  checkOptions(RULES, options)
   const { clock = systemClock, keyCache = {}, busyTimeout, synchronous } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
     throw invalidOption('database', 'a connection with prepare and exec', database)

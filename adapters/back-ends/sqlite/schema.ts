@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../src/door.ts'
+import { invalidOption } from '../../../src/support/option-rules.ts'
 import { prepare, type SqliteDatabase } from './database.ts'
 import { inTransaction } from './writer.ts'
 

@@ -1,4 +1,4 @@
-import { isPetStoreError } from '../../../src/door.ts'
+import { isPetStoreError } from '../../../src/errors.ts'
 import type { SqliteDatabase } from './database.ts'
 import { guarded } from './errors.ts'
 

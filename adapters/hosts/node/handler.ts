@@ -1,15 +1,16 @@
-import { errorReply, invalidOption } from '../../../src/door.ts'
+import { errorReply } from '../../../src/http/response.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
-import { writeAnswer } from './write-response.ts'
+import { invalidOption } from '../../../src/support/option-rules.ts'
 import { checkPetStore } from '../shared/check-pet-store.ts'
 import { readerOf, type TrustProxy } from '../shared/client-address.ts'
+import { writingTimes } from './batched-writes.ts'
 import { heededHeader, sentHeader } from './headers.ts'
-import { isAfterLastRequest, turnOf } from './pipelining.ts'
 import { findPlace, type Place } from './mount-path.ts'
+import { isAfterLastRequest, turnOf } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
 import { shareClass } from './shape.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
-import { writingTimes } from './batched-writes.ts'
+import { writeAnswer } from './write-response.ts'
 
 /** The options of {@link toNodeHandler}. */
 export interface NodeHandlerOptions {

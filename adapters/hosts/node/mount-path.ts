@@ -1,4 +1,4 @@
-import { isBelow, originForm, pathOf } from '../../../src/door.ts'
+import { isBelow, originForm, pathOf } from '../../../src/http/request-target.ts'
 import type { NodeIncoming } from './types.ts'
 
 /** Where a request stands: its whole target, and the part of the path that a router of the host has matched. */

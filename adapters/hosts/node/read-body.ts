@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers'
-import { tooLarge } from '../../../src/door.ts'
+import { tooLarge } from '../../../src/http/read-body.ts'
 import { PetStoreError } from '../../../src/index.ts'
 import { declaredLength } from './headers.ts'
 import { keptBody, lost } from './parsed-body.ts'

@@ -1,8 +1,8 @@
 import type { ApiRequest } from '../../../src/index.ts'
-import { readBody } from './read-body.ts'
 import type { AddressReader } from '../shared/client-address.ts'
 import type { sentHeader } from './headers.ts'
 import type { Place } from './mount-path.ts'
+import { readBody } from './read-body.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 /** A Node request as plain values, each read only when asked for. */

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { checkAgainst, millisecondsRule, type OptionRules, originForm } from '../../../src/door.ts'
+import { originForm } from '../../../src/http/request-target.ts'
 import type { PetStore } from '../../../src/index.ts'
+import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
 import { closer, REQUEST_EVENTS, type Running, runningResponses } from './closing.ts'
 import { answerConnect } from './connect.ts'
@@ -21,11 +22,11 @@ export interface ServeOptions extends NodeHandlerOptions {
 }
 
 const RULES: OptionRules<keyof ServeOptions> = {
-  port: [
-    'a whole number from 0 to 65535',
-    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
-  ],
-  host: ['an address or a name', (value) => typeof value === 'string' && value !== ''],
+  port: {
+    expected: 'a whole number from 0 to 65535',
+    check: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+  },
+  host: { expected: 'an address or a name', check: (value) => typeof value === 'string' && value !== '' },
   closeTimeout: millisecondsRule,
   idleTimeout: millisecondsRule,
   trustProxy: trustProxyRule,
@@ -55,7 +56,7 @@ export interface ServingPetStore {
  * ```
  */
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
-  checkAgainst(RULES, options)
+  checkOptions(RULES, options)
   const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, trustProxy } = options
   const server = createServer()
   const running = runningResponses(server)

@@ -1,5 +1,5 @@
-import { invalidOption } from '../../../src/door.ts'
 import type { PetStore } from '../../../src/index.ts'
+import { invalidOption } from '../../../src/support/option-rules.ts'
 
 /**
  * Refuses what is no store where it is mounted, and not at the first request.

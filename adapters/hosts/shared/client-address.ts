@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-import { checkAgainst, invalidOption, type OptionRules } from '../../../src/door.ts'
 import type { PetStoreError } from '../../../src/index.ts'
+import { checkOptions, invalidOption, type OptionRule } from '../../../src/support/option-rules.ts'
 
 /**
  * Whose word on the client's address is taken.
@@ -34,17 +34,17 @@ export function readerOf(
   options: { readonly trustProxy?: TrustProxy | undefined },
   others: readonly string[] = [],
 ): AddressReader {
-  checkAgainst({ trustProxy: trustProxyRule }, options, others)
+  checkOptions({ trustProxy: trustProxyRule }, options, others)
   return addressReader(options.trustProxy)
 }
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
 
 /** What is expected of the option; its number or its entries are looked at where they are read. */
-export const trustProxyRule: OptionRules[string] = [
-  EXPECTED,
-  (value) => value === false || typeof value === 'number' || Array.isArray(value),
-]
+export const trustProxyRule: OptionRule = {
+  expected: EXPECTED,
+  check: (value) => value === false || typeof value === 'number' || Array.isArray(value),
+}
 
 function byHops(hops: number): AddressReader {
   return (peer, forwardedFor) => {

@@ -1,4 +1,4 @@
-import { errorReply } from '../../../src/door.ts'
+import { errorReply } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, toResponse } from '../../../src/index.ts'
 import { checkPetStore } from './check-pet-store.ts'
 import { type AddressReader, readerOf, type TrustProxy } from './client-address.ts'

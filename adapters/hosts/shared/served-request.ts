@@ -1,4 +1,4 @@
-import { FetchRequest } from '../../../src/door.ts'
+import { FetchRequest } from '../../../src/http/request.ts'
 import type { AddressReader } from './client-address.ts'
 
 /** A request that a runtime's server hands over, with what that tells of its connection. */

@@ -1,6 +1,6 @@
 import type { Arbitrary, AsyncCommand } from 'fast-check'
-import type { ApiKey } from '../../model.ts'
 import { newKey } from '../../keys/new-key.ts'
+import type { ApiKey } from '../../model.ts'
 import type { IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import type { ManualClock } from '../clock.ts'
 import { texts } from './arbitraries.ts'

@@ -1,0 +1,84 @@
+import { PetStoreError } from '../errors.ts'
+import { describe } from './describe-value.ts'
+import { isCount } from './predicates.ts'
+
+/** Returns whether a value is what is expected. */
+type Check = (value: unknown) => boolean
+
+/** What is expected of one option. */
+export interface OptionRule {
+  /** What a valid value looks like, for the error message. */
+  readonly expected: string
+  /** Returns whether a value is valid. */
+  readonly check: Check
+  /** Rules for the members of an object; the rule `*` applies to every member without a rule of its own. */
+  readonly members?: OptionRules
+}
+
+/** What is expected of each option of one function. */
+export type OptionRules<Name extends string = string> = Readonly<Record<Name, OptionRule>>
+
+/** Returns whether a value is an object, and not a list, map or promise. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
+}
+
+/** The rule of an option that is a function. */
+export const functionRule: OptionRule = { expected: 'a function', check: (value) => typeof value === 'function' }
+
+/** The rule of an option that has a fixed list of values. */
+export function oneOf(...values: readonly unknown[]): OptionRule {
+  return { expected: values.map(String).join(' or '), check: (value) => values.includes(value) }
+}
+
+/** The rule of an object with methods, such as a port. `Date`, the default clock, is a function with a method. */
+export function withMethods(...names: readonly string[]): OptionRule {
+  return {
+    expected: `an object with ${names.join(', ')}`,
+    // An array has a method `find` too: it would be called with the token, and throw an error that contains the token.
+    check: (value) =>
+      !Array.isArray(value) &&
+      names.every((name) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function'),
+  }
+}
+
+export const clockRule = withMethods('now')
+export const keyStoreRule = withMethods('find')
+export const countRule: OptionRule = { expected: 'a whole number from 1 to 2^53-1', check: isCount }
+
+/** The rule of a waiting time, up to the longest that a timer takes. */
+export const millisecondsRule: OptionRule = {
+  expected: 'a whole number of milliseconds from 0 to 2147483647',
+  check: (value) => value === 0 || (isCount(value) && value < 2 ** 31),
+}
+
+/** The rule of the limits of a plan or a key. */
+export const limitsRule: OptionRule = {
+  expected: '{ perMinute, perDay }, whole numbers of at least 1',
+  check: (value) => isObject(value) && isCount(value.perMinute) && isCount(value.perDay),
+  members: { perMinute: countRule, perDay: countRule },
+}
+
+/**
+ * Checks options against rules.
+ *
+ * @param ignored - names that may be present and are not checked
+ * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
+ */
+export function checkOptions(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
+  if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
+  // Inherited members count as well, so the names of the rules are looked up too.
+  for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
+    const value: unknown = options[name]
+    if (value === undefined || ignored.includes(name)) continue
+    const rule = Object.hasOwn(rules, name) ? rules[name] : rules['*']
+    if (!rule) throw invalidOption(path + name, `one of the options ${Object.keys(rules).join(', ')}`, value)
+    if (rule.members && isObject(value)) checkOptions(rule.members, value, [], `${path}${name}.`)
+    if (!rule.check(value)) throw invalidOption(path + name, rule.expected, value)
+  }
+}
+
+/** Returns the error of a wrong option. */
+export function invalidOption(name: string, expected: string, value: unknown): PetStoreError {
+  return new PetStoreError('invalid_option', `option ${name}: expected ${expected}, got ${describe(value)}`)
+}

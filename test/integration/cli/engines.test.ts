@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { within } from '../../support/deadline.ts'
+import { type RunningServer, runCommand, startCommand, startServer } from '../../support/petstore-command.ts'
+import { openPool } from '../../support/postgres-back-end.ts'
+import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
+import { missingRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { missing } from '../../support/skips.ts'
+import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { until } from '../../support/until.ts'
+
+const running: { end(): Promise<unknown> }[] = []
+
+afterAll(async () => {
+  for (const { end } of running.reverse()) await end()
+})
+
+async function serve(...args: string[]): Promise<RunningServer> {
+  const server = await startServer(...args)
+  running.push({ end: () => server.end('SIGKILL') })
+  return server
+}
+
+async function openPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres()
+  running.push({ end: () => server.remove() })
+  return server
+}
+
+async function openRedis(): Promise<RedisServer> {
+  const server = await startRedis()
+  running.push({ end: () => server.remove() })
+  return server
+}
+
+function list(server: RunningServer, token: string): Promise<Response> {
+  return fetch(`${server.url}/pets?limit=100`, { headers: { authorization: `Bearer ${token}` } })
+}
+
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('petstore on PostgreSQL', () => {
+  test('issues, seeds, serves, and has everything again after a restart', { timeout: 120_000 }, async () => {
+    const { url } = await openPostgres()
+    const place = ['--database-url', url]
+    const issued = await runCommand(['keys', 'issue', ...place, '--plan', 'pro', '--label', 'ours'])
+    expect(issued.code).toBe(0)
+    const token = issued.stdout.trim()
+    for (const [count, added, found] of [
+      [40, 40, '0'],
+      [60, 20, '40'],
+      [60, 0, 'at least 60'],
+    ] as const) {
+      const { stdout } = await runCommand(['seed', '--count', String(count), ...place])
+      expect(stdout).toMatch(new RegExp(`^${added} animals added to PostgreSQL at \\S+, ${found} were there\\.\n$`))
+    }
+    const first = await serve(...place)
+    expect(first.output()).not.toMatch(/pet_|demo/)
+    const pets = await (await list(first, token)).json()
+    expect(pets).toHaveLength(60)
+    expect(pets).toMatchObject([
+      { id: 1, name: 'Rex' },
+      { id: 2, name: 'Misty' },
+      ...Array(57).fill({}),
+      { name: 'Biscuit 6' },
+    ])
+    await first.end('SIGTERM')
+    const second = await serve(...place)
+    expect(await (await list(second, token)).json()).toEqual(pets)
+    const listed = await runCommand(['keys', 'list', ...place])
+    expect(listed.stdout).toMatch(/^key_\w+ +live +pro .* ours$/m)
+    const [id = ''] = /key_\w+/.exec(listed.stdout) ?? []
+    expect(await runCommand(['keys', 'revoke', id, ...place])).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('PostgreSQL that stands still', () => {
+  test.each([
+    [[], ''],
+    [['--seed', '1000000'], ''],
+    [['--seed', '1000000'], ', and then hangs up'],
+  ])('keeps no server from ending by a signal, with %j%s', async (flags, then) => {
+    const { url, port } = await openPostgres()
+    const proxy = await startTcpProxy(port)
+    onTestFinished(proxy.close)
+    const through = url.replace(`:${port}/`, `:${proxy.port}/`)
+    const args = ['serve', '--port', '0', '--database-url', through, ...flags]
+    const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk))
+    const pool = openPool(url)
+    const hasAnimals = async () => (await pool.query('SELECT FROM petstore.pets LIMIT 1')).rows.length > 0
+    await until(async () => output.includes('Ctrl-C') || (flags.length > 0 && (await hasAnimals())))
+    // What is in a shared database is for its operator to say.
+    expect([await hasAnimals(), output.includes('pet_')]).toEqual([flags.length > 0, false])
+    await pool.end()
+    proxy.freeze()
+    child.kill('SIGTERM')
+    await until(async () => output.includes('Closing.'))
+    if (then !== '') proxy.close()
+    expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
+    expect(output).toMatch(flags.length > 0 ? /^\nClosing\.\n$/ : /Ctrl-C ends it\.\n\nClosing\.\n$/)
+  })
+})
+
+describe.skipIf(missingRedis())('petstore on Redis', () => {
+  test('counts there, is 503 while it is away, and serves again when it is back', { timeout: 60_000 }, async () => {
+    const redis = await openRedis()
+    const server = await serve('--redis-url', redis.url)
+    const token = /free +(pet_\w+)/.exec(server.output())?.[1] ?? ''
+    // A server that cannot listen lets go of the engine, and so ends.
+    const { port } = new URL(server.url)
+    expect((await runCommand(['serve', '--redis-url', redis.url, '--port', port])).code).toBe(1)
+    expect((await list(server, token)).headers.get('x-ratelimit-remaining')).toBe('59')
+    await redis.stop()
+    const refused = await list(server, token)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    // Each failure is a line, and what is told again and again is told once.
+    const lines = () => server.output().split('\n').slice(0, -1)
+    await expect.poll(lines).toContainEqual(expect.stringMatching(/^petstore: Redis at .*ECONNREFUSED/))
+    expect(lines().filter((line) => line.startsWith('petstore: GET /v1/pets?limit=100 failed: '))).toHaveLength(1)
+    expect(server.output()).not.toMatch(/^ +at /m)
+    await redis.start()
+    await expect.poll(async () => (await list(server, token)).status, { timeout: 20_000 }).toBe(200)
+  })
+})

@@ -1,0 +1,242 @@
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
+import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
+import { cached } from '../../../src/index.ts'
+
+const limits = { perMinute: 5, perDay: 10 }
+const request = { subject: 'key:a', anonymous: false, limits, ban: false, now: 0 } as const
+
+describe('a failure of PostgreSQL', () => {
+  const failing = (error: unknown) =>
+    postgres({ query: () => Promise.reject(error) }, { keyCache: false }).storage.get(1n)
+  const withCode = (code: string) => Object.assign(new Error('it failed'), { code })
+
+  test.each([
+    '08006',
+    '08P01',
+    '53100',
+    '53300',
+    '57P01',
+    '57P02',
+    '57P03',
+    '57014',
+    '55P03',
+    '25006',
+    '40001',
+    '40P01',
+    'CONNECTION_CLOSED',
+    'CONNECT_TIMEOUT',
+    'ERR_POSTGRES_CONNECTION_CLOSED',
+  ])('with the code %s: 503', async (code) => {
+    const cause = withCode(code)
+    await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable', cause })
+  })
+
+  test.each([
+    'Connection terminated unexpectedly',
+    'Connection terminated due to connection timeout',
+    'timeout exceeded when trying to connect',
+    'Client has encountered a connection error and is not queryable',
+    'Query read timeout',
+    'Cannot use a pool after calling end on the pool',
+  ])('that says %s: 503', async (message) => {
+    await expect(failing(new Error(message))).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  test('at a socket: 503', async () => {
+    const cause = Object.assign(withCode('ENOENT'), { syscall: 'connect' })
+    await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable' })
+    await expect(failing(new AggregateError([cause]))).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  test.each(['42P01', '23505', '22021', '28P01', '57P04', 'XX000'])('with the code %s: as it is', async (code) => {
+    const cause = withCode(code)
+    await expect(failing(cause)).rejects.toBe(cause)
+  })
+
+  test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])('to be a client at all: %j', (client) => {
+    expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
+  })
+
+  test('that is a lost race: once more, but not for ever', async () => {
+    let calls = 0
+    const racing = (losses: number) => async () => {
+      if (calls++ < losses) throw withCode('40001')
+      return { rows: [] }
+    }
+    await expect(postgres({ query: racing(3) }).storage.list({ limit: 1 })).resolves.toEqual([])
+    expect(calls).toBe(4)
+    await expect(postgres({ query: racing(1e9) }).storage.list({ limit: 1 })).rejects.toThrow()
+  })
+})
+
+describe('a failure of Redis', () => {
+  const failing = (message: string) => redis(() => Promise.reject(new Error(message))).quota.spend(request)
+
+  test.each([
+    'Connection is closed.',
+    'The client is closed',
+    'Socket closed unexpectedly',
+    'Command timed out',
+    'Reached the max retries per request limit (which is 1). Refer to "maxRetriesPerRequest" option for details.',
+    'LOADING Redis is loading the dataset in memory',
+    "READONLY You can't write against a read only replica.",
+    "ERR Error running script (call to f_1): @user_script:45: @user_script: 45: -READONLY You can't write.",
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    'CLUSTERDOWN Hash slot not served',
+    'ERR max number of clients reached',
+  ])('that says %s: 503', async (message) => {
+    await expect(failing(message)).rejects.toMatchObject({ code: 'service_unavailable' })
+  })
+
+  test.each([
+    'WRONGTYPE Operation against a key holding the wrong kind of value',
+    'NOAUTH Authentication required.',
+    "ERR unknown command 'EVALSHA'",
+  ])('that says %s: as it is', async (message) => {
+    await expect(failing(message)).rejects.toThrow(message)
+    await expect(failing(message)).rejects.not.toHaveProperty('status')
+  })
+
+  test('tells no command: that of ioredis may be the greeting, with the password', async () => {
+    const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'secret'] }
+    const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command })
+    const around = new Error('gave up', { cause: Object.assign(new Error('inner'), { command }) })
+    const failed = async (failure: Error) => {
+      try {
+        return await redis(() => Promise.reject(failure)).quota.spend(request)
+      } catch (thrown) {
+        return thrown
+      }
+    }
+    for (const failure of [error, around]) {
+      const told = await failed(failure)
+      expect(inspect(told, { depth: 9 })).not.toContain('secret')
+      expect(inspect(told, { depth: 9 })).toContain('hello')
+    }
+  })
+
+  test('that is odd is told all the same', async () => {
+    const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
+    const [one, two] = [refused('one'), refused('two')]
+    Object.assign(one, { cause: two })
+    Object.assign(two, { cause: one })
+    const frozen = Object.freeze(Object.assign(new Error('frozen'), { command: { name: 'get' } }))
+    const computed = Object.defineProperty(new Error('computed'), 'command', { get: () => ({ name: 'get' }) })
+    for (const cause of [one, frozen, computed]) {
+      const spent = async () => redis(() => Promise.reject(cause)).quota.spend(request)
+      await expect(spent()).rejects.toMatchObject({ code: 'service_unavailable', cause })
+    }
+  })
+
+  test('of the script to be there: it is sent along, in no more than two round trips', async () => {
+    const sent: string[][] = []
+    const client = async (...words: string[]) => {
+      sent.push(words)
+      if (words[0] === 'EVALSHA') throw new Error('NOSCRIPT No matching script. Please use EVAL.')
+      return '1 5 1 60000 1 86400000 0 0'
+    }
+    const count = { granted: true, now: 5, usedInMinute: 1, minuteEndsAt: 60_000, usedInDay: 1, dayEndsAt: 86_400_000 }
+    expect(await redis(client).quota.spend(request)).toEqual({ ...count, bannedUntil: 0 })
+    expect(sent.map(([command]) => command)).toEqual(['EVALSHA', 'EVAL'])
+    expect(sent.map((words) => words.slice(2, 4))).toEqual([
+      ['1', 'petstore:quota:key:a'],
+      ['1', 'petstore:quota:key:a'],
+    ])
+  })
+
+  test('to be a client at all', () => {
+    for (const client of [undefined, null, {}, 'redis://localhost', 7]) {
+      expect(() => redis(client as never as RedisClient)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
+    }
+    expect(() => redis(async () => '', { prefix: 7 as never as string })).toThrow('option prefix: expected a string')
+  })
+})
+
+test('subjects that no engine keeps apart are kept apart', async () => {
+  const keys: string[] = []
+  const client = async (..._words: string[]) => {
+    keys.push(_words[3] as string)
+    return '1 5 1 60000 1 86400000 0 0'
+  }
+  const { quota } = redis(client)
+  const subjects = [
+    'a\ud800',
+    'a\ud801',
+    'a\ufffd',
+    'a',
+    'a\u0000',
+    'x'.repeat(300),
+    'x'.repeat(301),
+    'sha256:',
+    `sha256:${'0'.repeat(64)}`,
+  ]
+  for (const subject of subjects) await quota.spend({ ...request, subject })
+  expect(new Set(keys).size).toBe(subjects.length)
+  expect(keys.every((key) => key.length < 300 && key.isWellFormed() && !key.includes('\u0000'))).toBe(true)
+})
+
+describe('a wrong option of a back end is an error that names it', () => {
+  const database = { prepare: () => ({ all: () => [], run: () => {} }), exec: () => {} }
+  const makers: [string, (options: object) => unknown, [option: string, value: unknown, place?: string][]][] = [
+    [
+      'redis',
+      (options) => redis(async () => '', options),
+      [
+        ['clock', 5],
+        ['prefx', 'a'],
+      ],
+    ],
+    [
+      'postgres',
+      (options) => postgres({ query: async () => ({ rows: [] }) }, options),
+      [
+        ['clock', 5],
+        ['keyCache', true],
+        ['shema', 'a'],
+      ],
+    ],
+    [
+      'sqlite',
+      (options) => sqlite(database, options),
+      [
+        ['clock', 5],
+        ['keyCache', { tll: 1 }, 'keyCache.tll'],
+        ['keyCache', { ttl: -1 }, 'keyCache.ttl'],
+        ['busyTimeout', -1],
+        ['synchronous', 'most'],
+        ['synchronus', 'off'],
+      ],
+    ],
+    [
+      'cached',
+      (options) => cached({ find: () => undefined }, options),
+      [
+        ['clock', 5],
+        ['ttl', '1'],
+        ['maximum', 1],
+      ],
+    ],
+  ]
+  test.each(
+    makers.flatMap(([name, make, wrong]) =>
+      wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
+    ),
+  )('$name: $option $value', ({ make, option, value, place }) => {
+    expect(() => make({ [option]: value })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringMatching(`^option ${place}: expected `),
+      }),
+    )
+  })
+})
+
+test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)(
+  'the cache of keys may be as told: %j',
+  (keyCache) => {
+    expect(() => postgres({ query: async () => ({ rows: [] }) }, { keyCache })).not.toThrow()
+  },
+)

@@ -1,0 +1,209 @@
+import { Client, type Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import type { Pet, PetStorage } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+import { openPool } from '../../support/postgres-back-end.ts'
+import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
+import { missing } from '../../support/skips.ts'
+import { until } from '../../support/until.ts'
+
+const pet = { name: 'Rex', categoryId: 1n, status: 'available' } as const
+const request = {
+  subject: 'key:a',
+  anonymous: false,
+  limits: { perMinute: 5, perDay: 10 },
+  ban: { afterRefusals: 3, seconds: 60 },
+  now: 0,
+}
+
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('PostgreSQL', () => {
+  let server: PostgresServer
+  let pool: Pool
+  beforeAll(async () => {
+    server = await startPostgres()
+    pool = openPool(server.url, { max: 12 })
+  })
+  beforeEach(() => pool.query('DROP SCHEMA IF EXISTS petstore CASCADE'))
+  afterAll(async () => {
+    await pool.end()
+    await server.remove()
+  })
+
+  test('ten processes migrate at once, and again and again', async () => {
+    const pools = Array.from({ length: 10 }, () => openPool(server.url, { max: 1 }))
+    for (let round = 0; round < 5; round++) {
+      await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
+      await Promise.all([...pools, ...pools].map((each) => postgres(each).migrate()))
+    }
+    await Promise.all(pools.map((each) => each.end()))
+    expect((await pool.query('SELECT version FROM petstore.versions')).rows).toEqual([{ version: 1 }])
+    const backEnd = postgres(pool)
+    const created = await backEnd.storage.create(pet)
+    await backEnd.migrate()
+    expect(await backEnd.storage.list({ limit: 9 })).toEqual([created])
+  })
+
+  test.each([
+    'our store',
+    'Straße',
+    `"; DROP TABLE x; --'$petstore$\\`,
+    'x'.repeat(63),
+    'select',
+    '🐕',
+    'a$spend$b',
+    '$spend$$spend_$',
+  ])('a schema may be called %s', async (schema) => {
+    const [ours, other] = [postgres(pool, { schema }), postgres(pool)]
+    await ours.migrate()
+    await ours.migrate()
+    await other.migrate()
+    const created = await ours.storage.create(pet)
+    expect(await ours.storage.get(created.id)).toEqual({ ...pet, id: created.id })
+    const { token, key } = await ours.keyStore.issue({ plan: 'pro' })
+    expect(await ours.keyStore.find(token)).toEqual(key)
+    expect((await ours.quota.spend(request)).usedInDay).toBe(1)
+    expect([await other.storage.list({ limit: 1 }), await other.keyStore.list()]).toEqual([[], []])
+  })
+
+  test.each(['', 'x'.repeat(64), '🐕'.repeat(16), 'a\u0000b', 'a\ud800', 'pg_pets', 7])(
+    'a schema may not be called %j',
+    (schema) => {
+      const error = expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^option schema: /),
+      })
+      expect(() => postgres(pool, { schema: schema as string })).toThrow(error)
+    },
+  )
+
+  test('a role that may not create schemas migrates one that is there', async () => {
+    await pool.query('CREATE ROLE modest LOGIN')
+    await pool.query('CREATE SCHEMA petstore AUTHORIZATION modest')
+    const modest = openPool(server.url.replace('petstore@', 'modest@'))
+    const backEnd = postgres(modest)
+    await backEnd.migrate()
+    await backEnd.migrate()
+    expect((await backEnd.storage.create(pet)).name).toBe('Rex')
+    await modest.end()
+  })
+
+  test('an animal whose transaction runs long holds back those after it', async () => {
+    const { migrate, storage } = postgres(pool)
+    await migrate()
+    const host = new Client(server.url)
+    await host.connect()
+    await host.query('BEGIN')
+    const slow = await postgres(host).storage.create(pet)
+    const fast = storage.create(pet)
+    expect(await storage.list({ limit: 9 })).toEqual([])
+    await host.query('COMMIT')
+    expect((await fast).id).toBeGreaterThan(slow.id)
+    await host.query('BEGIN')
+    await postgres(host).storage.create(pet)
+    await host.query('ROLLBACK')
+    await host.end()
+    const next = await storage.create(pet)
+    expect(await storage.list({ limit: 9 })).toEqual([slow, await fast, next])
+  })
+
+  test('a reader who follows the ids misses nothing while many add', async () => {
+    const { migrate, storage } = postgres(pool)
+    await migrate()
+    const progress = { isOver: false }
+    const reader = follow(storage, progress)
+    const writers = Array.from({ length: 10 }, async () => {
+      const added: Pet[] = []
+      for (let i = 0; i < 150; i++) added.push(await storage.create(pet))
+      return added
+    })
+    const added = (await Promise.all(writers)).flat()
+    progress.isOver = true
+    const ids = added.map(({ id }) => id).sort((a, b) => Number(a - b))
+    expect((await reader).map(({ id }) => id)).toEqual(ids)
+  })
+
+  test.each(['repeatable read', 'serializable'])(
+    'it counts exactly where the host has chosen %s',
+    async (isolation) => {
+      const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
+      const strict = openPool(server.url, { max: 8, options })
+      const backEnd = postgres(strict)
+      await Promise.all([backEnd.migrate(), backEnd.migrate(), backEnd.migrate()])
+      const counts = await Promise.all(
+        Array.from({ length: 40 }, () => backEnd.quota.spend({ ...request, limits: { perMinute: 9, perDay: 9 } })),
+      )
+      expect(counts.filter(({ granted }) => granted).length).toBe(9)
+      await Promise.all(Array.from({ length: 40 }, () => backEnd.storage.create(pet)))
+      expect(await backEnd.storage.list({ limit: 99 })).toHaveLength(40)
+      await strict.end()
+    },
+  )
+
+  test('counts that have ended go, those that have not stay', async () => {
+    const clock = manualClock()
+    const { migrate, quota } = postgres(pool, { clock })
+    await migrate()
+    const spend = (subject: string) => quota.spend({ ...request, subject })
+    for (let i = 0; i < 50; i++) await spend(`address:${i}`)
+    clock.advance(4 * 86_400_000)
+    for (let i = 0; i < 500; i++) await spend(`key:${i % 3}`)
+    const subjects = async () => (await pool.query('SELECT subject FROM petstore.quota ORDER BY subject')).rows
+    await until(async () => (await subjects()).length === 3)
+    expect(await subjects()).toEqual([{ subject: 'key:0' }, { subject: 'key:1' }, { subject: 'key:2' }])
+  })
+
+  test('the time is that of the engine', async () => {
+    const { migrate, quota, keyStore } = postgres(pool)
+    await migrate()
+    const time = async () =>
+      Number((await pool.query('SELECT date_part($1, clock_timestamp())', ['epoch'])).rows[0].date_part)
+    const before = Math.floor((await time()) * 1000)
+    const { now } = await quota.spend(request)
+    const { createdAt = 0 } = (await keyStore.issue({ plan: 'free' })).key
+    const after = (await time()) * 1000
+    expect([now >= before, createdAt >= now, createdAt <= after]).toEqual([true, true, true])
+  })
+
+  test('tokens are nowhere in the database', async () => {
+    const { migrate, keyStore } = postgres(pool)
+    await migrate()
+    const { token } = await keyStore.issue({ plan: 'pro', label: 'a label' })
+    await keyStore.find(token)
+    const { rows } = await pool.query('SELECT k::text FROM petstore.keys AS k')
+    expect(JSON.stringify(rows)).toContain('a label')
+    expect(JSON.stringify(rows)).not.toContain(token.slice(4, 20))
+  })
+
+  test('statements are never named, so that a pooler may stand between', async () => {
+    const sent: unknown[][] = []
+    const spy: PostgresClient = {
+      query: (...args) => {
+        sent.push(args)
+        return pool.query(...args)
+      },
+    }
+    const { migrate, storage, keyStore, quota } = postgres(spy)
+    await migrate()
+    await Promise.all([storage.create(pet), storage.get(1n), storage.list({ limit: 1 }), quota.spend(request)])
+    await keyStore.revoke((await keyStore.issue({ plan: 'free' })).key.id)
+    expect(
+      sent.every(
+        ([text]) =>
+          typeof text === 'string' &&
+          !/\b(?:SET|LISTEN|PREPARE|TEMP)\b \w/.test(text.replaceAll(/UPDATE[^;]* SET/g, '')),
+      ),
+    ).toBe(true)
+    expect(sent.filter(([text]) => String(text).startsWith('DO '))).toHaveLength(1)
+  })
+})
+
+async function follow(storage: PetStorage, progress: { readonly isOver: boolean }): Promise<Pet[]> {
+  const seen: Pet[] = []
+  for (;;) {
+    const isLast = progress.isOver
+    const page = await storage.list({ limit: 3, after: seen.at(-1)?.id })
+    seen.push(...page)
+    if (isLast && page.length === 0) return seen
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished, test } from 'vitest'
+import { bundleWorker, workerdArgs } from '../../conformance/bundle-worker.ts'
+import { portOf, startProgram } from '../../conformance/start-host.ts'
+import { runtimeBinary } from '../../support/runtimes.ts'
+import { missing } from '../../support/skips.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const example = (name: string) => join(root, 'examples', name)
+
+/** Every example of a server prints a curl command that works. */
+function readCommand(line: string): { token: string; url: string } | undefined {
+  const [, token, url] = /^curl -H 'Authorization: Bearer (.*)' (.*)$/.exec(line) ?? []
+  return token && url ? { token, url } : undefined
+}
+
+async function start(...command: readonly string[]): Promise<{ token: string; url: string }> {
+  const { told, stop } = await startProgram(command, readCommand, { env: { PORT: '0' } })
+  onTestFinished(stop)
+  return told
+}
+
+/** Adds an animal, and finds it in the list. */
+async function expectPetStore({ url, token }: { url: string; token: string }): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const added = await fetch(url, { method: 'POST', headers, body: '{"name":"Rex","categoryId":9007199254740993}' })
+  const pet = await added.text()
+  assert.equal(added.status, 201, pet)
+  assert.match(pet, /9007199254740993/)
+  assert.equal(await (await fetch(url, { headers })).text(), `[${pet}]`)
+  assert.equal((await fetch(`${url}?limit=0`, { headers })).status, 400)
+  assert.equal((await fetch(url)).status, 401)
+}
+
+const ownPages = ['express.mjs', 'fastify.mjs', 'hono.mjs', 'koa.mjs']
+
+for (const name of ['node-http.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
+  test(name, async () => {
+    const told = await start(process.execPath, example(name))
+    await expectPetStore(told)
+    if (ownPages.includes(name)) assert.equal(await (await fetch(new URL('/', told.url))).text(), 'The shop itself')
+  })
+}
+
+test('shop-with-own-auth.mjs: colleagues share one allowance, and the shop has its own routes', async () => {
+  const { url, token } = await start(process.execPath, example('shop-with-own-auth.mjs'))
+  const ask = (path: string, who: string) => fetch(new URL(path, url), { headers: { authorization: `Bearer ${who}` } })
+  assert.deepEqual(await (await ask('/me', token)).json(), { name: 'Ada', company: 'acme' })
+  const left = async (who: string) => Number((await ask('/api/v1/pets', who)).headers.get('x-ratelimit-remaining'))
+  assert.deepEqual([await left(token), await left('acme-ben-2')], [599, 598])
+  assert.deepEqual([await left('solo-cleo-3'), await left('solo-cleo-3')], [1, 0])
+  assert.equal((await ask('/api/v1/pets', 'solo-cleo-3')).status, 429)
+})
+
+const bun = await runtimeBinary('bun')
+test.skipIf(missing('Bun', bun !== undefined))('bun.mjs', async () => {
+  await expectPetStore(await start(bun ?? '', example('bun.mjs')))
+})
+
+const deno = await runtimeBinary('deno')
+test.skipIf(missing('Deno', deno !== undefined))('deno.mjs', async () => {
+  await expectPetStore(await start(deno ?? '', 'run', '--allow-net', '--allow-env', example('deno.mjs')))
+})
+
+const workerd = await runtimeBinary('workerd')
+test.skipIf(missing('workerd', workerd !== undefined))('worker.mjs', async () => {
+  const folder = await bundleWorker(example('worker.mjs'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const command = [workerd ?? '', ...workerdArgs, join(folder, 'worker.capnp')]
+  const { told: port, stop } = await startProgram(command, portOf)
+  onTestFinished(stop)
+  await expectPetStore({ url: `http://127.0.0.1:${port}/v1/pets`, token: 'demo-key' })
+})
+
+test('testing/vitest.test.mjs', async () => {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const run = [vitest, 'run', '--root', example('testing')]
+  await promisify(execFile)(process.execPath, run)
+})
+
+test('testing/node.test.mjs', async () => {
+  await promisify(execFile)(process.execPath, ['--test', example('testing/node.test.mjs')])
+})

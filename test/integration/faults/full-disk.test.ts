@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { createPetStore } from '../../../src/index.ts'
+import { openPool } from '../../support/postgres-back-end.ts'
+import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
+import { findProgram } from '../../support/server-process.ts'
+import { missing } from '../../support/skips.ts'
+
+/** A disk of a few megabytes, in memory: only root may make one. */
+function makeDisk(folder: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', folder])
+}
+
+function canMakeDisks(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  const unshare = findProgram('unshare')
+  if (unshare === undefined) return false
+  try {
+    execFileSync(unshare, ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const noServer = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
+
+/** It takes a right, not a package: a machine that installs whatever is missing may still not have it. */
+const noDisk = missing('the right to mount a small disk', canMakeDisks(), { optional: true })
+
+describe.skipIf(noServer || noDisk)('a full disk', () => {
+  test('refuses with 503 while it is full, loses nothing, and goes on when there is room', async () => {
+    let disk = ''
+    const prepare = async (data: string) => {
+      makeDisk(data)
+      disk = data
+    }
+    const server = await startPostgres({ prepare, settings: { autovacuum: 'off' } })
+    try {
+      await fillAndFree(server, disk)
+    } finally {
+      await server.stop('crash')
+      execFileSync('umount', [disk])
+      await server.remove()
+    }
+  }, 120_000)
+})
+
+async function fillAndFree({ url }: PostgresServer, disk: string): Promise<void> {
+  const pool = openPool(url)
+  const backEnd = postgres(pool)
+  await backEnd.migrate()
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const errors: unknown[] = []
+  const plans = { free: { perMinute: 100_000, perDay: 100_000 } }
+  const petStore = createPetStore({ ...backEnd, plans, onError: (error) => errors.push(error) })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  // Random, so that the engine cannot make it small.
+  const name = () => randomBytes(40_000).toString('base64')
+  const add = () => {
+    const init = { method: 'POST', headers, body: JSON.stringify({ name: name(), categoryId: 1 }) }
+    return petStore.fetch(new Request('http://localhost/v1/pets', init))
+  }
+  let added = 0
+  let response = await add()
+  for (; response.status === 201; response = await add()) added++
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+  expect((errors[0] as { cause?: unknown }).cause).toMatchObject({ code: '53100' })
+  execFileSync('mount', ['-o', 'remount,size=128m', disk])
+  expect((await add()).status).toBe(201)
+  const { rows } = await pool.query<{ count: string }>('SELECT count(*) FROM petstore.pets')
+  expect(rows).toEqual([{ count: String(added + 1) }])
+  await pool.end()
+}

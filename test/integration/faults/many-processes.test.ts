@@ -1,0 +1,122 @@
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type PostgresBackEnd, postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { openPool } from '../../support/postgres-back-end.ts'
+import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
+import { missingRedis, REDIS_PROGRAMS, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { missing } from '../../support/skips.ts'
+import { buildWorker, startWorker, type WorkerProcess } from '../../support/worker-process.ts'
+
+const PROCESSES = 4
+const REPETITIONS = Number(process.env.REPETITIONS ?? 2)
+/** A machine that is busy otherwise takes its time over five processes, in milliseconds. */
+const PATIENCE = 300_000
+const KILLS = Number(process.env.KILLS ?? 4)
+
+const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
+
+describe.skipIf(noPostgres)('many processes', () => {
+  let server: PostgresServer
+  let pool: Pool
+  let backEnd: PostgresBackEnd
+  let worker: Awaited<ReturnType<typeof buildWorker>>
+  beforeAll(async () => {
+    ;[server, worker] = await Promise.all([startPostgres(), buildWorker()])
+    pool = openPool(server.url)
+    backEnd = postgres(pool)
+  })
+  beforeEach(() => pool.query('DROP SCHEMA IF EXISTS petstore CASCADE'))
+  afterAll(async () => {
+    await pool.end()
+    await Promise.all([server.remove(), worker.remove()])
+  })
+
+  /** By the day: its end is far enough off to stay out of the count. */
+  const limits = { perMinute: 1_000_000, perDay: 1_000 }
+
+  async function countServed(redisUrl?: string): Promise<void> {
+    const options = { postgresUrl: server.url, limits, ...(redisUrl !== undefined && { redisUrl }) }
+    const workers = await Promise.all(Array.from({ length: PROCESSES }, () => startWorker(worker.program, options)))
+    try {
+      for (let repetition = 0; repetition < REPETITIONS; repetition++) expect(await crowd(workers)).toEqual(EXACTLY)
+    } finally {
+      await Promise.all(workers.map((one) => one.kill()))
+    }
+  }
+
+  const EXACTLY = { 200: 1_000, 429: 9_000 }
+
+  async function crowd(workers: readonly WorkerProcess[]): Promise<Record<number, number>> {
+    const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+    const burst = { token, requests: 10_000 / PROCESSES }
+    const counts: Record<number, number> = {}
+    for (const status of (await Promise.all(workers.map((one) => one.burst(burst)))).flat()) {
+      counts[status] = (counts[status] ?? 0) + 1
+    }
+    return counts
+  }
+
+  test('of 10,000 requests at once, at a limit of 1,000, exactly 1,000 are served', () => countServed(), PATIENCE)
+
+  for (const program of REDIS_PROGRAMS) {
+    test.skipIf(missingRedis(program))(
+      `as many where ${program} counts`,
+      async () => {
+        const redis: RedisServer = await startRedis({ program })
+        await countServed(redis.url).finally(() => redis.remove())
+      },
+      PATIENCE,
+    )
+  }
+
+  test(
+    'no animal is lost that a client was told of, however often the process is killed',
+    async () => {
+      const told = new Map<bigint, string>()
+      let latest = 0n
+      await backEnd.migrate()
+      const options = { postgresUrl: server.url, limits: { perMinute: 1_000_000, perDay: 1_000_000 } }
+      const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+      for (let kill = 0; kill < KILLS; kill++) {
+        const process = await startWorker(worker.program, options)
+        const created = await createUntilKilled(process, token, `round ${kill}`)
+        expect(created.every(({ id }) => id > latest && !told.has(id))).toBe(true)
+        for (const { id, name } of created) told.set(id, name)
+        for (const { id } of created) if (id > latest) latest = id
+      }
+      const { rows } = await pool.query<{ id: string; name: string }>('SELECT id::text, name FROM petstore.pets')
+      const kept = new Map(rows.map(({ id, name }) => [BigInt(id), name]))
+      expect(kept.size).toBe(rows.length)
+      for (const [id, name] of told) expect(kept.get(id)).toBe(name)
+    },
+    PATIENCE,
+  )
+})
+
+interface Told {
+  readonly id: bigint
+  readonly name: string
+}
+
+/** Several clients add animals one after another; when enough have been told of theirs, the process is killed in mid-load. */
+async function createUntilKilled(worker: WorkerProcess, token: string, label: string): Promise<Told[]> {
+  const told: Told[] = []
+  let killed: Promise<void> | undefined
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const client = async (number: number) => {
+    for (let i = 0; ; i++) {
+      const name = `${label}, ${number}.${i}`
+      const body = JSON.stringify({ name, categoryId: 1 })
+      const text = await fetch(`${worker.url}/pets`, { method: 'POST', headers, body })
+        .then((response) => (response.status === 201 ? response.text() : undefined))
+        .catch(() => undefined)
+      if (text === undefined) return
+      told.push({ id: BigInt((JSON.parse(text) as { id: number }).id), name })
+      if (told.length >= 60) killed ??= worker.kill()
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, (_, number) => client(number)))
+  if (killed === undefined) throw new Error('the process refused an animal')
+  await killed
+  return told
+}

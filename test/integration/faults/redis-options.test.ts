@@ -1,0 +1,84 @@
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
+import { ioRedisOptions, nodeRedisOptions } from '../../../adapters/cli/redis-options.ts'
+import { within } from '../../support/deadline.ts'
+import { missingRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
+import { until } from '../../support/until.ts'
+
+/** So short that the tests need not wait. */
+const PATIENCE = { connect: 5_000, answer: 300 }
+
+const limits = { perMinute: 1_000, perDay: 1_000 }
+const spending = (subject: string) => ({ subject, anonymous: false, limits, ban: false, now: 0 }) as const
+
+async function openIoRedis(url: string): Promise<RedisClient> {
+  const client = new Redis(url, ioRedisOptions(PATIENCE))
+  client.on('error', () => {})
+  onTestFinished(() => client.disconnect())
+  await client.connect()
+  return client
+}
+
+async function openNodeRedis(url: string): Promise<RedisClient> {
+  const client = createClient(nodeRedisOptions(url, PATIENCE))
+  client.on('error', () => {})
+  onTestFinished(() => client.destroy())
+  await client.connect()
+  return client
+}
+
+describe.skipIf(missingRedis())('the options of the command', () => {
+  let server: RedisServer
+  let proxy: TcpProxy
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+  afterAll(() => server.remove())
+  beforeEach(async () => {
+    proxy = await startTcpProxy(server.port)
+    return proxy.close
+  })
+
+  describe.each([
+    ['ioredis', openIoRedis],
+    ['node-redis', openNodeRedis],
+  ] as const)('%s', (name, open) => {
+    test('it stands still for longer than is waited, and service goes on when it goes on', async () => {
+      const { quota } = redis(await open(server.url))
+      await quota.spend(spending(`${name} still`))
+      server.freeze()
+      onTestFinished(server.thaw)
+      await expect(async () => quota.spend(spending(`${name} still`))).rejects.toMatchObject({
+        code: 'service_unavailable',
+      })
+      server.thaw()
+      await until(async () => (await quota.spend(spending(`${name} still`))).granted)
+    })
+
+    test('while nothing listens there, a request is refused at once', async () => {
+      const { quota } = redis(await open(`redis://127.0.0.1:${proxy.port}`))
+      await quota.spend(spending(`${name} away`))
+      proxy.close()
+      const ask = async () => quota.spend(spending(`${name} away`))
+      for (let i = 0; i < 3; i++)
+        await expect(within(ask(), 'the refusal', 2_000)).rejects.toMatchObject({ code: 'service_unavailable' })
+    })
+
+    test('a request whose reply is lost is counted once', async () => {
+      const { quota } = redis(await open(`redis://127.0.0.1:${proxy.port}`))
+      const subject = `${name} lost`
+      expect((await quota.spend(spending(subject))).usedInMinute).toBe(1)
+      proxy.cutOnReply()
+      await expect(async () => quota.spend(spending(subject))).rejects.toMatchObject({ code: 'service_unavailable' })
+      let used = 0
+      await until(async () => {
+        used = (await quota.spend(spending(subject))).usedInMinute
+        return true
+      })
+      expect(used).toBe(3)
+    })
+  })
+})

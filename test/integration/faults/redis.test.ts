@@ -1,0 +1,151 @@
+import { rm } from 'node:fs/promises'
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
+import { createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
+import { addAnimal, startLoad } from '../../support/load.ts'
+import { missingRedis, REDIS_PROGRAMS, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { until } from '../../support/until.ts'
+
+for (const program of REDIS_PROGRAMS) {
+  describe.skipIf(missingRedis(program))(`faults of ${program}`, () => {
+    let server: RedisServer
+    let io: Redis
+    /** Beside the load: a client that waits for an answer can say nothing. */
+    let admin: Redis
+    let node: ReturnType<typeof createClient>
+    const clients: Record<string, () => RedisClient> = { ioredis: () => io, 'node-redis': () => node }
+    const backEnd = memory()
+    let token: string
+    beforeAll(async () => {
+      server = await startRedis({ program })
+      const retry = () => 50
+      io = new Redis(server.url, { maxRetriesPerRequest: 0, retryStrategy: retry })
+      io.on('error', () => {})
+      admin = new Redis(server.url, { retryStrategy: retry })
+      admin.on('error', () => {})
+      node = createClient({ url: server.url, disableOfflineQueue: true, socket: { reconnectStrategy: retry } })
+      node.on('error', () => {})
+      await node.connect()
+      token = (await backEnd.keyStore.issue({ plan: 'free' })).token
+    })
+    afterAll(async () => {
+      io.disconnect()
+      admin.disconnect()
+      node.destroy()
+      await server.remove()
+    })
+
+    function open(client: RedisClient, options: PetStoreOptions = {}) {
+      const errors: unknown[] = []
+      const plans = { free: { perMinute: 1_000_000, perDay: 1_000_000 } }
+      const onError = (error: unknown) => errors.push(error)
+      return { petStore: createPetStore({ ...backEnd, ...redis(client), plans, onError, ...options }), errors }
+    }
+
+    describe.each(Object.keys(clients))('%s', (name) => {
+      const client = () => clients[name]?.() as RedisClient
+
+      test('it stops in mid-load, and comes back', async () => {
+        const { petStore, errors } = open(client())
+        const load = startLoad(petStore, token)
+        await load.reach(201, 100)
+        await server.stop()
+        await load.reach(503, 20)
+        await server.start()
+        await load.reach(201, 100)
+        await load.stop()
+        const refused = load.answers.filter(({ status }) => status !== 201)
+        expect(refused.every(({ status, retryAfter }) => status === 503 && Number(retryAfter) >= 1)).toBe(true)
+        expect(errors.length).toBe(refused.length)
+      })
+
+      test('it is away, and the host would rather serve uncounted', async () => {
+        const { petStore, errors } = open(client(), { onQuotaFailure: 'allow' })
+        const load = startLoad(petStore, token)
+        await load.reach(201, 50)
+        await server.stop()
+        const before = errors.length
+        await load.reach(201, 200)
+        await server.start()
+        await load.stop()
+        expect(new Set(load.answers.map(({ status }) => status))).toEqual(new Set([201]))
+        expect(errors.length).toBeGreaterThan(before)
+      })
+
+      test('its scripts are flushed in mid-load: nobody notices', async () => {
+        await untilReady()
+        const { petStore, errors } = open(client())
+        const load = startLoad(petStore, token)
+        for (let flush = 0; flush < 5; flush++) {
+          await load.reach(201, 50)
+          await admin.script('FLUSH')
+        }
+        await load.reach(201, 50)
+        await load.stop()
+        expect([new Set(load.answers.map(({ status }) => status)), errors]).toEqual([new Set([201]), []])
+      })
+
+      test('everything is flushed: the counts begin anew', async () => {
+        await untilReady()
+        const { petStore } = open(client(), { plans: { free: { perMinute: 1_000_000, perDay: 3 } }, ban: false })
+        await admin.flushall()
+        const statuses = async () => {
+          const answers = [addAnimal(petStore, token), addAnimal(petStore, token), addAnimal(petStore, token)]
+          return (await Promise.all([...answers, addAnimal(petStore, token)])).map(({ status }) => status).sort()
+        }
+        expect(await statuses()).toEqual([201, 201, 201, 429])
+        await admin.multi().flushall().script('FLUSH').exec()
+        expect(await statuses()).toEqual([201, 201, 201, 429])
+      })
+
+      test('it is too slow: 503 after the timeout, and service again when it has caught up', async () => {
+        await untilReady()
+        const { petStore, errors } = open(client(), { timeout: 100 })
+        await admin.call('CLIENT', 'PAUSE', '60000', 'WRITE')
+        const slow = await addAnimal(petStore, token)
+        await admin.call('CLIENT', 'UNPAUSE')
+        expect(slow).toMatchObject({ status: 503, retryAfter: '5' })
+        expect(errors.length).toBe(1)
+        expect((await addAnimal(open(client()).petStore, token)).status).toBe(201)
+      })
+
+      test('it is out of memory, or cannot save', async () => {
+        await untilReady()
+        const { petStore } = open(client())
+        await admin.config('SET', 'maxmemory', '1')
+        expect(await addAnimal(petStore, token)).toMatchObject({ status: 503, retryAfter: '5' })
+        await admin.config('SET', 'maxmemory', '0')
+        expect((await addAnimal(petStore, token)).status).toBe(201)
+      })
+
+      test('a fault that is not one of reach is told apart', async () => {
+        await untilReady()
+        await admin.flushall()
+        const [{ id } = { id: '' }] = await backEnd.keyStore.list()
+        await admin.lpush(`petstore:quota:key:${id}`, 'not a count')
+        expect(await addAnimal(open(client()).petStore, token)).toMatchObject({ status: 500, retryAfter: null })
+        await admin.flushall()
+      })
+    })
+
+    /** Both clients have found the server again. */
+    async function untilReady(): Promise<void> {
+      await until(async () => (await io.ping()) === (await node.ping()))
+    }
+
+    test('a folder that is gone: it refuses to write what it cannot save', async () => {
+      const own = await startRedis({ program })
+      const client = new Redis(own.url)
+      await client.config('SET', 'save', '1 1')
+      await rm(own.folder, { recursive: true })
+      await client.set('any', 'thing')
+      await client.bgsave().catch(() => {})
+      await until(async () => (await client.info('persistence')).includes('rdb_last_bgsave_status:err'))
+      expect(await addAnimal(open(client).petStore, token)).toMatchObject({ status: 503, retryAfter: '5' })
+      client.disconnect()
+      await own.remove()
+    })
+  })
+}

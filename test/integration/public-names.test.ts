@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import ts from 'typescript'
+import { expect, onTestFinished, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const places: Readonly<Record<string, string>> = {
+  'petstore-kit': 'src/index.ts',
+  'petstore-kit/testing': 'src/testing/index.ts',
+  'petstore-kit/node': 'adapters/hosts/node/index.ts',
+  'petstore-kit/express': 'adapters/hosts/express.ts',
+  'petstore-kit/fastify': 'adapters/hosts/fastify.ts',
+  'petstore-kit/bun': 'adapters/hosts/bun.ts',
+  'petstore-kit/deno': 'adapters/hosts/deno.ts',
+  'petstore-kit/sqlite': 'adapters/back-ends/sqlite/index.ts',
+  'petstore-kit/postgres': 'adapters/back-ends/postgres/index.ts',
+  'petstore-kit/redis': 'adapters/back-ends/redis/index.ts',
+}
+/** Runtimes of which only one door speaks. */
+const GLOBALS = 'declare const Bun: { serve(options: object): unknown }; declare const Deno: { serve: Function }\n'
+
+const config = ts.readConfigFile(join(root, 'adapters/tsconfig.json'), ts.sys.readFile).config as object
+const { options } = ts.parseJsonConfigFileContent(config, ts.sys, join(root, 'adapters'))
+const entries = Object.values(places).map((file) => join(root, file))
+const program = ts.createProgram(entries, options)
+const checker = program.getTypeChecker()
+
+const named = Object.entries(places).flatMap(([place, file]) => {
+  const module = checker.getSymbolAtLocation(program.getSourceFile(join(root, file)) as ts.SourceFile) as ts.Symbol
+  return checker.getExportsOfModule(module).map((symbol) => {
+    const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+    return { name: `${place}: ${symbol.name}`, symbol: target }
+  })
+})
+const textOf = (symbol: ts.Symbol) => ts.displayPartsToString(symbol.getDocumentationComment(checker))
+const membersOf = (symbol: ts.Symbol) =>
+  symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class) ? [...(symbol.members?.values() ?? [])] : []
+/** What only names what is needed of somebody else's object, whose own documentation says the rest. */
+const isStructural = (symbol: ts.Symbol) => textOf(symbol).startsWith('What is needed of')
+const examplesOf = (symbol: ts.Symbol) =>
+  symbol
+    .getJsDocTags(checker)
+    .filter(({ name }) => name === 'example')
+    .map(({ text }) => ts.displayPartsToString(text))
+
+test('every entry of the package is looked at', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }
+  const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
+  expect(Object.keys(places).toSorted()).toEqual(entries.map((entry) => entry.replace('.', 'petstore-kit')).toSorted())
+})
+
+test('every public name says what it is', () => {
+  const silent = named.filter(({ symbol }) => textOf(symbol) === '').map(({ name }) => name)
+  expect(silent).toEqual([])
+})
+
+test('every member of a public name says what it is', () => {
+  const ours = named.filter(({ symbol }) => !isStructural(symbol))
+  const silent = ours.flatMap(({ name, symbol }) =>
+    membersOf(symbol)
+      .filter(({ flags }) => !(flags & (ts.SymbolFlags.TypeParameter | ts.SymbolFlags.Constructor)))
+      .filter((member) => textOf(member) === '')
+      .map((member) => `${name}.${member.name}`),
+  )
+  expect(silent).toEqual([])
+})
+
+test('every public function shows how it is called', () => {
+  const silent = named.filter(({ symbol }) => symbol.flags & ts.SymbolFlags.Function && examplesOf(symbol).length === 0)
+  expect(silent.map(({ name }) => name)).toEqual([])
+})
+
+const examples = named.flatMap(({ name, symbol }) =>
+  examplesOf(symbol).map((text) => ({ name, code: text.replaceAll(/^```\w*$/gm, '') })),
+)
+
+test('every example fits the types', () => {
+  const files = new Map(examples.map(({ code }, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
+  // libsql has the API of better-sqlite3, which must be compiled.
+  const modules = { ...places, 'better-sqlite3': 'node_modules/libsql' }
+  const paths = Object.fromEntries(Object.entries(modules).map(([place, file]) => [place, [join(root, file)]]))
+  const exampleOptions = { ...options, paths, noUnusedLocals: false, skipLibCheck: true }
+  const host = ts.createCompilerHost(exampleOptions)
+  const { fileExists, getSourceFile } = host
+  host.fileExists = (file) => files.has(file) || fileExists(file)
+  host.getSourceFile = (file, ...rest) => {
+    const text = files.get(file)
+    return text === undefined ? getSourceFile(file, ...rest) : ts.createSourceFile(file, text, ts.ScriptTarget.ES2022)
+  }
+  const problems = ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], exampleOptions, host))
+  expect(files.size).toBeGreaterThan(15)
+  expect(ts.formatDiagnostics(problems, { ...host, getNewLine: () => '\n' })).toBe('')
+})
+
+const telling = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
+
+test('examples tell what they print', () => {
+  expect(telling.length).toBeGreaterThan(5)
+})
+
+test.each(telling)('the example of $name prints what it says', async ({ code }) => {
+  // Inside the package, from where it is imported by its name.
+  const folder = await mkdtemp(join(root, '.cache-example-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'example.mjs')
+  const { outputText } = ts.transpileModule(code, {
+    compilerOptions: { target: options.target, module: options.module },
+  })
+  await writeFile(file, outputText)
+  const { stdout } = await promisify(execFile)(process.execPath, [file])
+  const told = [...code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)].map(([, expected]) => `${expected}\n`)
+  expect(stdout).toBe(told.join(''))
+})

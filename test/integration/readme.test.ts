@@ -1,0 +1,232 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { postgresPrograms, startPostgres } from '../support/postgres-server.ts'
+import { missingRedis, startRedis } from '../support/redis-server.ts'
+import { runtimeBinary } from '../support/runtimes.ts'
+import { missing } from '../support/skips.ts'
+import { until } from '../support/until.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
+const snippets = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', code = '']) => ({
+  language,
+  code,
+}))
+const titleOf = (code: string) => code.trim().split('\n').at(-1) ?? ''
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Where the snippets find PostgreSQL and Redis; empty where this machine has none. */
+let engines: Record<string, string> = {}
+const noEngines = missing('PostgreSQL', (await postgresPrograms()) !== undefined) || missingRedis()
+const stops: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  if (noEngines) return
+  const [database, counts] = await Promise.all([startPostgres(), startRedis()])
+  stops.push(database.remove, counts.remove)
+  engines = { DATABASE_URL: database.url, REDIS_URL: counts.url }
+})
+afterAll(() => Promise.all(stops.map((stop) => stop())))
+
+function run(
+  command: string,
+  args: readonly string[],
+  input = '',
+  cwd = root,
+): { child: ChildProcess; output: () => string; ended: Promise<unknown> } {
+  const child = spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...engines } })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  child.stdin.end(input)
+  return { child, output: () => text, ended: once(child, 'close') }
+}
+
+/** Asks until something answers, or until the process has ended. */
+async function answerOf(url: string, child: ChildProcess, token?: string): Promise<Response> {
+  const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` })
+  for (;;) {
+    const response = await fetch(url, { headers }).catch(() => undefined)
+    if (response !== undefined) return response
+    if (child.exitCode !== null) throw new Error('the snippet ended before it answered')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** A file of its own inside the package, from where it imports the package by its name. */
+async function scratch(code: string): Promise<string> {
+  const folder = await mkdtemp(join(root, '.cache-readme-'))
+  scratches.push(folder)
+  const file = join(folder, 'snippet.mjs')
+  await writeFile(file, code)
+  return file
+}
+
+const scratches: string[] = []
+afterAll(() => Promise.all(scratches.map((folder) => rm(folder, { recursive: true }))))
+
+describe('the README', () => {
+  test('shows a whole example of at most 12 lines by line 25', () => {
+    const before = readme.slice(0, readme.indexOf('```js'))
+    const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
+    expect(code.trim().split('\n').length).toBeLessThanOrEqual(12)
+    expect(before.split('\n').length + code.split('\n').length).toBeLessThanOrEqual(25)
+  })
+
+  const programs = snippets.filter(({ language }) => language === 'js')
+  test('has snippets to run', () => {
+    expect(programs.length).toBeGreaterThan(4)
+    expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(['js', 'sh']))
+  })
+
+  const needsEngines = (code: string) => code.includes('_URL')
+  const ending = programs.map(({ code }) => code).filter((code) => !code.includes('3000'))
+
+  async function runsToItsEnd(code: string): Promise<void> {
+    // A pool of connections keeps a program going.
+    const file = await scratch(needsEngines(code) ? `${code}process.exit()` : code)
+    const { child, output, ended } = run(process.execPath, [file], '', dirname(file))
+    await ended
+    expect({ code: child.exitCode, output: child.exitCode === 0 ? '' : output() }).toEqual({ code: 0, output: '' })
+    for (const [, expected] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)) expect(output()).toContain(expected)
+  }
+
+  test.each(ending.filter((code) => !needsEngines(code)).map((code) => [titleOf(code), code]))('%s', (_, code) =>
+    runsToItsEnd(code),
+  )
+  test.skipIf(noEngines).each(ending.filter(needsEngines).map((code) => [titleOf(code), code]))('%s', (_, code) =>
+    runsToItsEnd(code),
+  )
+
+  const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
+
+  test.skipIf(noEngines)('the lines of the command, in their order', async () => {
+    const folder = dirname(await scratch(''))
+    const cli = [process.execPath, resolve(root, 'dist/cli.js')]
+    for (const line of commands.filter((command) => command.startsWith('petstore '))) {
+      const command = line
+        .replace('petstore', '"$0" "$1"')
+        .replace('1000000', '1000')
+        .replace(' serve ', ' serve --port 0 ')
+      const { child, output, ended } = run('bash', ['-c', `exec ${command}`, ...cli], '', folder)
+      if (line.includes(' serve ')) {
+        child.stdout?.on('data', (chunk) => String(chunk).includes('Ctrl-C') && child.kill('SIGINT'))
+      }
+      await ended
+      expect({ line, code: child.exitCode, output: output() }).toEqual({ line, code: 0, output: expect.any(String) })
+    }
+  })
+
+  test.each(programs.filter(({ code }) => code.includes('3000')).map(({ code }) => [titleOf(code), code]))(
+    '%s',
+    async (_, code) => {
+      const port = await freePort()
+      const { child, output, ended } = run(
+        process.execPath,
+        ['--input-type=module'],
+        code.replaceAll('3000', String(port)),
+      )
+      try {
+        const response = await answerOf(`http://127.0.0.1:${port}/v1/pets`, child)
+        expect([response.status, await response.json()]).toMatchObject([401, { code: 'missing_api_key' }])
+        expect(output()).not.toContain('Error')
+        const [token] = /pet_\w+/.exec(output()) ?? []
+        expect((await answerOf(`http://127.0.0.1:${port}/v1/pets`, child, token)).status).toBe(200)
+      } finally {
+        child.kill()
+        await ended
+      }
+    },
+  )
+
+  const [prelude = ''] = programs.map(({ code }) => code).filter((code) => code.includes('// a key of it: '))
+  /** What the comment says. */
+  const keyOf = (code: string) => /\/\/ a key of it: (.*)$/m.exec(code)?.[1] ?? ''
+  const hosts = [...readme.matchAll(/^\| ([^|]+) \| (`.+`) \|[^|]*\|$/gm)]
+    .filter(([, , cell = '']) => cell.includes('petStore'))
+    .map(
+      ([, host = '', cell = '']) =>
+        [
+          host,
+          prelude +
+            cell
+              .split('<br>')
+              .map((line) => line.slice(1, -1))
+              .join('\n'),
+        ] as const,
+    )
+
+  test.each(hosts.filter(([, code]) => code.includes('3000')))('the three lines of %s', async (host, code) => {
+    const runtime =
+      host === 'Bun' || host === 'Deno' ? await runtimeBinary(host === 'Bun' ? 'bun' : 'deno') : process.execPath
+    if (runtime === undefined) {
+      missing(host, false)
+      return
+    }
+    const port = await freePort()
+    const file = await scratch(`${code.replaceAll('3000', String(port))}\nconsole.log((${keyOf(code)}).token)`)
+    const { child, output, ended } = run(
+      runtime,
+      host === 'Deno' ? ['run', '--allow-net', '--allow-env', file] : [file],
+    )
+    try {
+      const prefix = code.includes("'/shop'") ? '/shop' : ''
+      const address = `http://localhost:${port}${prefix}/v1/pets`
+      expect((await answerOf(address, child)).status).toBe(401)
+      await until(async () => output().includes('pet_') || child.exitCode !== null)
+      const [token] = /pet_\w+/.exec(output()) ?? []
+      expect((await answerOf(address, child, token)).status).toBe(200)
+    } finally {
+      child.kill()
+      await ended
+    }
+  })
+
+  test.each(hosts.filter(([, code]) => !code.includes('3000')))('the three lines of %s', async (_, code) => {
+    const file = await scratch(`${code}\nexport const { token } = ${keyOf(code)}`)
+    const module = (await import(file)) as Record<string, unknown>
+    const { fetch = module.GET } = (module.default ?? {}) as { fetch?: unknown }
+    const ask = (headers: HeadersInit) =>
+      (fetch as (request: Request) => Promise<Response>)(new Request('http://localhost/v1/pets', { headers }))
+    expect((await ask({})).status).toBe(401)
+    expect((await ask({ authorization: `Bearer ${module.token}` })).status).toBe(200)
+  })
+
+  test('shows every host', () => {
+    expect(hosts.length).toBe(11)
+  })
+
+  test('the two commands are there, and npm start prints what a person needs', async () => {
+    const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
+    // No step of its own may stand before or after them: npm leaves those out where it is told to ignore scripts.
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)(start|test)$/.test(name))).toEqual([])
+    expect(scripts.test).toMatch(/ && vitest run$/)
+    // Without its build step, which would take the package away from the tests beside this one.
+    const [, file = '', ...args] = (scripts.start?.split(' && ').at(-1) ?? '').split(' ')
+    const { child, output, ended } = run(process.execPath, [file, ...args, '--port', '0'])
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout?.on('data', () => output().includes('Ctrl-C') && resolve(/on (http:\S+),/.exec(output())?.[1] ?? ''))
+      child.on('close', () => reject(new Error(output())))
+    })
+    expect((await fetch(`${url}/pets`)).status).toBe(401)
+    child.kill('SIGINT')
+    await ended
+    expect([child.exitCode, output()]).toEqual([0, expect.stringContaining('Closing.')])
+  })
+})

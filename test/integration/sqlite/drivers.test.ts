@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Libsql from 'libsql'
+import { describe, test } from 'vitest'
+import { onDemand } from '../../support/on-demand.ts'
+import { nodeBinary, runtimeBinary, versions } from '../../support/runtimes.ts'
+import { missing } from '../../support/skips.ts'
+import { sqliteContracts } from './contracts.ts'
+import { sqliteFaults } from './faults.ts'
+import type { Connection } from './open.ts'
+
+const [BetterSqlite3, node, bun] = await Promise.all([
+  onDemand('better-sqlite3@12.9.0').then(compiledDriver),
+  nodeBinary(versions.node24),
+  runtimeBinary('bun'),
+])
+
+const program = join(import.meta.dirname, 'programs/contract.ts')
+
+type Driver = new (path: string, options?: { timeout: number }) => Connection
+
+/** What is in the folder, if it was compiled: npm may have been told to run no scripts. */
+function compiledDriver(folder: string | undefined): Driver | undefined {
+  if (folder === undefined) return undefined
+  const Database: Driver = createRequire(join(folder, 'package.json'))('better-sqlite3')
+  try {
+    new Database(':memory:').close()
+    return Database
+  } catch {
+    return undefined
+  }
+}
+
+/** Runs the suites in another runtime. What they print is in the error where one fails. */
+async function inRuntime(binary: string | undefined, ...args: string[]): Promise<void> {
+  await promisify(execFile)(String(binary), args, { timeout: 110_000 })
+}
+
+sqliteContracts({ describe, test }, 'libsql', (path) => new Libsql(path))
+sqliteFaults({ describe, test }, 'libsql', (path) => new Libsql(path))
+
+describe.skipIf(missing('better-sqlite3', BetterSqlite3 !== undefined))('better-sqlite3', () => {
+  const Database = BetterSqlite3 as Driver
+  sqliteContracts({ describe, test }, 'better-sqlite3', (path) => new Database(path))
+  sqliteFaults({ describe, test }, 'better-sqlite3', (path) => new Database(path, { timeout: 0 }))
+})
+
+test.skipIf(missing('Node 24', node !== undefined))('node:sqlite', () => inRuntime(node, program), 120_000)
+
+test.skipIf(missing('Bun', bun !== undefined))(
+  'bun:sqlite',
+  () => {
+    return inRuntime(bun, 'test', '--timeout', '60000', program)
+  },
+  120_000,
+)

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { prepare } from '../../../adapters/back-ends/sqlite/database.ts'
+import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
+import { storageStatements } from '../../../adapters/back-ends/sqlite/storage.ts'
+import type { NewPet, QuotaRequest } from '../../../src/index.ts'
+import { manualClock, type TestRunner } from '../../../src/testing/index.ts'
+import { type Connection, type OpenFile, openBackEnd } from './open.ts'
+
+const REX: NewPet = { name: 'Rex', categoryId: 7n, status: 'sold' }
+const UNAVAILABLE = { code: 'service_unavailable', status: 503 }
+
+function query(database: Connection, sql: string): Record<string, unknown>[] {
+  return prepare(database, sql).all() as Record<string, unknown>[]
+}
+
+function pragma(database: Connection, name: string): string {
+  return String(Object.values(query(database, `PRAGMA ${name}`)[0] ?? {})[0])
+}
+
+/** What SQLite and its drivers do when things go wrong, and what they must be told: the same on each driver. */
+export function sqliteFaults({ describe, test }: TestRunner, name: string, openFile: OpenFile): void {
+  const on = (title: string, body: (opened: ReturnType<typeof openBackEnd>) => Promise<void>) =>
+    test(title, async () => {
+      const opened = openBackEnd(openFile)
+      try {
+        await body(opened)
+      } finally {
+        await opened.close()
+      }
+    })
+
+  describe(`faults: ${name}`, () => {
+    on('a full disk is 503, and service goes on when there is room again', async ({ database, storage, keyStore }) => {
+      const told = [await storage.create(REX)]
+      database.exec(`PRAGMA max_page_count = ${Number(pragma(database, 'page_count')) + 2}`)
+      await assert.rejects(async () => {
+        for (;;) told.push(await storage.create({ ...REX, name: 'x'.repeat(500) }))
+      }, UNAVAILABLE)
+      await assert.rejects(async () => storage.create({ ...REX, name: 'x'.repeat(50_000) }), UNAVAILABLE)
+      await assert.rejects(keyStore.issue({ plan: 'free', label: 'x'.repeat(50_000) }), UNAVAILABLE)
+      assert.deepEqual(await storage.list({ limit: 1_000 }), told)
+      database.exec('PRAGMA max_page_count = 1000000')
+      told.push(await storage.create(REX))
+      assert.deepEqual(await storage.list({ limit: 1_000 }), told)
+    })
+
+    on('a lock that another process holds is 503, and service goes on when it lets go', async ({ database, path }) => {
+      const { storage, quota } = sqlite(database, { busyTimeout: 20 })
+      const other = openFile(path)
+      try {
+        other.exec('BEGIN IMMEDIATE')
+        await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
+        await assert.rejects(async () => quota.spend(spending('key:a', 0)), UNAVAILABLE)
+        assert.deepEqual(await storage.list({ limit: 9 }), [])
+        other.exec('ROLLBACK')
+        assert.equal((await storage.create(REX)).id, 1n)
+      } finally {
+        other.close()
+      }
+    })
+
+    on('a file that may only be read is 503 for what writes', async ({ database, storage, keyStore, quota }) => {
+      const kept = await storage.create(REX)
+      database.exec('PRAGMA query_only = 1')
+      await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
+      await assert.rejects(keyStore.issue({ plan: 'free' }), UNAVAILABLE)
+      await assert.rejects(async () => quota.spend(spending('key:a', 0)), UNAVAILABLE)
+      assert.deepEqual(await storage.list({ limit: 9 }), [kept])
+      database.exec('PRAGMA query_only = 0')
+      assert.equal((await storage.create(REX)).id, kept.id + 1n)
+    })
+
+    on('what is wrong with one animal fails no other that came with it', async ({ storage }) => {
+      const wrong = { ...REX, name: null } as unknown as NewPet
+      const results = await Promise.allSettled([REX, wrong, REX].map(async (pet) => storage.create(pet)))
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
+      assert.deepEqual(
+        (await storage.list({ limit: 9 })).map(({ id }) => id),
+        [1n, 2n],
+      )
+      await assert.rejects(
+        storage.createMany([REX, wrong]),
+        (error: { code?: string }) => error.code !== 'service_unavailable',
+      )
+      assert.equal((await storage.list({ limit: 9 })).length, 2)
+    })
+
+    on('a count is exact, whatever shares its transaction or fails beside it', async ({ storage, quota }) => {
+      const wrong = { ...REX, name: null } as unknown as NewPet
+      const spend = async (subject: string) => (await quota.spend(spending(subject, 0))).usedInMinute
+      const turn = () =>
+        Promise.allSettled([spend('key:a'), storage.create(wrong), spend('key:b'), spend('key:a'), storage.create(REX)])
+      for (const [a, b] of [
+        [1, 1],
+        [3, 2],
+      ] as const) {
+        const results = (await turn()).map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))
+        assert.deepEqual(results.slice(0, 4), [a, 'failed', b, a + 1])
+      }
+      assert.deepEqual([await spend('key:a'), await spend('key:b')], [5, 3])
+    })
+
+    on('a request that waited for its turn counts in the minute that began meanwhile', async ({ database }) => {
+      const clock = manualClock()
+      const minute = Math.ceil(clock.now() / 60_000) * 60_000
+      const { quota } = sqlite(database, { clock })
+      const spend = (now: number, waiting = 0) => {
+        const count = Promise.resolve(quota.spend(spending('key:a', now)))
+        clock.advance(waiting)
+        return count
+      }
+      assert.equal((await spend(minute + 2_000)).usedInMinute, 1)
+      const late = await spend(minute - 500, 3_000)
+      assert.deepEqual([late.now, late.usedInMinute, late.minuteEndsAt], [minute, 2, minute + 60_000])
+      const setBack = await spend(minute - 500, 400)
+      assert.deepEqual([setBack.now, setBack.minuteEndsAt], [minute - 500, minute + 59_500])
+    })
+
+    on('subjects that SQLite would take for one another are kept apart', async ({ quota }) => {
+      const subjects = ['key:\ud800', 'key:\udfff', 'key:\ufffd', 'key:\ud800\u0000', 'key:']
+      for (const used of [1, 2]) {
+        const counts = await Promise.all(subjects.map(async (subject) => quota.spend(spending(subject, 0))))
+        assert.deepEqual(
+          counts.map(({ usedInMinute }) => usedInMinute),
+          subjects.map(() => used),
+        )
+      }
+    })
+
+    on('a transaction that the host has left open is not ended by us', async ({ database, storage }) => {
+      database.exec('BEGIN; CREATE TABLE ours (x)')
+      await assert.rejects(async () => storage.create(REX))
+      database.exec('COMMIT')
+      assert.deepEqual(query(database, 'SELECT * FROM ours'), [])
+      assert.equal((await storage.create(REX)).id, 1n)
+    })
+
+    on('ids are exact to the last', async ({ database, storage }) => {
+      database.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('petstore_pets', 9007199254740992)")
+      const odd = await storage.create(REX)
+      assert.equal(odd.id, 2n ** 53n + 1n)
+      database.exec('UPDATE sqlite_sequence SET seq = 9223372036854775806')
+      const last = await storage.create({ ...REX, categoryId: -(2n ** 63n) })
+      assert.equal(last.id, 2n ** 63n - 1n)
+      assert.deepEqual(await storage.list({ limit: 9, status: 'sold' }), [odd, last])
+      assert.deepEqual(await storage.list({ limit: 9, after: last.id - 1n }), [last])
+      assert.deepEqual(await storage.get(last.id), last)
+      await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
+    })
+
+    on('the connection is set up, but not against what the host has chosen', async ({ database, path }) => {
+      assert.equal(pragma(database, 'journal_mode'), 'wal')
+      assert.equal(pragma(database, 'synchronous'), '2')
+      assert.equal(pragma(database, 'busy_timeout'), '5000')
+      const other = openFile(`${path}-2`)
+      query(other, 'PRAGMA journal_mode = TRUNCATE')
+      query(other, 'PRAGMA busy_timeout = 77')
+      sqlite(other, { synchronous: 'normal' })
+      assert.deepEqual(
+        ['journal_mode', 'synchronous', 'busy_timeout'].map((name) => pragma(other, name)),
+        ['truncate', '1', '77'],
+      )
+      for (const [set, kept] of [
+        ['OFF', '0'],
+        ['EXTRA', '3'],
+        ['NORMAL', '1'],
+        ['FULL', '2'],
+      ] as const) {
+        other.exec(`PRAGMA synchronous = ${set}`)
+        sqlite(other)
+        assert.equal(pragma(other, 'synchronous'), kept)
+      }
+      other.close()
+      const memory = openFile(':memory:')
+      assert.equal((await sqlite(memory).storage.create(REX)).id, 1n)
+      memory.close()
+    })
+
+    on(
+      'tables that are there are taken as they are, and those of a later release are refused',
+      async ({ database, storage, path }) => {
+        await storage.create(REX)
+        const other = openFile(path)
+        assert.equal((await sqlite(other).storage.list({ limit: 9 })).length, 1)
+        other.close()
+        database.exec('UPDATE petstore_schema SET version = 99')
+        assert.throws(() => sqlite(database), { code: 'invalid_option' })
+      },
+    )
+
+    on('a page needs an index and no sort, whatever the statistics say', async ({ database, storage }) => {
+      await storage.createMany(
+        Array.from({ length: 2_000 }, (_, i) => ({ ...REX, status: i < 1_990 ? 'sold' : 'pending' })),
+      )
+      database.exec('ANALYZE')
+      const plan = (sql: string) =>
+        prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...[...sql.matchAll(/\?/g)].map(() => '1')) as {
+          detail: string
+        }[]
+      for (const name of ['page', 'pageOfStatus', 'get'] as const) {
+        const details = plan(storageStatements[name]).map(({ detail }) => detail)
+        const [search, ...others] = details.filter((detail) => detail.includes('petstore_pets'))
+        assert.deepEqual(others, [])
+        assert.match(
+          String(search),
+          /^SEARCH petstore_pets USING (?:INTEGER PRIMARY KEY \(rowid[>=]\?\)|INDEX petstore_pets_by_status \(status=\? AND (?:id|rowid)>\?\))$/,
+        )
+        assert.doesNotMatch(String(details), /TEMP B-TREE|SCAN petstore/)
+      }
+    })
+
+    on('counts are removed some time after all of their windows have ended', async ({ database, quota }) => {
+      const clock = manualClock()
+      const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
+      const spend = (name: string) => quota.spend(spending(`address:${name}`, clock.now()))
+      await Promise.all(Array.from({ length: 40 }, (_, i) => spend(`old ${i}`)))
+      clock.advance(2 * 86_400_000)
+      await spend('new 1')
+      assert.equal(count(), 41)
+      clock.advance(2 * 86_400_000)
+      await spend('new 2')
+      assert.equal(count(), 38)
+      await Promise.all(Array.from({ length: 30 }, (_, i) => spend(`newer ${i}`)))
+      assert.equal(count(), 32)
+    })
+  })
+}
+
+function spending(subject: string, now: number): QuotaRequest {
+  return { subject, anonymous: true, limits: { perMinute: 60, perDay: 1_000 }, ban: false, now }
+}

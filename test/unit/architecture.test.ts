@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Every source file of a folder, with the files and packages that it imports. */
+function importsOf(folder: string): Map<string, string[]> {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!\.d)\.ts$/.test(file),
+  )
+  return new Map(files.map((file) => [join(folder, file), imports(join(folder, file))]))
+}
+
+function imports(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '')
+  const names = [
+    ...text.matchAll(/^(?:import|export)\b[^'";]*? from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+  return names.map((name) => (name.startsWith('.') ? relative(root, resolve(root, dirname(file), name)) : name))
+}
+
+const src = importsOf('src')
+const adapters = importsOf('adapters')
+
+/** The folders and single files of `src`, from the top to the bottom: each imports only from those below it. */
+const layers = [
+  'index.ts',
+  'testing',
+  'client',
+  'openapi',
+  'pet-store.ts',
+  'memory',
+  'options.ts',
+  'quota',
+  'keys',
+  'pets',
+  'faults',
+  'http',
+  'support',
+  'ports.ts',
+  'model.ts',
+  'errors.ts',
+]
+
+/** Returns the folder of a file in `src`, or the file itself at the top level. */
+function layerOf(file: string): string {
+  return file.split('/')[1] ?? ''
+}
+
+describe('the folders', () => {
+  test('hold the source files', () => {
+    expect(src.size).toBeGreaterThan(20)
+    expect(src.get('src/pet-store.ts')).toContain('src/quota/rate-limit.ts')
+  })
+
+  test('every source file has a place in the list of layers', () => {
+    expect([...src.keys()].map(layerOf).filter((layer) => !layers.includes(layer))).toEqual([])
+  })
+
+  test('a folder imports only from the folders below it', () => {
+    const upward = [...src].flatMap(([file, names]) =>
+      names
+        .filter((name) => name.startsWith('src/'))
+        .filter((name) => layers.indexOf(layerOf(name)) < layers.indexOf(layerOf(file)))
+        .map((name) => `${file} imports ${name}`),
+    )
+    expect(upward).toEqual([])
+  })
+
+  test('the core imports no Node module, driver, framework or adapter', () => {
+    const allowed = new Set(['zod/mini', 'itty-router/IttyRouter', 'lru-cache', 'lossless-json', 'fast-check'])
+    for (const [file, names] of src) {
+      const foreign = names.filter((name) => !name.startsWith('src/') && !allowed.has(name))
+      expect({ file, foreign }).toEqual({ file, foreign: [] })
+    }
+  })
+
+  test('only the contract suites use fast-check', () => {
+    for (const [file, names] of src) if (names.includes('fast-check')) expect(file).toMatch(/^src\/testing\//)
+  })
+
+  test('imports form no cycle', () => {
+    const all = new Map([...src, ...adapters])
+    const done = new Set<string>()
+    const visit = (file: string, path: readonly string[]): void => {
+      expect(path).not.toContain(file)
+      if (done.has(file)) return
+      for (const name of all.get(file) ?? []) visit(name, [...path, file])
+      done.add(file)
+    }
+    for (const file of all.keys()) visit(file, [])
+  })
+
+  test('only the default clock reads the time', () => {
+    for (const file of [...src.keys(), ...adapters.keys()]) {
+      const text = readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(?:\*|\/\/|\/\*).*$/gm, '')
+      if (!file.startsWith('adapters/cli') && file !== 'src/support/system-clock.ts')
+        expect(text, file).not.toMatch(/Date\.now\(|performance\.now\(|new Date\(\)/)
+    }
+  })
+
+  test('no test touches what a developer has set for a store of their own', () => {
+    const { PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL } = process.env
+    expect([PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL]).toEqual(['', '', ''])
+  })
+})

@@ -1,0 +1,28 @@
+import { accessSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openSqliteFile } from '../../../adapters/cli/sqlite-file.ts'
+import { temporaryFolder } from '../../integration/sqlite/open.ts'
+
+vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>()), accessSync: vi.fn() }))
+
+test('a folder that this user may not write in is told as such', async () => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(() => void remove())
+  const path = join(folder, 'pets.db')
+  const message = `cannot use ${path}: this user may not write in the folder ${folder}, as SQLite has to`
+  const deny = () =>
+    vi.mocked(accessSync).mockImplementationOnce(() => {
+      throw Object.assign(new Error('permission denied'), { code: 'EACCES' })
+    })
+  deny()
+  await expect(openSqliteFile(path)).rejects.toThrow(message)
+  writeFileSync(path, '')
+  deny()
+  await expect(openSqliteFile(path)).rejects.toThrow(message)
+
+  // A log that is there may be written all the same.
+  writeFileSync(`${path}-wal`, '')
+  deny()
+  await (await openSqliteFile(path)).close()
+})

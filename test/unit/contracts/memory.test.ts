@@ -1,0 +1,32 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { memory, type Pet, petStatuses } from '../../../src/index.ts'
+import { keyStoreContract, quotaContract, storageContract } from '../../../src/testing/index.ts'
+
+const close = async () => {}
+
+storageContract({ describe, test }, { name: 'memory', open: async () => ({ port: memory().storage, close }) })
+keyStoreContract(
+  { describe, test },
+  { name: 'memory', open: async (clock) => ({ port: memory({ clock }).keyStore, close }) },
+)
+quotaContract({ describe, test }, { name: 'memory', open: async (clock) => ({ port: memory({ clock }).quota, close }) })
+
+test('a page of many animals is what a filter over all of them finds', async () => {
+  const statuses = fc.array(fc.constantFrom(undefined, ...petStatuses), { maxLength: 400, size: 'max' })
+  const query = fc.record({
+    limit: fc.integer({ min: 1, max: 101 }),
+    after: fc.option(fc.bigInt({ min: -2n, max: 402n }), { nil: undefined }),
+    status: fc.constantFrom(undefined, ...petStatuses),
+  })
+  const property = fc.asyncProperty(statuses, fc.array(query), async (statuses, queries) => {
+    const { storage } = memory()
+    const all: Pet[] = []
+    for (const status of statuses) all.push(await storage.create({ name: 'Rex', categoryId: 1n, status }))
+    for (const { limit, after, status } of queries) {
+      const found = all.filter((pet) => (after === undefined || pet.id > after) && (!status || pet.status === status))
+      expect(await storage.list({ limit, after, status })).toEqual(found.slice(0, limit))
+    }
+  })
+  await fc.assert(property)
+})

@@ -1,0 +1,403 @@
+import { runInNewContext } from 'node:vm'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  createPetStore,
+  type ErrorReport,
+  memory,
+  PetStoreError,
+  type PetStoreOptions,
+  type QuotaRequest,
+  type QuotaStore,
+  type ResponseReport,
+} from '../../../src/index.ts'
+import { rateLimit, startApi } from '../../support/api.ts'
+
+const SECRET = 'password=hunter2 at 10.0.0.7'
+const fail = (error: unknown) => () => {
+  throw error
+}
+const reject = (error: unknown) => () => Promise.reject(error)
+const errno = (code: string) => Object.assign(new Error(SECRET), { code })
+const never = () => new Promise<never>(() => {})
+
+/** A store whose back end is memory, but for what the test breaks. */
+function broken(parts: { list?: () => never; find?: () => never; spend?: () => never }, options: PetStoreOptions = {}) {
+  const { storage, keyStore, quota } = memory()
+  return startApi({
+    ...options,
+    ...(parts.list && { storage: { ...storage, list: parts.list } }),
+    ...(parts.find && { keyStore: { ...keyStore, find: parts.find } }),
+    ...(parts.spend && { quota: { ...quota, spend: parts.spend } }),
+  })
+}
+
+describe('a back end that fails', () => {
+  const faults: [string, unknown, number][] = [
+    ['an error', new Error(SECRET), 500],
+    ['a TypeError', new TypeError(SECRET), 500],
+    ['a value that is no error', SECRET, 500],
+    ['undefined', undefined, 500],
+    ['null', null, 500],
+    ['an option error', new PetStoreError('invalid_option', SECRET), 500],
+    ['service_unavailable', new PetStoreError('service_unavailable', SECRET), 503],
+    [
+      'service_unavailable of another copy',
+      Object.assign(errno('service_unavailable'), { name: 'PetStoreError' }),
+      503,
+    ],
+    ['a refused connection', errno('ECONNREFUSED'), 503],
+    ['a reset connection', errno('ECONNRESET'), 503],
+    ['a cause', new Error('query failed', { cause: errno('ETIMEDOUT') }), 503],
+    ['several causes', new AggregateError([errno('ECONNREFUSED'), new Error('x')], SECRET), 503],
+    [
+      'several causes, beside one that is null',
+      Object.assign(new AggregateError([errno('ECONNREFUSED')]), { cause: null }),
+      503,
+    ],
+    ['a constraint', errno('23505'), 500],
+  ]
+
+  for (const port of ['list', 'find', 'spend'] as const) {
+    for (const [how, breaking] of [
+      ['throws', fail],
+      ['rejects', reject],
+    ] as const) {
+      test.each(faults)(`${port} ${how} %s`, async (_, error, status) => {
+        const told: unknown[] = []
+        const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => told.push(error) })
+        const got = await send('/v1/pets')
+        expect(got.status).toBe(status)
+        expect(got.code).toBe(status === 503 ? 'service_unavailable' : 'internal_error')
+        expect(got.text).not.toContain('hunter2')
+        expect(got.headers.get('retry-after')).toBe(status === 503 ? '5' : null)
+        expect(rateLimit(got).limit).toBe(60)
+        expect(told).toEqual([error])
+      })
+    }
+  }
+
+  test.each([
+    'pet_not_found',
+    'rate_limit_exceeded',
+    'missing_api_key',
+    'malformed_json',
+    'payload_too_large',
+  ] as const)('an answer that is the core alone to give, %s, is a fault where a back end throws it', async (code) => {
+    const { send } = await broken({ list: fail(new PetStoreError(code, SECRET)) })
+    const got = await send('/v1/pets')
+    expect(got).toMatchObject({ status: 500, code: 'internal_error' })
+    expect(got.text).not.toContain('hunter2')
+  })
+
+  test('causes that name one another are looked at once', async () => {
+    const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
+    Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
+    Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
+    const told: unknown[] = []
+    const { send } = await broken({ list: fail(one) }, { onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([one])
+  })
+
+  test('the limit stated is that of the key, also while the quota store is out of order', async () => {
+    const { send } = await broken(
+      { spend: fail(errno('ECONNREFUSED')) },
+      { plans: { free: { perMinute: 7, perDay: 70 } }, anonymous: { perMinute: 3, perDay: 30 } },
+    )
+    expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 7, remaining: 7 })
+  })
+
+  test('a door or a clock that throws is answered as well', async () => {
+    const { petStore } = await startApi({ cors: true })
+    const request = { method: 'GET', target: '/v1/pets', header: fail(new Error(SECRET)), body: never }
+    expect((await petStore.handle(request)).status).toBe(500)
+    const stopped = createPetStore({ clock: { now: fail(new Error(SECRET)) } })
+    expect((await stopped.fetch(new Request('http://x/v1/pets'))).status).toBe(500)
+    const trap = Object.defineProperty(new Error('x'), 'code', { get: fail(new Error(SECRET)) })
+    expect((await (await broken({ list: fail(trap) })).send('/v1/pets')).status).toBe(500)
+  })
+
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
+  const traps: [string, object][] = [
+    ['name', Object.defineProperty(new Error(SECRET), 'name', { get: fail(new Error(SECRET)) })],
+    ['code', Object.defineProperty(new Error(SECRET), 'code', { get: fail(new Error(SECRET)) })],
+    ['cause', Object.defineProperty(new Error(SECRET), 'cause', { get: fail(new Error(SECRET)) })],
+    ['all', revoked.proxy],
+  ]
+  describe.each(['list', 'find', 'spend'] as const)('%s', (port) => {
+    test.each(traps)('may fail with an error whose %s cannot be looked at', async (_, trap) => {
+      for (const breaking of [fail, reject]) {
+        const told: unknown[] = []
+        const options = { onError: (error: unknown) => void told.push(error), timeout: 1_000 }
+        const { send } = await broken({ [port]: breaking(trap) }, options)
+        const answer = await send('/v1/pets')
+        expect(answer).toMatchObject({ status: 500, code: 'internal_error' })
+        expect(rateLimit(answer).limit).toBe(60)
+        expect(told.map((error) => error === trap)).toEqual([true])
+      }
+    })
+  })
+
+  test('a key on a plan that is not known is a fault of the host', async () => {
+    const told: unknown[] = []
+    const { send } = await startApi({ plan: 'gold', onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('neither it nor plan "gold" has limits') }),
+    ])
+  })
+})
+
+const rex = { id: 1n, name: 'Rex', categoryId: 1n }
+
+describe('a back end that answers with something else than it should', () => {
+  const animals: [string, unknown][] = [
+    ['no object', false],
+    ['nothing', {}],
+    ['no id', { name: 'Rex', categoryId: 1n }],
+    ['an id that is no number', { ...rex, id: '1' }],
+    ['NaN', { ...rex, id: Number.NaN }],
+    ['a category that is text', { ...rex, categoryId: 'abc' }],
+    ['no name', { ...rex, name: null }],
+    ['a status that there is not', { ...rex, status: 'lost' }],
+  ]
+  test.each(animals)('an animal that is %s is a fault', async (_, animal) => {
+    const told: unknown[] = []
+    const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
+    const api = await startApi({ storage, onError: (error) => told.push(error) })
+    const answers = [
+      await api.send('/v1/pets'),
+      await api.send('/v1/pets/1'),
+      await api.add('{"name":"a","categoryId":1}'),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([500, 500, 500])
+    expect(told).toEqual(
+      Array(3).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
+    )
+  })
+
+  test('of an animal that is none each part is told, as it may be the one that is wrong', async () => {
+    const told: unknown[] = []
+    const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
+    await (await startApi({ storage, onError: (error) => told.push(error) })).send('/v1/pets/1')
+    const came = 'the string "1", the string "Rex", the number 1, the string "lost"'
+    const message = `storage: expected id, name, categoryId, status, got ${came}`
+    expect(told).toEqual([expect.objectContaining({ message })])
+  })
+
+  test.each([
+    ['null', null],
+    ['nothing', undefined],
+    ['an object', { rows: [rex], length: 1 }],
+    ['an object', new Set([rex])],
+  ])('a page that is %s, and no array, is a fault that is told of the storage', async (came, page) => {
+    const told: unknown[] = []
+    const storage = { ...memory().storage, list: () => page } as never
+    const { send } = await startApi({ storage, onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([expect.objectContaining({ message: `storage: expected an array, got ${came}` })])
+  })
+
+  test('a page with a hole is a fault', async () => {
+    const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
+    expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
+  })
+
+  test('numbers will do, from a storage in plain JavaScript', async () => {
+    const storage = { ...memory().storage, list: () => [{ ...rex, id: 1, categoryId: 2 }] } as never
+    const { text } = await (await startApi({ storage })).send('/v1/pets')
+    expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2}]')
+  })
+
+  const count = { granted: true, now: 0, usedInMinute: 1, minuteEndsAt: 60_000, usedInDay: 1, dayEndsAt: 86_400_000 }
+  test.each([undefined, {}, count, { ...count, bannedUntil: 0, granted: 1 }])(
+    'a count of %j is a fault',
+    async (wrong) => {
+      const spend = () => wrong as never
+      const { send } = await broken({ spend })
+      expect(await send('/v1/pets')).toMatchObject({ status: 500, code: 'internal_error' })
+      expect((await (await broken({ spend }, { onQuotaFailure: 'allow' })).send('/v1/pets')).status).toBe(200)
+    },
+  )
+
+  const noLimits = [{}, { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: -3 }, { perMinute: 1.5, perDay: 2 }]
+  test.each(noLimits)('a key with the limits %j is a fault', async (limits) => {
+    const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: limits as never }) }
+    const told: unknown[] = []
+    const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: neither it nor plan') })])
+  })
+
+  test.each([{}, { account: '' }, { id: '', account: null }])(
+    'a key without an id shares its count with nobody: %j',
+    async (key) => {
+      const keyStore = { find: () => ({ plan: 'free', ...key }) as never }
+      const told: unknown[] = []
+      const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+      expect((await send('/v1/pets')).status).toBe(500)
+      expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a key with an id') })])
+      const ofAcme = { find: () => ({ plan: 'free', account: 'acme' }) as never }
+      expect((await (await startApi({ keyStore: ofAcme })).send('/v1/pets')).status).toBe(200)
+    },
+  )
+
+  test('a thenable that is no promise is waited for', async () => {
+    const { quota } = memory()
+    const spend = (request: QuotaRequest) => ({
+      // biome-ignore lint/suspicious/noThenProperty: it is what is tried
+      then: (resolve: (count: unknown) => void) => void queueMicrotask(() => resolve(quota.spend(request))),
+    })
+    const { send } = await startApi({ quota: { spend } as never })
+    expect((await send('/v1/pets')).status).toBe(200)
+  })
+
+  test('a door that throws while a key is looked for in vain leaves no rejection behind', async () => {
+    const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
+    const { status } = await petStore.handle({
+      method: 'GET',
+      target: '/v1/pets',
+      get clientAddress(): string {
+        throw new Error(SECRET)
+      },
+      header: () => 'Bearer a',
+      body: async () => new Uint8Array(),
+    })
+    expect(status).toBe(500)
+  })
+
+  test('promises of another realm are waited for', async () => {
+    const foreign = <T>(value: T): Promise<T> => runInNewContext('Promise').resolve(value)
+    const { storage } = memory()
+    const { petStore, token } = await startApi({
+      storage: { ...storage, create: (pet) => foreign({ ...pet, id: 7n }) },
+    })
+    const headers: Record<string, string> = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const { status, body } = await petStore.handle({
+      method: 'POST',
+      target: '/v1/pets',
+      header: (name) => headers[name],
+      body: () => foreign(new TextEncoder().encode('{"name":"Rex","categoryId":1}')),
+    })
+    expect([status, JSON.parse(body).id]).toEqual([201, 7])
+  })
+})
+
+describe('a quota store that is out of order', () => {
+  test('refuses by default, lets pass where the option says so', async () => {
+    const down = fail(errno('ECONNREFUSED'))
+    expect((await (await broken({ spend: down })).send('/v1/pets')).status).toBe(503)
+    const told: unknown[] = []
+    const { send } = await broken({ spend: down }, { onQuotaFailure: 'allow', onError: (error) => told.push(error) })
+    const got = await send('/v1/pets')
+    expect([got.status, rateLimit(got).remaining, told.length]).toEqual([200, 60, 1])
+  })
+})
+
+describe('a back end that does not answer', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test.each([
+    ['list', 'storage'],
+    ['find', 'key store'],
+    ['spend', 'quota store'],
+  ] as const)('%s: 503 after the time-out, and not before', async (port, name) => {
+    const told: unknown[] = []
+    // A key store that answers at once: hashing a token takes real time, which no fake timer moves.
+    const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
+    const options = { keyStore, timeout: 250, onError: (error: unknown) => told.push(error) }
+    const { send } = await broken({ [port]: never }, options)
+    const answer = send('/v1/pets')
+    const settled = vi.fn()
+    answer.then(settled)
+    await vi.advanceTimersByTimeAsync(249)
+    expect(settled).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await answer).toMatchObject({ status: 503, code: 'service_unavailable' })
+    expect(told).toEqual([
+      expect.objectContaining({
+        cause: expect.objectContaining({ message: `the ${name} did not answer within 250 ms` }),
+      }),
+    ])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('one that answers leaves no timer behind', async () => {
+    const { storage } = memory()
+    const { send } = await startApi({ storage: { ...storage, list: async (query) => storage.list(query) } })
+    expect((await send('/v1/pets')).status).toBe(200)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a promise of a library counts as one', async () => {
+    const { quota } = memory()
+    const then = (value: unknown) => (next: (value: unknown) => unknown) => Promise.resolve(value).then(next)
+    const thenable: QuotaStore = {
+      spend: (request) => Object.fromEntries([['then', then(quota.spend(request))]]) as never,
+    }
+    expect((await (await startApi({ quota: thenable })).send('/v1/pets')).status).toBe(200)
+  })
+})
+
+describe('observers', () => {
+  test('onResponse is told of every answer, and of no credential', async () => {
+    const told: ResponseReport[] = []
+    const { send, add, clock, key, token } = await startApi({ onResponse: (report) => told.push(report) })
+    await add('{"name":"Rex","categoryId":1}')
+    await send('/v1/pets/1?x=1', { address: '192.0.2.1' })
+    await send('https://any.example/v1/none', { token: null })
+    clock.advance(5)
+    expect(told).toEqual([
+      { method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', keyId: key.id, durationMs: 0 },
+      {
+        method: 'GET',
+        target: '/v1/pets/1?x=1',
+        status: 200,
+        operation: 'getPet',
+        keyId: key.id,
+        clientAddress: '192.0.2.1',
+        durationMs: 0,
+      },
+      { method: 'GET', target: '/v1/none', status: 401, durationMs: 0 },
+    ])
+    expect(JSON.stringify(told)).not.toContain(token)
+  })
+
+  test('onError is told where it happened', async () => {
+    const told: ErrorReport[] = []
+    const { send } = await broken({ list: fail(new Error(SECRET)) }, { onError: (_, report) => told.push(report) })
+    await send('/v1/pets?limit=3')
+    expect(told).toEqual([{ method: 'GET', target: '/v1/pets?limit=3' }])
+  })
+
+  test('one that throws or rejects disturbs nobody', async () => {
+    const { send } = await broken(
+      { list: fail(new Error(SECRET)) },
+      { onError: fail(new Error('observer')), onResponse: reject(new Error('observer')) as () => void },
+    )
+    expect((await send('/v1/pets')).status).toBe(500)
+    expect((await send('/v1/none')).status).toBe(404)
+  })
+})
+
+test('a count that is none is a fault that is told of the quota store', async () => {
+  const told: unknown[] = []
+  const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => told.push(error) })
+  await send('/v1/pets')
+  const message = 'the quota store: expected a QuotaCount, got an object'
+  expect(told).toEqual([expect.objectContaining({ message })])
+})
+
+test.each([null, undefined])('no animal at all, %j, is a fault that is told of the storage', async (animal) => {
+  const told: unknown[] = []
+  const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
+  const { send, add } = await startApi({ storage, onError: (error) => told.push(error) })
+  expect([(await send('/v1/pets')).status, (await add('{"name":"a","categoryId":1}')).status]).toEqual([500, 500])
+  expect(told).toEqual(Array(2).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })))
+})

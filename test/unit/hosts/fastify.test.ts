@@ -1,0 +1,230 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import type { PetStore } from '../../../src/index.ts'
+import { createTestPetStore, type TestPetStore } from '../../../src/testing/index.ts'
+import { rawConnection } from '../../support/raw-http.ts'
+
+const animal = { name: 'Rex', categoryId: 1 }
+
+async function shop(basePath: string, prefix?: string): Promise<{ server: FastifyInstance; petStore: TestPetStore }> {
+  const petStore = await createTestPetStore({ basePath, cors: { origins: ['https://shop.example'] } })
+  const server = Fastify()
+  onTestFinished(() => server.close())
+  server.register(petStorePlugin, { petStore, ...(prefix === undefined ? {} : { prefix }) })
+  return { server, petStore }
+}
+
+const bearer = ({ token }: TestPetStore) => ({ authorization: `Bearer ${token}` })
+
+describe('where it stands', () => {
+  const places = [
+    { prefix: undefined, basePath: '/v1', address: '/v1' },
+    { prefix: '/shop', basePath: '/v1', address: '/shop/v1' },
+    { prefix: '/shop', basePath: '/shop/v1', address: '/shop/v1' },
+    { prefix: '/v1', basePath: '/v1', address: '/v1' },
+    { prefix: '/shop/', basePath: '/v1', address: '/shop/v1' },
+    { prefix: '/shop/v1', basePath: '/v1', address: '/shop/v1' },
+    { prefix: '/shop/v1', basePath: '/v1/api', address: '/shop/v1/api' },
+    { prefix: '/:tenant', basePath: '/v1', address: '/acme/v1' },
+    { prefix: '/sho', basePath: '/shop/v1', address: '/sho/shop/v1' },
+    { prefix: undefined, basePath: '/', address: '' },
+    { prefix: '/shop', basePath: '/', address: '/shop' },
+  ]
+  for (const { prefix, basePath, address } of places) {
+    test(`prefix ${prefix}, base path ${basePath}: ${address}/pets`, async () => {
+      const { server, petStore } = await shop(basePath, prefix)
+      const headers = bearer(petStore)
+      for (let i = 0; i < 2; i++) {
+        const added = await server.inject({ method: 'POST', url: `${address}/pets`, headers, payload: animal })
+        expect(added.statusCode).toBe(201)
+      }
+      const page = await server.inject({ url: `${address}/pets?limit=1`, headers })
+      expect(page.headers.link).toMatch(new RegExp(`^<${address}/pets\\?limit=1&cursor=`))
+      expect(page.headers['content-type']).toBe('application/json')
+      for (const path of ['', '/', '/dogs', '/pets/1/owner']) {
+        const unknown = await server.inject({ url: `${address}${path}` || '/', headers })
+        expect(unknown.json().code).toBe('route_not_found')
+      }
+    })
+  }
+})
+
+test('links name the path that the host has made, where it rewrites', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify({ rewriteUrl: ({ url = '' }) => url.replace('/old/', '/v1/') })
+  server.register(petStorePlugin, { petStore })
+  const answer = await server.inject({ url: '/old/pets/1', headers: bearer(petStore) })
+  expect(answer.headers.link).toBe('</v1/pets>; rel="successor-version"')
+})
+
+test('a request whose body was read ends and closes, as a host that waits for it expects', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify()
+  onTestFinished(() => server.close())
+  const closed: Promise<unknown>[] = []
+  server.addHook('onRequest', async ({ raw }) => void closed.push(Promise.all([once(raw, 'end'), once(raw, 'close')])))
+  server.register(petStorePlugin, { petStore })
+  const url = `${await server.listen({ port: 0 })}/v1/pets`
+  const headers = { ...bearer(petStore), 'content-type': 'application/json' }
+  for (let i = 0; i < 3; i++) {
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(animal) })
+    expect(await answer.json()).toMatchObject({ id: i + 1 })
+  }
+  await Promise.all(closed)
+  expect(closed).toHaveLength(3)
+})
+
+test("the host's parsers, routes and errors are its own", async () => {
+  const { server, petStore } = await shop('/v1')
+  server.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, { csv: body }))
+  server.post('/own', (request) => request.body)
+  const own = (type: string, payload: string) =>
+    server.inject({ method: 'POST', url: '/own', headers: { 'content-type': type }, payload })
+  expect((await own('application/json', '{"a":1}')).json()).toEqual({ a: 1 })
+  expect((await own('text/csv', 'a,b')).json()).toEqual({ csv: 'a,b' })
+  expect((await own('application/json', '{')).statusCode).toBe(400)
+  const headers = { ...bearer(petStore), 'content-type': 'text/csv' }
+  const refused = await server.inject({ method: 'POST', url: '/v1/pets', headers, payload: 'a,b' })
+  expect(refused.json().code).toBe('unsupported_media_type')
+})
+
+test('hooks of the host run, and its Vary stays', async () => {
+  const { server, petStore } = await shop('/v1')
+  const ran: string[] = []
+  server.addHook('onRequest', async (_request, reply) => {
+    ran.push('onRequest')
+    reply.header('Vary', 'Cookie').header('X-Own', 'yes')
+  })
+  server.addHook('onSend', async (_request, reply) => {
+    ran.push(`onSend ${reply.statusCode}`)
+  })
+  server.addHook('onResponse', async (_request, reply) => {
+    ran.push(`onResponse ${reply.statusCode}`)
+  })
+  server.setErrorHandler(() => {
+    ran.push('error handler')
+  })
+  const answer = await server.inject({ url: '/v1/pets?limit=0', headers: bearer(petStore) })
+  expect(answer.statusCode).toBe(400)
+  expect(answer.headers).toMatchObject({ vary: 'Cookie, Origin', 'x-own': 'yes' })
+  expect(ran).toEqual(['onRequest', 'onSend 400', 'onResponse 400'])
+})
+
+test('a hook of the host that answers by itself is left to it', async () => {
+  const { server, petStore } = await shop('/v1')
+  server.addHook('onRequest', async (_request, reply) => reply.code(403).send({ own: true }))
+  const answer = await server.inject({ url: '/v1/pets', headers: bearer(petStore) })
+  expect(answer.statusCode).toBe(403)
+})
+
+test('a store that rejects is a 500 of ours', async () => {
+  const petStore = await createTestPetStore()
+  const failing: PetStore = { ...petStore, handle: () => Promise.reject(new Error('secret')) }
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore: failing })
+  const answer = await server.inject('/v1/pets')
+  expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
+})
+
+test.each([
+  [
+    'throws',
+    () => {
+      throw new Error('secret')
+    },
+  ],
+  ['answers with nothing', () => undefined],
+])('a store of the host that %s is a 500 of ours', async (_, handle) => {
+  const petStore = { ...(await createTestPetStore()), handle: handle as never }
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore })
+  const answer = await server.inject('/v1/pets')
+  expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
+  expect(answer.body).not.toContain('secret')
+})
+
+test('what the host has rewritten counts, also where the client asked for something that is ours as well', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify({
+    rewriteUrl: ({ url = '' }) => url.replace('/v1/animals', '/v1/pets').replace('per_page', 'limit'),
+  })
+  server.register(petStorePlugin, { petStore })
+  server.register(petStorePlugin, { petStore, prefix: '/shop' })
+  for (let i = 0; i < 2; i++)
+    await server.inject({ method: 'POST', url: '/v1/pets', headers: bearer(petStore), payload: animal })
+  for (const prefix of ['', '/shop']) {
+    const { headers } = await server.inject({ url: `${prefix}/v1/animals?per_page=1`, headers: bearer(petStore) })
+    expect(headers.link).toMatch(`<${prefix}/v1/pets?limit=1&cursor=`)
+  }
+})
+
+test('a stream is read, HEAD has no body, but the length of it', async () => {
+  const { server, petStore } = await shop('/v1')
+  const headers = { ...bearer(petStore), 'content-type': 'application/json' }
+  const payload = Readable.from([Buffer.from('{"name":"Rex",'), Buffer.from('"categoryId":9007199254740993}')])
+  const added = await server.inject({ method: 'POST', url: '/v1/pets', headers, payload })
+  expect(added.body).toContain('9007199254740993')
+  const head = await server.inject({ method: 'HEAD', url: '/v1/pets', headers })
+  expect(head.statusCode).toBe(200)
+  expect(head.body).toBe('')
+  expect(head.headers['content-length']).toBe(String(Buffer.byteLength(`[${added.body}]`)))
+})
+
+test('a refused upload of a client that wants the connection closed is answered by the store alone', async () => {
+  const { server } = await shop('/v1')
+  const errors: unknown[] = []
+  server.addHook('onError', async (_request, _reply, error) => void errors.push(error))
+  const connection = await rawConnection(await server.listen({ port: 0 }))
+  const head = 'Host: a\r\nConnection: close\r\nContent-Type: text/csv\r\nContent-Length: 2\r\n\r\n'
+  await connection.send(`POST /v1/pets HTTP/1.1\r\n${head}`)
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(connection.socket.bytesRead).toBe(0)
+  await connection.send('ab')
+  expect((await connection.answer()).status).toBe(401)
+  await connection.closed()
+  expect(errors).toEqual([])
+})
+
+test('what a hook of the host has made of the headers counts', async () => {
+  const { server, petStore } = await shop('/v1')
+  server.addHook('onRequest', async ({ raw }) => {
+    Object.assign(raw.headers, bearer(petStore))
+  })
+  const answer = await server.inject({ url: '/v1/pets', headers: { authorization: 'Basic abc' } })
+  expect(answer.statusCode).toBe(200)
+})
+
+test('an answer without a body has no type and no length', async () => {
+  const { server, petStore } = await shop('/v1')
+  const { statusCode, headers } = await server.inject({ method: 'OPTIONS', url: '/v1/pets', headers: bearer(petStore) })
+  expect([statusCode, headers['content-type'], headers['content-length']]).toEqual([204, undefined, undefined])
+})
+
+test('behind a router that has taken a prefix off, links name it', async () => {
+  const petStore = await createTestPetStore()
+  const server = Fastify({
+    serverFactory: (handler) =>
+      createServer((request, response) => {
+        const { url = '' } = request
+        handler(Object.assign(request, { originalUrl: url, url: url.replace('/outer', '') }), response)
+      }),
+  })
+  onTestFinished(() => server.close())
+  server.register(petStorePlugin, { petStore })
+  const answer = await fetch(`${await server.listen({ port: 0 })}/outer/v1/pets/1`, { headers: bearer(petStore) })
+  expect(answer.headers.get('link')).toBe('</outer/v1/pets>; rel="successor-version"')
+})
+
+test('two stores stand side by side', async () => {
+  const [first, second] = [await createTestPetStore(), await createTestPetStore()]
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore: first, prefix: '/first' })
+  server.register(petStorePlugin, { petStore: second, prefix: '/second' })
+  await server.inject({ method: 'POST', url: '/first/v1/pets', headers: bearer(first), payload: animal })
+  expect((await server.inject({ url: '/second/v1/pets', headers: bearer(second) })).json()).toEqual([])
+  expect((await server.inject({ url: '/second/v1/pets', headers: bearer(first) })).statusCode).toBe(401)
+})

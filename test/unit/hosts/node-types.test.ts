@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { onDemand } from '../../support/on-demand.ts'
+import { missing } from '../../support/skips.ts'
+
+const NEWEST = '@types/node@26.6.6'
+const folder = await onDemand(NEWEST)
+
+// The types of the oldest Node that is supported are those that `npm run typecheck` knows.
+test.skipIf(missing(NEWEST, folder !== undefined))("the doors fit Node's servers with the newest types of Node", () => {
+  const root = join(import.meta.dirname, '../../..')
+  const config = ts.getParsedCommandLineOfConfigFile(
+    join(root, 'adapters/tsconfig.json'),
+    {},
+    {
+      ...ts.sys,
+      onUnRecoverableConfigFileDiagnostic: (problem) => expect.fail(String(problem.messageText)),
+    },
+  )
+  const typeRoots = [join(folder ?? '', 'node_modules/@types')]
+  const options = { ...config?.options, skipLibCheck: true, exactOptionalPropertyTypes: true, typeRoots }
+  const program = ts.createProgram([join(import.meta.dirname, 'node-mounts.ts')], options)
+  const problems = ts.getPreEmitDiagnostics(program)
+  expect(
+    ts.formatDiagnostics(problems, { ...ts.sys, getCanonicalFileName: (name) => name, getNewLine: () => '\n' }),
+  ).toBe('')
+  expect(program.getSourceFiles().filter(({ fileName }) => fileName.endsWith('@types/node/http.d.ts'))).toHaveLength(1)
+})

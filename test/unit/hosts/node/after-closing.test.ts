@@ -1,0 +1,119 @@
+import { createHook } from 'node:async_hooks'
+import { once } from 'node:events'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { memory, type Pet } from '../../../../src/index.ts'
+import { within } from '../../../support/deadline.ts'
+import { expectSilence, signalled, startServer } from '../../../support/node-server.ts'
+import { rawConnection } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+const LONG = 3_600_000
+const pets: readonly Pet[] = Array.from({ length: 100 }, (_, i) => ({
+  id: BigInt(i),
+  name: 'x'.repeat(60_000),
+  categoryId: 1n,
+}))
+
+/** A server with a client that has asked so many times and reads nothing: behind a long answer, all others wait unsent. */
+async function unread(count: number) {
+  const { storage } = memory()
+  const asked = signalled()
+  let lists = 0
+  const list = () => {
+    asked.resolve()
+    return ++lists === 1 ? pets : []
+  }
+  const server = await startServer({ store: { storage: { ...storage, list } }, closeTimeout: LONG })
+  const connection = await rawConnection(server.url)
+  connection.socket.pause()
+  await connection.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${server.authorized}\r\n`.repeat(count))
+  await within(asked.promise, 'the storage')
+  await once(connection.socket, 'readable')
+  return { ...server, connection }
+}
+
+/** Watches the intervals that are made from now on. A server makes one, in which it looks at its connections. */
+function watchIntervals() {
+  const standing = new Set<number>()
+  const ended = signalled()
+  const hook = createHook({
+    init: (id, type, _trigger, resource: { _repeat?: number | null }) => {
+      if (type === 'Timeout' && typeof resource._repeat === 'number') standing.add(id)
+    },
+    destroy: (id) => {
+      if (standing.delete(id) && standing.size === 0) ended.resolve()
+    },
+  }).enable()
+  onTestFinished(() => void hook.disable())
+  return { standing, ended: ended.promise }
+}
+
+test('a CONNECT that waits for the store is waited for no longer than closeTimeout', async () => {
+  const asked = signalled()
+  const find = () => {
+    asked.resolve()
+    return new Promise<undefined>(() => {})
+  }
+  const { url, authorized, close } = await startServer({ store: { keyStore: { find } }, closeTimeout: 20 })
+  const connection = await rawConnection(url)
+  await connection.send(`CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
+  await within(asked.promise, 'the key store')
+  await within(close(), 'close', 2_000)
+  await connection.closed()
+})
+
+test('no interval of a server stays that closes while an answer is on its way: it would hold the store for ever', async () => {
+  const { standing, ended } = watchIntervals()
+  const { connection, close } = await unread(1)
+  expect(standing.size).toBe(1)
+  const closed = close()
+  connection.socket.resume()
+  expect((await connection.answer()).status).toBe(200)
+  await within(closed, 'close')
+  await within(ended, 'the end of the interval')
+})
+
+test('Node warns of no leak, however many answers of a connection are waited for', async () => {
+  const warnings: string[] = []
+  const listen = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', listen)
+  onTestFinished(() => void process.off('warning', listen))
+  const { connection, close } = await unread(20)
+  const closed = close()
+  connection.socket.resume()
+  for (let i = 0; i < 20; i++) expect((await connection.answer()).status).toBe(200)
+  await within(closed, 'close')
+  expect(warnings).toEqual([])
+})
+
+test('an answer that is written while another one is waited for is sent whole as well', async () => {
+  const { storage } = memory()
+  const gate = signalled()
+  const asked = signalled()
+  let lists = 0
+  const list = async () => {
+    if (++lists === 2) {
+      asked.resolve()
+      await gate.promise
+    }
+    return pets
+  }
+  const server = await startServer({ store: { storage: { ...storage, list } }, closeTimeout: LONG })
+  const get = `GET /v1/pets?limit=100 HTTP/1.1\r\n${server.authorized}\r\n`
+  const [first, second] = [await rawConnection(server.url), await rawConnection(server.url)]
+  for (const { socket } of [first, second]) socket.pause()
+  await first.send(get)
+  await once(first.socket, 'readable')
+  await second.send(get)
+  await within(asked.promise, 'the storage')
+  const closed = server.close()
+  gate.resolve()
+  await once(second.socket, 'readable')
+  first.socket.resume()
+  expect((await first.answer()).status).toBe(200)
+  await first.closed()
+  second.socket.resume()
+  expect(JSON.parse((await second.answer()).body)).toHaveLength(100)
+  await within(closed, 'close')
+})

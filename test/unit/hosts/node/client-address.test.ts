@@ -1,0 +1,142 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addressReader, canonicalAddress, type TrustProxy } from '../../../../adapters/hosts/shared/client-address.ts'
+import { startServer } from '../../../support/node-server.ts'
+import { rawRequest } from '../../../support/raw-http.ts'
+
+/** One address in many spellings. */
+const client = fc.oneof(
+  fc.ipV4().map((text) => ({ text, canonical: text })),
+  fc.ipV4().map((text) => ({ text: `::ffff:${text}`, canonical: text })),
+  fc.tuple(fc.ipV4(), fc.nat(65_535)).map(([text, port]) => ({ text: `${text}:${port}`, canonical: text })),
+  fc.ipV6().map((text) => ({ text: text.toUpperCase(), canonical: canonicalAddress(text) })),
+  fc
+    .tuple(fc.ipV6(), fc.nat(65_535))
+    .map(([text, port]) => ({ text: `[${text}]:${port}`, canonical: canonicalAddress(text) })),
+)
+const trusted = ['10.0.0.0/8', '192.168.7.1', 'fd00::/8']
+const proxy = fc.oneof(
+  fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)).map((rest) => `10.${rest.join('.')}`),
+  fc.nat(255).map((last) => `::ffff:10.1.2.${last}`),
+  fc.constant('192.168.7.1'),
+  fc.nat(65_535).map((last) => `fd00::${last.toString(16)}`),
+)
+const stranger = client.filter(
+  ({ canonical }) => canonical !== undefined && !/^(10\.|192\.168\.7\.1$|fd)/.test(canonical),
+)
+/** What a client may have written before any proxy added to it. */
+const spoofed = fc.array(
+  fc.oneof(
+    proxy,
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.string().map((text) => text.replaceAll(',', '')),
+  ),
+  {
+    maxLength: 5,
+  },
+)
+const spaces = fc.constantFrom(',', ', ', ' ,\t')
+
+describe('whatever a client writes into X-Forwarded-For', () => {
+  test('the list of proxies finds the same address behind any chain of them', () => {
+    const read = addressReader(trusted)
+    const property = fc.property(
+      stranger,
+      fc.array(proxy, { minLength: 1, maxLength: 5 }),
+      spoofed,
+      spaces,
+      ({ text, canonical }, proxies, prefix, comma) => {
+        const [peer, ...others] = proxies
+        expect(read(peer, [...prefix, text, ...others.reverse()].join(comma))).toBe(canonical)
+      },
+    )
+    fc.assert(property, { numRuns: 500 })
+  })
+
+  test('so does the number of proxies', () => {
+    const property = fc.property(
+      stranger,
+      fc.array(proxy, { minLength: 1, maxLength: 5 }),
+      spoofed,
+      ({ text, canonical }, proxies, prefix) => {
+        const [peer, ...others] = proxies
+        const read = addressReader(proxies.length)
+        expect(read(peer, [...prefix, text, ...others.reverse()].join(', '))).toBe(canonical)
+      },
+    )
+    fc.assert(property, { numRuns: 500 })
+  })
+
+  test('without trust, or from a peer that is not trusted, it is not read', () => {
+    const property = fc.property(
+      stranger,
+      fc.string(),
+      fc.constantFrom<TrustProxy>(false, 0, [], trusted),
+      (peer, header, trustProxy) => {
+        expect(addressReader(trustProxy)(peer.text, header)).toBe(peer.canonical)
+      },
+    )
+    fc.assert(property)
+  })
+
+  test('no text at all makes it throw, and what comes out is an address or nothing', () => {
+    const setting = fc.constantFrom<TrustProxy>(false, 1, 3, trusted)
+    const property = fc.property(setting, fc.option(fc.string()), fc.string(), (trustProxy, peer, header) => {
+      const address = addressReader(trustProxy)(peer ?? undefined, header)
+      if (address !== undefined) expect(canonicalAddress(address)).toBe(address)
+    })
+    fc.assert(property, { numRuns: 500 })
+  })
+})
+
+describe('the option', () => {
+  test.each<[TrustProxy, string, string | undefined, string]>([
+    [['::ffff:10.0.0.0/104'], '10.9.9.9', '1.2.3.4', '1.2.3.4'],
+    [['::ffff:10.0.0.0/104'], '11.9.9.9', '1.2.3.4', '11.9.9.9'],
+    [['10.0.0.0/8'], '::ffff:10.9.9.9', '1.2.3.4', '1.2.3.4'],
+    [['0.0.0.0/0'], '9.9.9.9', '1.2.3.4, 5.6.7.8', '1.2.3.4'],
+    [['10.0.0.0/8'], '10.0.0.1', undefined, '10.0.0.1'],
+    [['10.0.0.0/8'], '10.0.0.1', 'unknown', '10.0.0.1'],
+    [['10.0.0.0/8'], '10.0.0.1', '1.2.3.4, _hidden, 10.0.0.2', '10.0.0.2'],
+    [2, '10.0.0.1', '1.2.3.4', '1.2.3.4'],
+    [1, '10.0.0.1', '', '10.0.0.1'],
+    [['fe80::/10'], 'fe80::1%eth0', '2001:DB8::1', '2001:db8::1'],
+    [1, '10.0.0.1', '[2001:DB8::1]', '2001:db8::1'],
+    [['2001:db8::/64'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
+    [['2001:db8::7'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
+    [['2001:db8::7'], '2001:db8::8', '1.2.3.4', '2001:db8::8'],
+  ])('%j, from %s, forwarded for %s: %s', (trustProxy, peer, header, address) => {
+    expect(addressReader(trustProxy)(peer, header)).toBe(address)
+  })
+
+  test.each([
+    -1,
+    1.5,
+    Number.NaN,
+    ['x'],
+    ['10.0.0.0/33'],
+    ['::/129'],
+    ['10.0.0.0/-1'],
+    ['10.0.0.0/8/8'],
+    ['10.0.0.0/'],
+    ['::ffff:10.0.0.0/95'],
+    [''],
+    true,
+    'loopback',
+    null,
+    [7],
+  ])('%j is refused by name', (trustProxy) => {
+    expect(() => addressReader(trustProxy as TrustProxy)).toThrow(/^option trustProxy: expected /)
+  })
+})
+
+test('each address behind a trusted proxy has an allowance of its own, and a spoofed prefix buys no other', async () => {
+  const { url } = await startServer({ perMinute: 1, trustProxy: ['127.0.0.1'] })
+  const statusOf = async (forwardedFor: string) =>
+    (await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${forwardedFor}\r\n\r\n`)).status
+  expect(await statusOf('1.1.1.1')).toBe(401)
+  expect(await statusOf('2.2.2.2')).toBe(401)
+  expect(await statusOf('9.9.9.9, 1.1.1.1')).toBe(429)
+  expect(await statusOf('9.9.9.9\r\nX-Forwarded-For: ::ffff:1.1.1.1')).toBe(429)
+})

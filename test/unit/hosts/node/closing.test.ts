@@ -1,0 +1,379 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { EventEmitter, once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect, Server as NetServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { closer, runningResponses } from '../../../../adapters/hosts/node/closing.ts'
+import { serve, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { memory, type Pet, type PetStorage } from '../../../../src/index.ts'
+import { within } from '../../../support/deadline.ts'
+import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
+import { rawConnection } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+const LONG = 3_600_000
+
+/** A store whose list answers when the test says so. */
+function gated() {
+  const { storage } = memory()
+  const gate = signalled<readonly Pet[]>()
+  const asked = signalled()
+  const list = () => {
+    asked.resolve()
+    return gate.promise
+  }
+  return { store: { storage: { ...storage, list } }, asked: asked.promise, open: () => gate.resolve([]) }
+}
+
+async function isRefused(url: string): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) })
+  const refused = new Promise<boolean>((resolve) => {
+    socket.on('error', () => resolve(true)).on('connect', () => resolve(false))
+  })
+  return within(refused, 'the refusal').finally(() => socket.destroy())
+}
+
+describe('close', () => {
+  test('lets a running request finish, and takes no new connection meanwhile', async () => {
+    const { store, asked, open } = gated()
+    const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await within(asked, 'the storage')
+    const closed = close()
+    expect(await isRefused(url)).toBe(true)
+    open()
+    const answer = await connection.answer()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.connection).toBe('close')
+    await connection.closed()
+    await within(closed, 'close')
+  })
+
+  test('answers all that was asked before on a connection, and does nothing of what is asked after', async () => {
+    const { store, asked, open } = gated()
+    const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    const get = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`
+    const post = `POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`
+    await connection.send(get + post)
+    await within(asked, 'the storage')
+    const names = async () => {
+      const request = new Request(`${url}/v1/pets/2`, { headers: { authorization: `Bearer ${token}` } })
+      return (await petStore.fetch(request)).status
+    }
+    const closed = close()
+    await connection.send(post)
+    // The server's side of the connection is to have read it by then.
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+    open()
+    expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 201])
+    await connection.closed()
+    await within(closed, 'close')
+    expect(await names()).toBe(404)
+  })
+
+  test('lets a client take its time over an answer that is written', async () => {
+    const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
+    const { storage } = memory()
+    const { url, authorized, close } = await startServer({
+      store: { storage: { ...storage, list } },
+      closeTimeout: LONG,
+    })
+    const [slow, kept] = [await rawConnection(url), await rawConnection(url)]
+    await kept.send(`GET /v1/pets/0 HTTP/1.1\r\n${authorized}\r\n`)
+    await kept.answer()
+    slow.socket.pause()
+    await slow.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await once(slow.socket, 'readable')
+    const closed = close()
+    expect(await isRefused(url)).toBe(true)
+    slow.socket.resume()
+    expect(JSON.parse((await slow.answer()).body)).toHaveLength(1)
+    await within(closed, 'close', 2_000)
+    await kept.closed()
+  })
+
+  test('closes connections that idle at once: kept ones, and those that have never asked', async () => {
+    const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+    const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
+    await kept.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await kept.answer()
+    await within(close(), 'close', 2_000)
+    await kept.closed()
+    await silent.closed()
+  })
+
+  test('closes a connection that idles while a request of another one runs', async () => {
+    const { store, asked, open } = gated()
+    const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
+    const [busy, kept] = [await rawConnection(url), await rawConnection(url)]
+    await kept.send(`GET /v1/pets/0 HTTP/1.1\r\n${authorized}\r\n`)
+    await kept.answer()
+    await busy.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await within(asked, 'the storage')
+    const closed = close()
+    await within(kept.closed(), 'the end of what idles', 2_000)
+    open()
+    expect((await busy.answer()).status).toBe(200)
+    await within(closed, 'close')
+  })
+
+  test('during an upload: it is read to its end and answered', async () => {
+    const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    const [head, body] = petBody().split('\r\n\r\n') as [string, string]
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Expect: 100-continue\r\n${head}\r\n\r\n`)
+    expect((await connection.answer()).status).toBe(100)
+    const closed = close()
+    await connection.send(body)
+    const answer = await connection.answer()
+    expect([answer.status, answer.headers.connection]).toEqual([201, 'close'])
+    await within(closed, 'close', 2_000)
+  })
+
+  test.each([
+    ['an upload that never ends', 'POST /v1/pets', 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{'],
+    ['headers that never end', 'GET /v1/pets', 'X-A: b'],
+    ['a refused upload that never comes', 'GET /v1/pets', 'Content-Length: 99\r\n\r\n'],
+  ])('%s is waited for no longer than closeTimeout', async (_name, line, rest) => {
+    const { url, authorized, close } = await startServer({ closeTimeout: 20 })
+    const connection = await rawConnection(url)
+    await connection.send(`${line} HTTP/1.1\r\n${authorized}${rest}`)
+    await within(close(), 'close', 2_000)
+    await connection.closed()
+  })
+
+  test('a socket that asked for CONNECT and stays holds nobody up', async () => {
+    const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+    const connection = await rawConnection(url)
+    await connection.send(`CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
+    expect((await connection.answer()).headers.connection).toBe('close')
+    await within(close(), 'close', 2_000)
+  })
+
+  test('leaves no timer behind, which would keep the process from ending', async () => {
+    const { close } = await startServer({ closeTimeout: LONG })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('twice is as good as once', async () => {
+    const { close } = await startServer()
+    await Promise.all([close(), close()])
+    await close()
+  })
+})
+
+describe('serve', () => {
+  test('on a taken port rejects with EADDRINUSE', async () => {
+    const { url, petStore } = await startServer()
+    await expect(serve(petStore, { port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  test.each([70_000, 65_536, -1, 1.5, Number.NaN])('on port %d rejects', async (port) => {
+    const { petStore } = await keyedStore()
+    await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'invalid_option' })
+  })
+
+  test.each([
+    ['port', 'x'],
+    ['host', ''],
+    ['host', 5],
+    ['closeTimeout', -1],
+    ['idleTimeout', 'x'],
+    ['trustproxy', 1],
+  ])('with the option %s: %j rejects, and names it', async (name, value) => {
+    const { petStore } = await keyedStore()
+    await expect(serve(petStore, { port: 0, [name]: value })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(`^option ${name}: expected `),
+    })
+    if (name === 'trustproxy') expect(() => toNodeHandler(petStore, { [name]: value } as object)).toThrow('trustproxy')
+  })
+
+  test('with a wrong trustProxy rejects, and names it', async () => {
+    const { petStore } = await keyedStore()
+    await expect(serve(petStore, { port: 0, trustProxy: ['nonsense'] })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('trustProxy'),
+    })
+  })
+
+  test.each([
+    ['', ''],
+    [' and sends CONNECT behind it', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('lets go of a client that never reads its answer%s', async (_what, behind) => {
+    const { storage } = memory()
+    const pet = { id: 1n, name: 'x'.repeat(30_000_000), categoryId: 1n, status: 'available' } as const
+    const asked = signalled()
+    const list = () => {
+      asked.resolve()
+      return [pet]
+    }
+    const { url, authorized, close } = await startServer({
+      store: { storage: { ...storage, list } },
+      idleTimeout: 50,
+      closeTimeout: LONG,
+    })
+    const connection = await rawConnection(url)
+    connection.socket.pause()
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${behind}`)
+    await within(asked.promise, 'the storage')
+    await within(close(), 'close')
+    connection.socket.resume()
+    await connection.closed()
+    expect(connection.socket.bytesRead).toBeLessThan(30_000_000)
+  })
+})
+
+test.each([
+  [undefined, 120],
+  [65_000, 65],
+])('a connection that idles between requests is kept for idleTimeout as well: %s', async (idleTimeout, seconds) => {
+  const { url } = await startServer({ idleTimeout })
+  const server = await nodeServer(url)
+  expect(server.keepAliveTimeout).toBe(seconds * 1_000)
+  expect((await fetch(url)).headers.get('keep-alive')).toBe(`timeout=${seconds}`)
+})
+
+const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+
+const hosts = [
+  [undefined, '127.0.0.1'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['0.0.0.0', 'localhost'],
+  ...(hasIPv6 ? [['::', 'localhost'] as const, ['::1', '[::1]'] as const] : []),
+] as const
+
+test.each(hosts)('serve on host %s tells its address, at which it answers', async (host, name) => {
+  const { url } = await startServer({ host })
+  expect(url).toMatch(/^http:\/\/[^/]+:\d+$/)
+  expect(new URL(url).hostname).toBe(name)
+  expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
+})
+
+/** Node's own server behind a pet store that is served. */
+async function nodeServer(url: string): Promise<Server> {
+  const seen = signalled<Server>()
+  const onStart = (message: unknown) => seen.resolve((message as { server: Server }).server)
+  subscribe('http.server.request.start', onStart)
+  onTestFinished(() => void unsubscribe('http.server.request.start', onStart))
+  await fetch(url)
+  return within(seen.promise, 'the request')
+}
+
+test('a connection that cannot be accepted, as when files run out, ends nothing', async () => {
+  const { url } = await startServer()
+  const server = await nodeServer(url)
+  for (let i = 0; i < 2; i++) server.emit('error', new Error('EMFILE'))
+  expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
+})
+
+test('by default a connection is closed on which nothing has moved for two minutes', async () => {
+  const { url } = await startServer()
+  expect((await nodeServer(url)).timeout).toBe(120_000)
+})
+
+test('by default close lets running requests finish for ten seconds', async () => {
+  const { store, asked } = gated()
+  const { url, authorized, close } = await startServer({ store, closeTimeout: undefined })
+  const connection = await rawConnection(url)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  await within(asked, 'the storage')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const closed = close()
+  vi.advanceTimersByTime(9_999)
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(connection.socket.readyState).toBe('open')
+  vi.advanceTimersByTime(1)
+  vi.useRealTimers()
+  await within(closed, 'close')
+})
+
+test('a request whose head was on its way when close began is answered, and its connection ends', async () => {
+  const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+  const connection = await rawConnection(url)
+  await connection.send('GET /v1/pets HTTP/1.1\r\n')
+  await rawConnection(url).then(({ leave }) => leave())
+  const closed = close()
+  await connection.send(`${authorized}\r\n`)
+  const answer = await connection.answer()
+  expect([answer.status, answer.headers.connection]).toEqual([200, 'close'])
+  await connection.closed()
+  await within(closed, 'close')
+})
+
+test('a client that resets a CONNECT which waits for its turn disturbs nobody', async () => {
+  const { store, asked, open } = gated()
+  const left = signalled()
+  const list: PetStorage['list'] = (_query, context) => {
+    context?.signal?.addEventListener('abort', () => left.resolve())
+    return store.storage.list()
+  }
+  const { url, authorized } = await startServer({ store: { storage: { ...store.storage, list } } })
+  const connection = await rawConnection(url)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\nCONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
+  await within(asked, 'the storage')
+  connection.socket.resetAndDestroy()
+  await within(left.promise, 'the signal')
+  open()
+})
+
+test('a client that leaves before answers that are written holds up the close of no other', async () => {
+  const pets = Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: 'x'.repeat(200_000), categoryId: 1n }))
+  const asked = signalled()
+  const list = () => {
+    asked.resolve()
+    return pets
+  }
+  const { url, authorized, close } = await startServer({
+    store: { storage: { ...memory().storage, list } },
+    closeTimeout: LONG,
+  })
+  const [slow, kept] = [await rawConnection(url), await rawConnection(url)]
+  await kept.send(`GET /v1/pets/0 HTTP/1.1\r\n${authorized}\r\n`)
+  await kept.answer()
+  slow.socket.pause()
+  const get = `GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`
+  await slow.send(get + get + get)
+  await within(asked.promise, 'the storage')
+  await once(slow.socket, 'readable')
+  const closed = close()
+  slow.socket.resetAndDestroy()
+  await within(closed, 'close', 2_000)
+  await kept.closed()
+})
+
+test('of responses and connections that are gone nothing is kept', async () => {
+  const gone = signalled()
+  const server = createServer((_request, response) => response.end())
+  server.on('connection', (socket) => socket.on('close', () => setImmediate(gone.resolve)))
+  const running = runningResponses(server)
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  for (let i = 0; i < 2; i++) {
+    await connection.send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await connection.answer('HEAD')
+  }
+  expect([...running.values()].map((responses) => responses.size <= 1)).toEqual([true])
+  connection.leave()
+  await within(gone.promise, 'the end of the connection')
+  expect(running.size).toBe(0)
+})
+
+test('of connections that are gone closing keeps none', async () => {
+  const server = new NetServer()
+  const close = closer(server as never, new Map(), LONG)
+  const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))
+  for (const socket of [gone, silent]) server.emit('connection', socket)
+  gone?.emit('close')
+  await close()
+  expect([gone, silent].map((socket) => socket?.destroy.mock.calls.length)).toEqual([0, 1])
+})

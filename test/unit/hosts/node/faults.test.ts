@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { type NodeHandlerOptions, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { memory, type PetStorage, type PetStore } from '../../../../src/index.ts'
+import { expectSilence, keyedStore, petBody, startServer } from '../../../support/node-server.ts'
+import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+const boom = () => {
+  throw new Error('boom: secret')
+}
+const handles: [string, PetStore['handle']][] = [
+  ['rejects', async () => boom()],
+  ['throws at once', boom],
+  ['rejects with nothing', () => Promise.reject(undefined)],
+  ['gives a header that nobody can send', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
+  ['gives a name that is none', async () => ({ status: 200, headers: ['', 'a'], body: '' })],
+  ['gives a status that is none', async () => ({ status: 7, headers: [], body: '' })],
+]
+
+describe('a store whose handle fails: 500, and the connection still works', () => {
+  test.each(handles)('%s', async (_how, broken) => {
+    const wrap = (petStore: PetStore): PetStore => ({
+      ...petStore,
+      handle: (request) => (request.target.endsWith('broken') ? broken(request) : petStore.handle(request)),
+    })
+    const { url, authorized } = await startServer({ wrap })
+    const connection = await rawConnection(url)
+    await connection.send(`POST /v1/pets?broken HTTP/1.1\r\n${authorized}${petBody()}`)
+    const answer = await connection.answer()
+    expect(answer.status).toBe(500)
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'internal_error', status: 500 })
+    expect(answer.body).not.toContain('secret')
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+  })
+})
+
+describe('a storage that fails', () => {
+  const failing: [string, Partial<PetStorage>][] = [
+    ['throws', { list: boom, create: boom }],
+    ['rejects', { list: async () => boom(), create: async () => boom() }],
+  ]
+  test.each(failing)('%s: 500 with the three headers, and the connection still works', async (_how, broken) => {
+    const { storage } = memory()
+    const { url, authorized } = await startServer({ store: { storage: { ...storage, ...broken } } })
+    const connection = await rawConnection(url)
+    await connection.send(
+      `GET /v1/pets HTTP/1.1\r\n${authorized}\r\nPOST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`,
+    )
+    for (let i = 0; i < 2; i++) {
+      const answer = await connection.answer()
+      expect(answer.status).toBe(500)
+      expect(answer.headers['x-ratelimit-limit']).toBeDefined()
+    }
+    await connection.send(`GET /v1/pets/7 HTTP/1.1\r\n${authorized}\r\n`)
+    expect((await connection.answer()).status).toBe(404)
+  })
+})
+
+/** A server of a host's own, whose middleware does something before the handler runs. */
+async function hostServer(
+  middleware: (...host: [...Parameters<RequestListener>, () => void]) => void,
+  options?: NodeHandlerOptions,
+) {
+  const { petStore, authorized } = await keyedStore()
+  const handler = toNodeHandler(petStore, options)
+  const server = createServer((req, res) => middleware(req, res, () => handler(req, res))).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close().closeAllConnections())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, authorized }
+}
+
+describe('a host whose own parts fail', () => {
+  test.each(['writeHead', 'setHeader', 'end'] as const)(
+    'its %s throws: the connection ends, and nothing is thrown',
+    async (name) => {
+      const { url, authorized } = await hostServer((_req, res, go) => {
+        Object.assign(res, { [name]: boom, ...(name === 'setHeader' && { writeHead: res.writeHead.bind(res) }) })
+        go()
+      })
+      const connection = await rawConnection(url)
+      await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+      await connection.closed()
+    },
+  )
+
+  test('its end throws when the head is out: the connection ends', async () => {
+    const { url, authorized } = await hostServer((_req, res, go) => {
+      res.end = () => {
+        res.flushHeaders()
+        throw new Error('of the host')
+      }
+      go()
+    })
+    const connection = await rawConnection(url)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await connection.closed()
+  })
+
+  test('it has answered already: its answer stands', async () => {
+    const { url, authorized } = await hostServer((_req, res, go) => {
+      res.writeHead(418, ['Content-Length', '3']).end('tea')
+      go()
+    })
+    expect(await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)).toMatchObject({
+      status: 418,
+      body: 'tea',
+    })
+  })
+
+  test('it passes on what is outside the base path, faults of its own included', async () => {
+    const { petStore, authorized } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const server = createServer((req, res) => handler(req, res, () => res.writeHead(204).end())).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close().closeAllConnections())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const statusOf = async (target: string) =>
+      (await rawRequest(url, `GET ${target} HTTP/1.1\r\n${authorized}\r\n`)).status
+    expect(await statusOf('/elsewhere')).toBe(204)
+    expect(await statusOf('/v1x/pets')).toBe(204)
+    expect(await statusOf('*')).toBe(204)
+    expect(await statusOf('//v1/pets')).toBe(204)
+    expect(await statusOf('/v1')).toBe(404)
+    expect(await statusOf('/v1/pets')).toBe(200)
+    expect(await statusOf('http://b/v1/pets')).toBe(200)
+  })
+})
+
+test('a host that is answering already goes on with its answer', async () => {
+  const { url } = await hostServer((_req, res, go) => {
+    res.writeHead(418, ['Content-Length', '3']).write('t')
+    go()
+    setImmediate(() => setImmediate(() => res.end('ea')))
+  })
+  expect(await rawRequest(url, 'GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')).toMatchObject({ status: 418, body: 'tea' })
+})

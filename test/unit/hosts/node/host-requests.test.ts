@@ -1,0 +1,332 @@
+import { once } from 'node:events'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { connect, createServer as createServer2 } from 'node:http2'
+import { type AddressInfo, Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Head, heededHeader } from '../../../../adapters/hosts/node/headers.ts'
+import { type NodeHandler, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import type { ApiRequest } from '../../../../src/index.ts'
+import { within } from '../../../support/deadline.ts'
+import { keyedStore, petBody } from '../../../support/node-server.ts'
+import { rawConnection } from '../../../support/raw-http.ts'
+import { until } from '../../../support/until.ts'
+
+afterEach(() => vi.unstubAllGlobals())
+
+const ANIMAL = '{"name":"Rex","categoryId":1}'
+
+async function listening(server: { listen(port: number, host: string): unknown; close(): unknown }) {
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server as never, 'listening')
+  return `http://127.0.0.1:${((server as never as { address(): AddressInfo }).address() as AddressInfo).port}`
+}
+
+async function keyed() {
+  const { petStore, token } = await keyedStore()
+  return { petStore, handler: toNodeHandler(petStore), token, authorization: `Bearer ${token}` }
+}
+
+/** Hands over a request as hosts without a server make it: of an object of headers, and no raw ones. */
+async function ask(
+  handler: NodeHandler,
+  method: string,
+  headers: Record<string, string>,
+  body: string,
+  raw?: string[],
+) {
+  const request = new IncomingMessage(new Socket())
+  Object.assign(request, { method, url: '/v1/pets', headers, complete: true })
+  Object.defineProperty(request, 'rawHeaders', { value: raw })
+  if (body !== '') request.push(body)
+  request.push(null)
+  const response = new ServerResponse(request)
+  const socket = new PassThrough()
+  response.assignSocket(socket as never as Socket)
+  handler(request, response)
+  await once(response, 'finish')
+  return String(socket.read())
+}
+
+describe('a host without a server, as serverless ones and those of tests are', () => {
+  test.each([[[]], [undefined]])('gives its headers as an object, beside raw ones that are %j', async (raw) => {
+    const { handler, authorization } = await keyed()
+    const json = { 'content-type': 'application/json', 'content-length': String(ANIMAL.length) }
+    expect(await ask(handler, 'GET', { authorization }, '', raw)).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await ask(handler, 'POST', { authorization, ...json }, ANIMAL, raw)).toMatch(/^HTTP\/1\.1 201 /)
+    expect(await ask(handler, 'POST', { authorization, ...json, 'content-length': '70000' }, ANIMAL, raw)).toMatch(
+      /^HTTP\/1\.1 413 /,
+    )
+    expect(await ask(handler, 'GET', {}, '', raw)).toMatch(/^HTTP\/1\.1 401 /)
+  })
+
+  test('a text that it has kept is the body, though no header speaks of one', async () => {
+    const { petStore, authorization } = await keyed()
+    const host: NodeHandler = (request, response) => {
+      Object.assign(request, { body: ANIMAL })
+      Object.defineProperty(request, 'readableDidRead', { value: true })
+      toNodeHandler(petStore)(request, response)
+    }
+    const headers = { authorization, 'content-type': 'application/json' }
+    expect(await ask(host, 'POST', headers, '')).toMatch(/^HTTP\/1\.1 201 /)
+  })
+
+  test('gives the response its socket late, when the answer stands already', async () => {
+    const { handler } = await keyed()
+    const request = new IncomingMessage(null as never)
+    Object.assign(request, { method: 'GET', url: '/v1/pets', headers: {}, complete: true })
+    const response = new ServerResponse(request)
+    handler(request, response)
+    await until(async () => response.writableEnded)
+    const socket = new PassThrough()
+    response.assignSocket(socket as never as Socket)
+    expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 .*"status":401}$/s)
+  })
+
+  test('timers may be numbers there', async () => {
+    const later = setTimeout
+    vi.stubGlobal('setTimeout', (...args: Parameters<typeof setTimeout>) => Number(later(...args)))
+    const { handler } = await keyed()
+    const connection = await rawConnection(await listening(createServer(handler)))
+    void connection.send(
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n`,
+    )
+    expect((await connection.answer()).status).toBe(401)
+  })
+})
+
+test('a response class of the host that knows headers by their names gets them so', async () => {
+  const { handler, authorization } = await keyed()
+  class Stamped extends ServerResponse {
+    override writeHead(status: number, headers?: unknown): this {
+      return super.writeHead(status, { ...(headers as object), 'X-Own': '1' })
+    }
+  }
+  const server = createServer({ ServerResponse: Stamped as never }, handler)
+  const connection = await rawConnection(await listening(server))
+  void connection.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
+  const { status, headers, body } = await connection.answer()
+  expect([status, body]).toEqual([200, '[]'])
+  expect(headers).toMatchObject({ 'x-own': '1', 'content-type': 'application/json', 'x-ratelimit-limit': '1000000' })
+  expect(Object.keys(headers)).not.toContain('0')
+})
+
+describe('what middlewares ahead have made of the headers counts', () => {
+  const behind = async (change: (headers: IncomingMessage['headers'], authorization: string) => void, sent: string) => {
+    const { handler, authorization } = await keyed()
+    const server = createServer((request, response) => {
+      change(request.headers, authorization)
+      handler(request, response, () => response.end())
+    })
+    const connection = await rawConnection(await listening(server))
+    void connection.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${sent.replaceAll('$', authorization)}\r\n`)
+    return (await connection.answer()).status
+  }
+
+  test.each([
+    ['added', '', 200],
+    ['added in place of another', 'Authorization: Basic abc\r\n', 200],
+  ])('a key that is %s', async (_how, sent, status) => {
+    const add = (headers: IncomingMessage['headers'], authorization: string) => {
+      headers.authorization = authorization
+    }
+    expect(await behind(add, sent)).toBe(status)
+  })
+
+  test('a key that is taken away', async () => {
+    const remove = (headers: IncomingMessage['headers']) => {
+      headers.authorization = undefined
+    }
+    expect(await behind(remove, 'Authorization: $\r\n')).toBe(401)
+  })
+
+  test('the first of several addresses that a proxy has named, where the host has left that alone', async () => {
+    const { petStore, authorization } = await keyed()
+    const seen: unknown[] = []
+    const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(told(request)) }
+    const told = (request: ApiRequest) => {
+      seen.push(request.header('x-forwarded-for'))
+      return request
+    }
+    const server = createServer((request, response) => {
+      request.headers['x-forwarded-for'] = '192.0.2.1'
+      toNodeHandler(watched)(request, response, () => response.end())
+    })
+    const connection = await rawConnection(await listening(server))
+    const forwarded = 'X-Forwarded-For: 192.0.2.1, 192.0.2.2\r\n'
+    void connection.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n${forwarded}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+    expect(seen).toEqual(['192.0.2.1'])
+  })
+
+  test('but not without a third argument: nobody is ahead there', async () => {
+    const { handler, authorization } = await keyed()
+    const server = createServer((request, response) => {
+      request.headers.authorization = authorization
+      handler(request, response)
+    })
+    const connection = await rawConnection(await listening(server))
+    void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect((await connection.answer()).status).toBe(401)
+  })
+
+  test.each<[string, string | undefined, string[] | undefined, Head['headers']]>([
+    ['as it came', 'a', ['X-A', 'a'], { 'x-a': 'a' }],
+    ['as it came, twice', 'a, b', ['X-A', 'a', 'x-a', 'b'], { 'x-a': 'a, b' }],
+    ['twice, of which the object has the first', 'a, b', ['X-A', 'a', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['changed into the beginning of what came', 'a', ['X-A', 'a, b'], { 'x-a': 'a' }],
+    ['changed into the beginning of the first', 'a', ['X-A', 'aa', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['removed', undefined, ['X-A', 'undefined', 'X-A', 'b'], {}],
+    ['in the object alone', 'a', undefined, { 'x-a': 'a' }],
+    ['in the object alone, as a list', 'a, b', [], { 'x-a': ['a', 'b'] }],
+    ['not there', undefined, undefined, undefined],
+  ])('a header that is %s is %j', (_how, value, rawHeaders, headers) => {
+    expect(heededHeader({ rawHeaders, headers }, 'x-a')).toBe(value)
+  })
+
+  test('of what nobody has touched a second Authorization is seen', async () => {
+    expect(await behind(() => {}, 'Authorization: $\r\nAuthorization: $\r\n')).toBe(401)
+    expect(await behind(() => {}, 'Authorization: $\r\nX-Note: $, $\r\nAuthorization: $\r\n')).toBe(401)
+    expect(await behind(() => {}, 'Authorization: $\r\n')).toBe(200)
+  })
+})
+
+describe('where the host listens to checkContinue, the client is told to go on', () => {
+  test('in HTTP/1', async () => {
+    const { handler, authorization } = await keyed()
+    const url = await listening(createServer(handler).on('checkContinue', handler))
+    const { socket, send, answer } = await rawConnection(url)
+    const going = once(socket, 'data')
+    const [head, body] = petBody(ANIMAL).split('\r\n\r\n') as [string, string]
+    void send(
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nExpect: 100-continue\r\n${head}\r\n\r\n`,
+    )
+    expect(String((await within(going, 'continue'))[0])).toMatch(/^HTTP\/1\.1 100 /)
+    void send(body)
+    expect((await answer()).status).toBe(100)
+    expect((await answer()).status).toBe(201)
+  })
+
+  test('in HTTP/2', async () => {
+    const { handler, authorization } = await keyed()
+    const server = createServer2(handler)
+    server.on('checkContinue', handler)
+    const session = connect(await listening(server))
+    onTestFinished(() => session.destroy())
+    const stream = session.request(
+      {
+        ':method': 'POST',
+        ':path': '/v1/pets',
+        authorization,
+        'content-type': 'application/json',
+        expect: '100-continue',
+      },
+      { endStream: false },
+    )
+    await within(once(stream, 'continue'), 'continue')
+    stream.on('continue', () => stream.destroy(new Error('twice')))
+    stream.end(ANIMAL)
+    const [headers] = (await within(once(stream, 'response'), 'answer')) as [Record<string, unknown>]
+    expect(headers[':status']).toBe(201)
+  })
+})
+
+test.each([
+  ['/shop', '/shop/v1'],
+  ['/v1', '/v1'],
+  ['/v1/pets/1', '/v1'],
+])(
+  'behind a router that keeps the whole path in originalUrl alone, mounted at %s, links begin with %s',
+  async (mount, base) => {
+    const { handler, authorization } = await keyed()
+    const server = createServer((request, response) => {
+      const { url = '' } = request
+      Object.assign(request, { originalUrl: url, url: url.slice(mount.length) || '/' })
+      handler(request, response, () => response.writeHead(299).end())
+    })
+    const connection = await rawConnection(await listening(server))
+    void connection.send(`GET ${base}/pets/1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
+    const { status, headers } = await connection.answer()
+    expect([status, headers.link]).toEqual([404, `<${base}/pets>; rel="successor-version"`])
+  },
+)
+
+test('what lies outside of the base path is told of as it was asked for', async () => {
+  const told: string[] = []
+  const { petStore } = await keyedStore({ store: { onResponse: ({ target }) => void told.push(target) } })
+  const connection = await rawConnection(await listening(createServer(toNodeHandler(petStore))))
+  void connection.send('GET /elsewhere?a=1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).status).toBe(401)
+  expect(told).toEqual(['/elsewhere?a=1'])
+})
+
+test('a refused upload of a request that has no socket is answered', async () => {
+  const { handler } = await keyed()
+  const request = new IncomingMessage(null as never)
+  Object.assign(request, { method: 'POST', url: '/v1/pets', headers: { 'transfer-encoding': 'chunked' } })
+  const response = new ServerResponse(request)
+  const socket = new PassThrough()
+  response.assignSocket(socket as never as Socket)
+  handler(request, response)
+  request.push(null)
+  await once(response, 'finish')
+  expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 /)
+})
+
+test('bytes that are no UTF-8 behind a setEncoding are not taken for a name', async () => {
+  const { handler, authorization } = await keyed()
+  const server = createServer((request, response) => {
+    request.setEncoding('utf8')
+    handler(request, response)
+  })
+  const { socket, answer } = await rawConnection(await listening(server))
+  const body = Buffer.from('{"name":"\xff","categoryId":1}', 'latin1')
+  const type = 'Content-Type: application/json\r\n'
+  socket.write(
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n${type}Content-Length: ${body.length}\r\n\r\n`,
+  )
+  socket.write(body)
+  const { status, body: text } = await answer()
+  expect([status, JSON.parse(text).code]).toEqual([500, 'body_already_read'])
+})
+
+/** A body that is read, and what collects garbage. */
+async function reading() {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const { handler, petStore, authorization } = await keyed()
+  // The first use of a key takes a turn of the event loop.
+  await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
+  const request = new IncomingMessage(new Socket())
+  const headers = { authorization, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+  Object.assign(request, { method: 'POST', url: '/v1/pets', headers })
+  handler(request, new ServerResponse(request))
+  return { request, collect }
+}
+
+test('a body that comes byte by byte takes no more room than its bytes', async () => {
+  const { request, collect } = await reading()
+  const BYTES = 50_000
+  collect()
+  const before = process.memoryUsage().heapUsed
+  for (let i = 0; i < BYTES; i++) request.emit('data', Buffer.of(32))
+  collect()
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(BYTES * 20)
+  expect(request.listenerCount('data')).toBe(1)
+})
+
+test('what comes of a body that is too large already is not kept', async () => {
+  const { request, collect } = await reading()
+  const come = (piece: Buffer) => {
+    request.emit('data', piece)
+    return new WeakRef(piece)
+  }
+  come(Buffer.alloc(100_000))
+  const piece = come(Buffer.of(32))
+  await new Promise((resolve) => setImmediate(resolve))
+  collect()
+  expect(piece.deref()).toBeUndefined()
+})

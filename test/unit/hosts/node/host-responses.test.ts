@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { createServer, IncomingMessage, OutgoingMessage, type RequestListener, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { expect, onTestFinished, test } from 'vitest'
+import { toExpressHandler } from '../../../../adapters/hosts/express.ts'
+import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { keyedStore } from '../../../support/node-server.ts'
+import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
+
+async function connectTo(listener: RequestListener, Response = ServerResponse): Promise<RawConnection> {
+  const server = createServer({ IncomingMessage, ServerResponse: Response }, listener).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+}
+
+test('a response that the host has made for a request of its server is answered, though it is never its turn', async () => {
+  const { petStore, authorized } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const connection = await connectTo((request, response) => {
+    const captured = new ServerResponse(request)
+    captured.end = ((body: string) =>
+      response.writeHead(captured.statusCode, { 'Content-Length': 2 }).end(body)) as never
+    handler(request, captured)
+  })
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect(await connection.answer()).toMatchObject({ status: 200, body: '[]' })
+})
+
+test('a response class of the host sees the whole body in its end', async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  class Audited extends ServerResponse {
+    override end(...args: never[]): this {
+      seen.push(args[0])
+      return super.end(...args)
+    }
+  }
+  const connection = await connectTo(toNodeHandler(petStore), Audited as typeof ServerResponse)
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
+})
+
+test('an end that a host puts into the response as its head is written sees the whole body', async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  const { writeHead } = ServerResponse.prototype
+  onTestFinished(() => {
+    ServerResponse.prototype.writeHead = writeHead
+  })
+  ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: [number]) {
+    const { end } = this
+    this.end = ((...rest: Parameters<typeof end>) => {
+      seen.push(rest[0])
+      return end.apply(this, rest)
+    }) as typeof end
+    return writeHead.apply(this, args)
+  } as typeof writeHead
+  const connection = await connectTo(toNodeHandler(petStore))
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
+})
+
+test("Express' own response, where the host has put an end in it, sees the whole body", async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  const app = express()
+  app.response.end = function (this: ServerResponse, ...args: [unknown, BufferEncoding]) {
+    seen.push(args[0])
+    return ServerResponse.prototype.end.apply(this, args)
+  } as typeof app.response.end
+  app.use(toExpressHandler(petStore))
+  const connection = await connectTo(app)
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
+})
+
+test("a header of the host's has the same bytes beside whatever body, and whether or not its answer has to wait", async () => {
+  const { petStore, authorized } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const connection = await connectTo((request, response) => {
+    response.setHeader('X-Host', 'J\u00fcrgen')
+    handler(request, response)
+  })
+  const add = (name: string) => {
+    const body = `{"name":"${name}","categoryId":1}`
+    return `POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  }
+  void connection.send(add('Rex') + add('R\\u00e9x') + add('\\u732b') + add('Max'))
+  const answers = []
+  for (let i = 0; i < 4; i++) answers.push(await connection.answer())
+  expect(new Set(answers.map(({ headers }) => headers['x-host'])).size).toBe(1)
+  expect(answers.map(({ status, body }) => [status, body.at(-1)])).toEqual(Array(4).fill([201, '}']))
+})
+
+test.each([
+  ['Cookie', 'Cookie, Origin'],
+  ['origin', 'origin'],
+  ['Accept , ORIGIN', 'Accept , ORIGIN'],
+  ['*', '*'],
+])('answers vary by what the host says that they vary by, %s, and by the origin', async (theirs, both) => {
+  const { petStore } = await keyedStore({ store: { cors: { origins: ['https://shop.example'] } } })
+  const handler = toNodeHandler(petStore)
+  const connection = await connectTo((request, response) => {
+    response.setHeader('Vary', theirs)
+    handler(request, response)
+  })
+  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).headers.vary).toBe(both)
+})
+
+test('what the host says that its answers vary by stays where ours do not vary', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const connection = await connectTo((request, response) => {
+    response.setHeader('Vary', 'Cookie')
+    handler(request, response)
+  })
+  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).headers).toMatchObject({ vary: 'Cookie', 'content-type': 'application/json' })
+})
+
+test("an end that the host has put into Node's own class sees the whole body", async () => {
+  const { petStore, authorized } = await keyedStore()
+  const seen: unknown[] = []
+  const { end } = OutgoingMessage.prototype
+  onTestFinished(() => void Reflect.deleteProperty(ServerResponse.prototype, 'end'))
+  ServerResponse.prototype.end = function (this: ServerResponse, ...args: [unknown, BufferEncoding]) {
+    seen.push(args[0])
+    return end.apply(this, args)
+  } as typeof ServerResponse.prototype.end
+  const connection = await connectTo(toNodeHandler(petStore))
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await connection.answer()).body).toBe('[]')
+  expect(seen).toEqual(['[]'])
+})
+
+test('a host that looks at the headers in a writeHead of its own finds them', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const seen: unknown[] = []
+  const connection = await connectTo((request, response) => {
+    const { writeHead } = response
+    response.writeHead = ((...args: Parameters<typeof writeHead>) => {
+      seen.push(response.getHeader('content-type'))
+      return writeHead.apply(response, args)
+    }) as never
+    handler(request, response)
+  })
+  void connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).status).toBe(401)
+  expect(seen).toEqual(['application/json'])
+})

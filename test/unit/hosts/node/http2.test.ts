@@ -1,0 +1,253 @@
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect, constants, createServer, type OutgoingHttpHeaders } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { type ApiRequest, type ApiResponse, memory, type PetStore } from '../../../../src/index.ts'
+import { within } from '../../../support/deadline.ts'
+import { expectSilence, keyedStore, signalled, type TestServerOptions } from '../../../support/node-server.ts'
+import { rawConnection } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+/** A server of HTTP/2 with a session to it, and how to ask. */
+async function start(options: TestServerOptions = {}) {
+  const { petStore, token } = await keyedStore(options)
+  const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(() => {
+    session.destroy()
+    server.close()
+  })
+  const authorization = `Bearer ${token}`
+  const ask = (headers: OutgoingHttpHeaders, body?: string) =>
+    within(exchange(session, { authorization, ':path': '/v1/pets', ...headers }, body), 'answer')
+  return { session, ask, authorization }
+}
+
+async function exchange(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: string) {
+  const stream = session.request(headers, { endStream: body === undefined })
+  if (body !== undefined) stream.end(body)
+  stream.on('error', () => {})
+  const [answer] = (await once(stream, 'response')) as [Record<string, string | number>]
+  let text = ''
+  for await (const chunk of stream) text += chunk
+  return { status: answer[':status'], headers: answer, body: text }
+}
+
+const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4]
+const { NGHTTP2_FLAG_END_HEADERS: END_HEADERS } = constants
+
+/** A frame of RFC 9113, section 4.1. */
+function frame(type: number, flags: number, payload: Buffer, stream = 1): Buffer {
+  const head = Buffer.of(0, 0, 0, type, flags, 0, 0, 0, stream)
+  head.writeUIntBE(payload.length, 0, 3)
+  return Buffer.concat([head, payload])
+}
+
+/** A text behind its length (RFC 7541, section 5.2), which is less than 127. */
+function sized(text: string): Buffer {
+  return Buffer.concat([Buffer.of(text.length), Buffer.from(text)])
+}
+
+const json = { ':method': 'POST', 'content-type': 'application/json' }
+
+describe('HTTP/2', () => {
+  test('GET, POST and HEAD, with the three headers, many at once', async () => {
+    const { ask } = await start()
+    expect(await ask(json, '{"name":"Rex","categoryId":1}')).toMatchObject({ status: 201 })
+    const all = await Promise.all(Array.from({ length: 50 }, () => ask({})))
+    for (const answer of all) {
+      expect(answer).toMatchObject({ status: 200, body: '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]' })
+      expect(answer.headers['x-ratelimit-remaining']).toMatch(/^\d+$/)
+    }
+    expect(await ask({ ':method': 'HEAD' })).toMatchObject({ status: 200, body: '' })
+    expect(await ask({ authorization: 'Bearer nobody' })).toMatchObject({ status: 401 })
+    expect(await ask({ ':path': '/v1/pets/%zz' })).toMatchObject({ status: 404 })
+    expect(await ask({ ':method': 'TRACE' })).toMatchObject({ status: 405 })
+  })
+
+  test('refused uploads, however many, leave the session as it was', async () => {
+    const { ask, session, authorization } = await start()
+    const refused = async () => {
+      const stream = session.request({ ...json, ':path': '/v1/none', authorization }, { endStream: false }).resume()
+      stream.end('x'.repeat(60_000))
+      const [[{ ':status': status }]] = (await Promise.all([once(stream, 'response'), once(stream, 'close')])) as [
+        [Record<string, unknown>],
+        unknown,
+      ]
+      return status
+    }
+    for (let i = 0; i < 15; i++)
+      expect(new Set(await Promise.all(Array.from({ length: 20 }, refused)))).toEqual(new Set([404]))
+    expect(await ask({})).toMatchObject({ status: 200 })
+  })
+
+  test('a body over the limit, and one that nobody reads: the answer arrives, and the session goes on', async () => {
+    const { ask } = await start()
+    expect(await ask(json, 'x'.repeat(100_000))).toMatchObject({ status: 413 })
+    expect(await ask({ ...json, authorization: 'Bearer nobody' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 401 })
+    expect(await ask({ ...json, 'content-type': 'text/plain' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 415 })
+    expect(await ask({})).toMatchObject({ status: 200, body: '[]' })
+  })
+
+  test.each([
+    [{}, 0],
+    [{ expect: '100-continue' }, 1],
+  ])('a client that sends %j is told %i times to go on', async (fields, times) => {
+    const { session, authorization } = await start()
+    const stream = session.request({ ...json, ':path': '/v1/pets', authorization, ...fields }, { endStream: false })
+    let told = 0
+    stream.on('continue', () => told++)
+    stream.end('{"name":"Rex","categoryId":1}')
+    const [headers] = (await within(once(stream, 'response'), 'answer')) as [Record<string, unknown>]
+    expect([headers[':status'], told]).toEqual([201, times])
+  })
+
+  test('a body that is too large is refused once the answer is out: its stream closes, and without an error', async () => {
+    const { session, authorization } = await start({ store: { bodyLimit: 10 } })
+    const stream = session.request({ ...json, ':path': '/v1/pets', authorization }, { endStream: false })
+    stream.write('x'.repeat(11))
+    await within(once(stream.resume(), 'close'), 'the end of the stream')
+    expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR)
+  })
+
+  test('an answer larger than its window arrives whole, though the body was not read', async () => {
+    const { storage } = memory()
+    const pet = { id: 1n, name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
+    const { session, authorization } = await start({ store: { storage: { ...storage, list: () => [pet] } } })
+    const stream = session.request({ ':path': '/v1/pets', authorization }, { endStream: false })
+    stream.write('unread')
+    stream.on('error', () => {})
+    let length = 0
+    const whole = (async () => {
+      for await (const chunk of stream) length += (chunk as Buffer).length
+    })()
+    await within(whole, 'the answer')
+    expect(length).toBeGreaterThan(1_000_000)
+  })
+
+  test.each(['stream', 'session'] as const)(
+    'a client that ends its %s mid-upload: the reading settles, the signal aborts',
+    async (what) => {
+      const seen = signalled<ApiRequest>()
+      const settled = signalled<unknown>()
+      const wrap = (petStore: PetStore): PetStore => ({
+        ...petStore,
+        handle: (request) => {
+          seen.resolve(request)
+          void request.signal
+          const body = request.body.bind(request)
+          request.body = (limit) => {
+            const reading = body(limit)
+            reading.then(settled.resolve, settled.resolve)
+            return reading
+          }
+          return petStore.handle(request)
+        },
+      })
+      const { session, authorization } = await start({ wrap })
+      const stream = session.request({ ...json, ':path': '/v1/pets', authorization }, { endStream: false })
+      stream.on('error', () => {})
+      session.on('error', () => {})
+      stream.write('{')
+      const request = await within(seen.promise, 'the request')
+      expect(request.signal?.aborted).toBe(false)
+      if (what === 'stream') stream.close(constants.NGHTTP2_CANCEL)
+      else session.destroy()
+      const outcome = await within(settled.promise, 'the body')
+      // Node's own client ends the body before it cancels the stream.
+      if (what === 'session') expect(outcome).toMatchObject({ code: 'incomplete_body' })
+      const aborted = new Promise<void>((resolve) => {
+        if (request.signal?.aborted) resolve()
+        request.signal?.addEventListener('abort', () => resolve())
+      })
+      await within(aborted, 'the signal')
+    },
+  )
+
+  test.each([constants.NGHTTP2_CANCEL, constants.NGHTTP2_NO_ERROR])(
+    'an upload that its client breaks off with the code %i adds nothing, though what has come is an animal',
+    async (code) => {
+      const { storage } = memory()
+      const create = vi.fn(storage.create)
+      const { petStore, token } = await keyedStore({ store: { storage: { ...storage, create } } })
+      const authorization = `Bearer ${token}`
+      // The first use of a key takes a turn of the event loop, in which nobody would read the body.
+      await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
+      const closed = signalled()
+      const handler = toNodeHandler(petStore)
+      const server = createServer((request, response) => {
+        response.on('close', () => setImmediate(() => setImmediate(closed.resolve)))
+        request.on('data', () => void send(frame(RST_STREAM, 0, Buffer.of(0, 0, 0, code))))
+        handler(request, response)
+      }).listen(0, '127.0.0.1')
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const { send, leave } = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      onTestFinished(leave)
+      const fields = { ':method': 'POST', ':scheme': 'http', ':path': '/v1/pets', ':authority': 'a' }
+      const head = Object.entries({ ...fields, authorization, 'content-type': 'application/json' })
+      const block = Buffer.concat(head.flatMap((field) => [Buffer.of(0), ...field.map(sized)]))
+      await send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+      await send(frame(SETTINGS, 0, Buffer.alloc(0), 0))
+      await send(frame(HEADERS, END_HEADERS, block))
+      await send(frame(DATA, 0, Buffer.from('{"name":"Rex","categoryId":1}')))
+      await within(closed.promise, 'the end of the response')
+      expect(create).not.toHaveBeenCalled()
+    },
+  )
+
+  test('no false abort after an answer, though the client ends its session then', async () => {
+    const closed = signalled()
+    const requests: ApiRequest[] = []
+    const { petStore, token } = await keyedStore({ store: { bodyLimit: 10 } })
+    const handle: PetStore['handle'] = (request) => {
+      requests.push(request)
+      void request.signal
+      return petStore.handle(request)
+    }
+    const handler = toNodeHandler({ ...petStore, handle })
+    const server = createServer((request, response) => {
+      if (request.method === 'POST') response.on('close', () => setImmediate(closed.resolve))
+      handler(request, response)
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const headers = { ':path': '/v1/pets', authorization: `Bearer ${token}` }
+    expect(await within(exchange(session, headers), 'answer')).toMatchObject({ status: 200 })
+    const refused = session.request({ ...json, ...headers }, { endStream: false })
+    refused.write('x'.repeat(11))
+    await within(once(refused.resume(), 'end'), 'answer')
+    session.destroy()
+    await within(closed.promise, 'the end of the response')
+    expect(requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
+  })
+
+  test.each(['stream', 'session'] as const)('a client that ends its %s before its body is asked for', async (what) => {
+    const seen = signalled()
+    const answered = signalled<ApiResponse>()
+    const wrap = (petStore: PetStore): PetStore => ({
+      ...petStore,
+      handle: async (request) => {
+        seen.resolve()
+        await new Promise((resolve) => request.signal?.addEventListener('abort', resolve))
+        const answer = await petStore.handle(request)
+        answered.resolve(answer)
+        return answer
+      },
+    })
+    const { session, authorization } = await start({ wrap })
+    const stream = session.request({ ...json, ':path': '/v1/pets', authorization }, { endStream: false })
+    stream.on('error', () => {})
+    session.on('error', () => {})
+    stream.write('{')
+    await within(seen.promise, 'the request')
+    if (what === 'stream') stream.close(constants.NGHTTP2_CANCEL)
+    else session.destroy()
+    const { status, body } = await within(answered.promise, 'the answer')
+    expect([status, JSON.parse(body).code]).toEqual([400, 'incomplete_body'])
+  })
+})

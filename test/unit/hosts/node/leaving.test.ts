@@ -1,0 +1,229 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { type ApiRequest, memory, type Pet, type PetStore } from '../../../../src/index.ts'
+import { within } from '../../../support/deadline.ts'
+import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
+import { rawConnection } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+/** Shows the test each request, and how reading its body ended. */
+function spy() {
+  const requests: ApiRequest[] = []
+  const bodies: Promise<unknown>[] = []
+  const arrived = signalled()
+  const answered = signalled()
+  const wrap = (petStore: PetStore): PetStore => ({
+    ...petStore,
+    handle: async (request) => {
+      const body = request.body.bind(request)
+      request.body = (limit) => {
+        const reading = body(limit)
+        bodies.push(reading.catch((error: unknown) => error))
+        arrived.resolve()
+        return reading
+      }
+      requests.push(request)
+      void request.signal
+      return petStore.handle(request).finally(answered.resolve)
+    },
+  })
+  return { requests, bodies, wrap, arrived: arrived.promise, answered: answered.promise }
+}
+
+function aborted(request: ApiRequest | undefined): Promise<void> {
+  const signal = request?.signal
+  return within(
+    new Promise((resolve) => {
+      if (signal?.aborted) resolve()
+      else signal?.addEventListener('abort', () => resolve())
+    }),
+    'the signal',
+  )
+}
+
+/** A storage whose list answers when the test says so. */
+function gatedStorage() {
+  const { storage } = memory()
+  const gate = signalled<readonly Pet[]>()
+  const asked = signalled<AbortSignal | undefined>()
+  return {
+    storage: {
+      ...storage,
+      list: (_query: unknown, context?: { signal?: AbortSignal | undefined }) => {
+        asked.resolve(context?.signal)
+        return gate.promise
+      },
+    },
+    open: (pets: readonly Pet[] = []) => gate.resolve(pets),
+    asked: asked.promise,
+  }
+}
+
+describe('a client that leaves', () => {
+  test.each([
+    ['by a reset, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', true],
+    ['by a reset, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
+    ['by an end, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', false],
+    ['by an end, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', false],
+  ])('mid-upload %s: the reading settles, and the signal aborts', async (_how, body, reset) => {
+    const watched = spy()
+    const { url, authorized } = await startServer({ wrap: watched.wrap })
+    const connection = await rawConnection(url)
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\n${body}`)
+    await within(watched.arrived, 'the reading')
+    expect(watched.requests[0]?.signal?.aborted).toBe(false)
+    if (reset) connection.socket.resetAndDestroy()
+    else connection.leave()
+    expect(await within(Promise.all(watched.bodies), 'the body')).toMatchObject([{ code: 'incomplete_body' }])
+    await aborted(watched.requests[0])
+  })
+
+  test('before its body is asked for: the reading settles', async () => {
+    const watched = spy()
+    const gone = signalled()
+    const wrap = (petStore: PetStore): PetStore => {
+      const { handle } = watched.wrap(petStore)
+      return { ...petStore, handle: (request) => aborted(request).then(() => handle(request).finally(gone.resolve)) }
+    }
+    const { url, authorized } = await startServer({ wrap })
+    const connection = await rawConnection(url)
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\n`)
+    await connection.send('Content-Length: 1000\r\n\r\nhalf')
+    connection.leave()
+    await within(gone.promise, 'the answer')
+    expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
+  })
+
+  test.each<[string, (request: IncomingMessage) => unknown]>([
+    ['destroys the request', (request) => request.destroy()],
+    ['tells the request of an error', (request) => request.emit('error', new Error('of the host'))],
+  ])('mid-upload, where the host %s: the reading settles', async (_what, cut) => {
+    const watched = spy()
+    const { petStore, authorized } = await keyedStore({ wrap: watched.wrap })
+    const handler = toNodeHandler(petStore)
+    const server = createServer((request, response) => {
+      handler(request, response)
+      void watched.arrived.then(() => cut(request))
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const head = `${authorized}Content-Type: application/json\r\nContent-Length: 1000`
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${head}\r\n\r\nhalf`)
+    await within(watched.answered, 'the answer')
+    expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
+  })
+
+  test('mid-answer, while the storage works: the signal aborts, and the storage sees it', async () => {
+    const watched = spy()
+    const gated = gatedStorage()
+    const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
+    const connection = await rawConnection(url)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    const signal = await within(gated.asked, 'the storage')
+    expect(signal?.aborted).toBe(false)
+    connection.leave()
+    await aborted(watched.requests[0])
+    expect(signal?.aborted).toBe(true)
+    gated.open()
+    await watched.answered
+  })
+
+  test.each([
+    ['', ''],
+    [', and its own body unsent', 'Transfer-Encoding: chunked\r\n'],
+  ])('mid-answer, with most of it unread%s', async (_which, fields) => {
+    const watched = spy()
+    const gated = gatedStorage()
+    const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
+    const connection = await rawConnection(url)
+    connection.socket.pause()
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}${fields}\r\n`)
+    const pet = { name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
+    gated.open(Array.from({ length: 20 }, (_, i) => ({ ...pet, id: BigInt(i + 1) })))
+    await within(watched.answered, 'the answer')
+    expect(watched.requests[0]?.signal?.aborted).toBe(false)
+    connection.socket.resetAndDestroy()
+    await aborted(watched.requests[0])
+  })
+})
+
+describe('no false abort', () => {
+  test('after answers were sent, on a connection that stays and then ends', async () => {
+    const watched = spy()
+    const { url, authorized, close } = await startServer({ wrap: watched.wrap })
+    const connection = await rawConnection(url)
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`)
+    expect((await connection.answer()).status).toBe(201)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+    connection.leave()
+    await close()
+    expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
+  })
+
+  test('after an answer that left the body unread, and a client that has read it and leaves', async () => {
+    const watched = spy()
+    const { url, authorized, close } = await startServer({ wrap: watched.wrap })
+    const connection = await rawConnection(url)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+    connection.leave()
+    await close()
+    expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false])
+  })
+})
+
+test('of a client that has left before anything was asked for the signal is aborted, and the address known', async () => {
+  const left = signalled()
+  const seen = signalled<unknown>()
+  const wrap = (petStore: PetStore): PetStore => ({
+    ...petStore,
+    handle: async (request) => {
+      await left.promise
+      seen.resolve([request.signal?.aborted, request.clientAddress])
+      return petStore.handle(request)
+    },
+  })
+  const { petStore } = await keyedStore({ wrap })
+  const handler = toNodeHandler(petStore)
+  const came = signalled()
+  const server = createServer((request, response) => {
+    response.on('close', left.resolve)
+    came.resolve()
+    handler(request, response)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  await within(came.promise, 'the request')
+  connection.leave()
+  expect(await within(seen.promise, 'the signal')).toEqual([true, '127.0.0.1'])
+})
+
+test.each(['GET', 'HEAD'] as const)(
+  'no false abort after an answer to %s, where the client resets the connection over a body that nobody read',
+  async (method) => {
+    const watched = spy()
+    const { petStore } = await keyedStore({ wrap: watched.wrap })
+    const handler = toNodeHandler(petStore)
+    const closed = signalled()
+    const server = createServer((request, response) => {
+      response.on('close', () => setImmediate(closed.resolve))
+      handler(request, response)
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(`${method} /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
+    expect((await connection.answer(method === 'HEAD' ? method : undefined)).status).toBe(401)
+    connection.socket.resetAndDestroy()
+    await within(closed.promise, 'the end of the response')
+    expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false])
+  },
+)

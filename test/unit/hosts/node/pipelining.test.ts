@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { beforeEach, expect, test } from 'vitest'
+import { memory } from '../../../../src/index.ts'
+import { expectSilence, petBody, signalled, startServer } from '../../../support/node-server.ts'
+import { type RawAnswer, type RawConnection, rawConnection } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+async function answers(connection: RawConnection, count: number): Promise<RawAnswer[]> {
+  const all: RawAnswer[] = []
+  while (all.length < count) all.push(await connection.answer())
+  return all
+}
+
+test('500 pipelined requests on a limit of 60: 60 are served, with Remaining 59 to 0, and 440 are not', async () => {
+  const { url, authorized } = await startServer({ perMinute: 60 })
+  const connection = await rawConnection(url)
+  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(500))
+  const all = await answers(connection, 500)
+  const served = all.filter(({ status }) => status === 200)
+  expect(served.map(({ headers }) => Number(headers['x-ratelimit-remaining']))).toEqual(
+    Array.from({ length: 60 }, (_, i) => 59 - i),
+  )
+  const refused = all.filter(({ status }) => status === 429)
+  expect(refused).toHaveLength(440)
+  for (const { headers } of refused) {
+    expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'retry-after': '60' })
+  }
+})
+
+test('500 requests over 50 connections at once: again 60, and no Remaining twice', async () => {
+  const { url, authorized } = await startServer({ perMinute: 60 })
+  const batches = Array.from({ length: 50 }, async () => {
+    const connection = await rawConnection(url)
+    void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(10))
+    return answers(connection, 10)
+  })
+  const served = (await Promise.all(batches)).flat().filter(({ status }) => status === 200)
+  const remaining = served.map(({ headers }) => Number(headers['x-ratelimit-remaining']))
+  expect(remaining.sort((a, b) => b - a)).toEqual(Array.from({ length: 60 }, (_, i) => 59 - i))
+})
+
+const pieces = {
+  'GET /v1/pets': (authorized: string) => [`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`, 200] as const,
+  'POST /v1/pets': (authorized: string) => [`POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`, 201] as const,
+  'POST, in chunks': (authorized: string) =>
+    [
+      `POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1;x=y\r\n{\r\n1\r\n}\r\n0\r\nT: x\r\n\r\n`,
+      400,
+    ] as const,
+  'a body nobody reads': (authorized: string) =>
+    [`DELETE /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 5\r\n\r\nhello`, 405] as const,
+  'a stranger': () => ['GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n', 401] as const,
+}
+
+test('any requests, cut into any pieces, are answered one by one in their order', async () => {
+  const { url, authorized } = await startServer()
+  const names = Object.keys(pieces) as (keyof typeof pieces)[]
+  const property = fc.asyncProperty(
+    fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 8 }),
+    fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 20 }),
+    async (wanted, cuts) => {
+      const requests = wanted.map((name) => pieces[name](authorized))
+      const connection = await rawConnection(url)
+      let rest = requests.map(([bytes]) => bytes).join('')
+      for (let i = 0; rest !== ''; i++) {
+        const cut = cuts[i] ?? rest.length
+        await connection.send(rest.slice(0, cut))
+        rest = rest.slice(cut)
+      }
+      const statuses = (await answers(connection, requests.length)).map(({ status }) => status)
+      connection.leave()
+      expect(statuses).toEqual(requests.map(([, status]) => status))
+    },
+  )
+  await fc.assert(property, { numRuns: 60 })
+})
+
+test('what a client does not read holds up what it has sent behind: no answer is made before its turn', async () => {
+  const names = 'x'.repeat(60_000)
+  const first = signalled()
+  let lists = 0
+  const list = () => {
+    lists++
+    first.resolve()
+    return Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: names, categoryId: 1n }))
+  }
+  const { url, authorized } = await startServer({ store: { storage: { ...memory().storage, list } } })
+  const [slow, other] = [await rawConnection(url), await rawConnection(url)]
+  slow.socket.pause()
+  await slow.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`.repeat(20))
+  await first.promise
+  await other.send(`GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)
+  expect((await other.answer()).status).toBe(404)
+  expect(lists).toBe(1)
+  slow.socket.resume()
+  for (let i = 0; i < 20; i++) expect((await slow.answer()).status).toBe(200)
+  expect(lists).toBe(20)
+})

@@ -1,0 +1,339 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type NodeHandler, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { memory, type PetStore } from '../../../../src/index.ts'
+import { keyedStore, petBody, startServer, type TestServerOptions } from '../../../support/node-server.ts'
+import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
+
+async function listening(
+  listener: RequestListener,
+  options: ServerOptions = {},
+): Promise<{ server: Server; url: string }> {
+  const server = createServer(options, listener).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** The first use of a key takes a turn of the event loop, within which a host that listens has the body to itself. */
+async function warmStore(options?: TestServerOptions) {
+  const { petStore, authorized } = await keyedStore(options)
+  const authorization = /Bearer \w+/.exec(authorized)?.[0] ?? ''
+  await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
+  return { petStore, authorized }
+}
+
+async function given(host: (handler: NodeHandler) => RequestListener, options?: ServerOptions) {
+  const { petStore, authorized } = await warmStore()
+  const { server, url } = await listening(host(toNodeHandler(petStore)), options)
+  const connection = await rawConnection(url)
+  return { server, connection, create: `POST /v1/pets HTTP/1.1\r\n${authorized}` }
+}
+
+/** Sends the pieces one by one, each as soon as the server's side of the connection has had time to read the last. */
+async function sendInPieces({ socket, send }: RawConnection, text: string, cuts: readonly number[]): Promise<void> {
+  const ends = [...new Set(cuts.map((cut) => cut % text.length))].sort((a, b) => a - b)
+  for (const [i, end] of [...ends, text.length].entries()) {
+    await send(text.slice(ends[i - 1] ?? 0, end))
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(socket.destroyed).toBe(false)
+}
+
+test('wherever the bytes are cut, each animal is added, and in its turn', async () => {
+  const { url, authorized } = await startServer()
+  const connection = await rawConnection(url)
+  const name = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-'), minLength: 1, maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(name, { minLength: 1, maxLength: 4 }),
+      fc.array(fc.nat(), { maxLength: 6 }),
+      async (names, cuts) => {
+        const bodies = names.map((name) => petBody(`{"name":"${name}","categoryId":1}`))
+        const text = bodies.map((body) => `POST /v1/pets HTTP/1.1\r\n${authorized}${body}`).join('')
+        await sendInPieces(connection, text, cuts)
+        for (const name of names) {
+          const { status, body } = await connection.answer()
+          expect([status, JSON.parse(body).name]).toEqual([201, name])
+        }
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test.each(['close', 'keep-alive'])('Connection: %s is answered in kind, and once', async (connection) => {
+  const { url, authorized } = await startServer()
+  const raw = await rawConnection(url)
+  void raw.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Connection: ${connection}\r\n${petBody()}`)
+  const answer = await raw.answer()
+  expect([answer.status, answer.headers.connection]).toEqual([201, connection])
+  if (connection === 'close') await raw.closed()
+  else raw.leave()
+})
+
+const ignore = () => {}
+
+const listeners: Record<string, (request: IncomingMessage) => void> = {
+  data: (request) => request.on('data', ignore),
+  'data, once': (request) => request.once('data', ignore),
+  'data, no longer': (request) => request.on('data', ignore).removeListener('data', ignore),
+  'data, paused': (request) => request.on('data', ignore).pause(),
+  readable: (request) => request.on('readable', ignore),
+  'readable, paused': (request) => request.on('readable', ignore).pause(),
+  'readable, and reads': (request) => request.on('readable', () => request.read()),
+  'the end': (request) => request.on('end', ignore).resume(),
+  'a pipe': (request) => request.pipe(new PassThrough().resume()),
+}
+
+describe('beside a host that waits for the body as well, and calls the handler at once or in a later turn', () => {
+  for (const [what, listen] of Object.entries(listeners)) {
+    test(`${what}: the animal is added wherever the bytes are cut, and nothing that is none`, async () => {
+      const { connection, create } = await given((handler) => async (request, response) => {
+        if (request.headers['x-turn'] === 'later') await new Promise((resolve) => setImmediate(resolve))
+        listen(request)
+        handler(request, response)
+      })
+      const json = fc.constantFrom('{"name":"Rex","categoryId":1}', '{"name":"Rex","categoryId":1}GARBAGE')
+      const turn = fc.constantFrom('now', 'later')
+      await fc.assert(
+        fc.asyncProperty(json, turn, fc.array(fc.nat(), { maxLength: 2 }), async (json, turn, cuts) => {
+          await sendInPieces(connection, `${create}X-Turn: ${turn}\r\n${petBody(json)}`, cuts)
+          expect((await connection.answer()).status).toBe(json.endsWith('}') ? 201 : 400)
+        }),
+        { numRuns: 40 },
+      )
+    })
+  }
+})
+
+test('a host that pipes the body to where nobody takes it holds up neither the animal nor what comes behind it', async () => {
+  const { connection, create } = await given((handler) => (request, response) => {
+    request.pipe(new PassThrough({ highWaterMark: 16 }))
+    handler(request, response)
+  })
+  const name = 'x'.repeat(500)
+  const text = create + petBody(JSON.stringify({ name, categoryId: 1 }))
+  for (let i = 0; i < 3; i++) {
+    await sendInPieces(connection, text, [text.length - 400, text.length - 200])
+    expect((await connection.answer()).status).toBe(201)
+  }
+})
+
+test('a host that pauses the body whenever it goes on does not stop the process', async () => {
+  let pauses = 0
+  const { connection, create } = await given((handler) => (request, response) => {
+    let isImpatient = true
+    setImmediate(() => {
+      isImpatient = false
+    })
+    // Where nothing else gets its turn any more, the test ends all the same.
+    const pause = () => isImpatient && ++pauses < 100_000 && request.pause()
+    request.on('data', ignore).on('resume', pause)
+    handler(request, response)
+  })
+  void connection.send(create + petBody())
+  expect((await connection.answer()).status).toBe(201)
+  expect(pauses).toBeGreaterThan(0)
+  expect(pauses).toBeLessThan(100_000)
+})
+
+test('a host that has waited for a body to be readable, and has read nothing of it, has left it whole', async () => {
+  const { connection, create } = await given((handler) => async (request, response) => {
+    await once(request.on('readable', ignore), 'readable')
+    await new Promise((resolve) => setImmediate(resolve))
+    handler(request, response)
+  })
+  void connection.send(create + petBody())
+  expect((await connection.answer()).status).toBe(201)
+})
+
+test('a host that gathers the bytes as rawBody in front of the handler loses none of them to it', async () => {
+  const { connection, create } = await given((handler) => (request, response) => {
+    const host = request as IncomingMessage & { rawBody: string }
+    host.rawBody = ''
+    request.on('data', (chunk) => {
+      host.rawBody += chunk
+    })
+    handler(request, response)
+  })
+  const text = create + petBody()
+  for (let cut = 1; cut < 40; cut += 3) {
+    await sendInPieces(connection, text, [text.length - cut])
+    expect((await connection.answer()).status).toBe(201)
+  }
+})
+
+describe('a host that has read all of the body before it hands the request on', () => {
+  const readAll = async (request: IncomingMessage) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    await once(request, 'end')
+    Object.assign(request, { rawBody: Buffer.concat(chunks) })
+  }
+  const readBefore = () =>
+    given((handler) => async (request, response) => {
+      await readAll(request)
+      handler(request, response)
+    })
+
+  test('what it has kept is the body', async () => {
+    const { connection, create } = await readBefore()
+    void connection.send(create + petBody())
+    expect((await connection.answer()).status).toBe(201)
+  })
+
+  test('an empty one is empty, and was not broken off', async () => {
+    const { connection, create } = await readBefore()
+    void connection.send(`${create}Content-Type: application/json\r\nContent-Length: 0\r\n\r\n`)
+    const { status, body } = await connection.answer()
+    expect([status, JSON.parse(body).code]).toEqual([400, 'malformed_json'])
+  })
+
+  test.each([
+    [65_536, 201],
+    [65_537, 413],
+  ])('it is held to the limit, whatever its length: %i bytes are %i', async (size, status) => {
+    const { connection, create } = await readBefore()
+    const json = `{"name":"${'x'.repeat(size - 26)}","categoryId":1}`
+    const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    void connection.send(`${create}${framing}${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`)
+    expect((await connection.answer()).status).toBe(status)
+  })
+})
+
+test('what a host has begun to read and let go of is an error at once', async () => {
+  const { connection, create } = await given((handler) => async (request, response) => {
+    await once(request, 'data')
+    request.pause()
+    handler(request, response)
+  })
+  void connection.send((create + petBody()).slice(0, -5))
+  const { status, body } = await connection.answer()
+  expect([status, JSON.parse(body).code]).toEqual([500, 'body_already_read'])
+})
+
+test('where the store gets to the body late, it waits for what the host is still gathering', async () => {
+  let isRead = () => {}
+  const read = new Promise<void>((resolve) => {
+    isRead = resolve
+  })
+  const wrap = (petStore: PetStore): PetStore => ({
+    ...petStore,
+    handle: (request) => read.then(() => petStore.handle(request)),
+  })
+  const { petStore, authorized } = await warmStore({ wrap })
+  const handler = toNodeHandler(petStore)
+  const { url } = await listening((request, response) => {
+    const host = request as IncomingMessage & { rawBody: string }
+    host.rawBody = ''
+    request.on('data', (chunk) => {
+      host.rawBody += chunk
+      isRead()
+    })
+    handler(request, response)
+  })
+  const connection = await rawConnection(url)
+  const text = `POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`
+  void connection.send(text.slice(0, -5))
+  await read
+  await sendInPieces(connection, text.slice(-5), [])
+  expect(await connection.answer()).toMatchObject({ status: 201 })
+})
+
+test('when the response has finished, the request is complete, and the server can close at once', async () => {
+  const seen: unknown[] = []
+  const { server, connection, create } = await given((handler) => (request, response) => {
+    response.on('finish', () => {
+      seen.push([request.complete, request.readableEnded, request.destroyed])
+      if (seen.length === 3) server.close()
+    })
+    handler(request, response)
+  })
+  for (let i = 0; i < 3; i++) {
+    void connection.send(create + petBody())
+    await connection.answer()
+  }
+  await connection.closed()
+  expect(seen).toEqual(Array(3).fill([true, true, true]))
+})
+
+test('a client that leaves once its body is whole makes no error of the request', async () => {
+  const storage = { ...memory().storage, create: () => new Promise<never>(() => {}) }
+  const { petStore, authorized } = await warmStore({ store: { storage } })
+  const handler = toNodeHandler(petStore)
+  const events: string[] = []
+  let leave = ignore
+  let closed: Promise<unknown> = Promise.resolve()
+  const { url } = await listening((request, response) => {
+    for (const event of ['aborted', 'error', 'end']) request.on(event, () => events.push(event))
+    request.on('end', () => leave())
+    closed = Promise.all([once(request, 'close'), once(response, 'close')])
+    handler(request, response)
+  })
+  for (let i = 0; i < 3; i++) {
+    const connection = await rawConnection(url)
+    leave = connection.leave
+    void connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`)
+    await connection.closed()
+    await closed
+  }
+  expect(events).toEqual(['end', 'end', 'end'])
+})
+
+test('a host that has put its own function before the events of the request sees the body go by', async () => {
+  const heard: string[] = []
+  const { connection, create } = await given((handler) => (request, response) => {
+    const on = request.on.bind(request)
+    request.on = ((event: string, listener: (...args: unknown[]) => void) =>
+      on(event, (...args: unknown[]) => {
+        if (event === 'data') heard.push(String(args[0]))
+        listener(...args)
+      })) as typeof request.on
+    handler(request, response)
+  })
+  void connection.send(create + petBody())
+  expect((await connection.answer()).status).toBe(201)
+  expect(heard.join('')).toBe('{"name":"Rex","categoryId":1}')
+})
+
+test('the request ends and closes, as a host that waits for it expects', async () => {
+  const closed: Promise<unknown>[] = []
+  const { connection, create } = await given((handler) => (request, response) => {
+    closed.push(Promise.all([once(request, 'end'), once(request, 'close')]))
+    handler(request, response)
+  })
+  for (let i = 0; i < 3; i++) {
+    void connection.send(create + petBody())
+    expect((await connection.answer()).status).toBe(201)
+  }
+  await Promise.all(closed)
+  expect(closed).toHaveLength(3)
+})
+
+test.each(['utf8', 'hex'] as const)(
+  'where the host has asked for text in %s, the animal is added as it came',
+  async (encoding) => {
+    const { connection, create } = await given((handler) => (request, response) => {
+      request.setEncoding(encoding)
+      handler(request, response)
+    })
+    for (let i = 0; i < 3; i++) {
+      void connection.send(create + petBody())
+      expect(JSON.parse((await connection.answer()).body)).toMatchObject({ name: 'Rex' })
+    }
+  },
+)
+
+test('a lenient parser may let a length stand beside chunks: the chunks are the body', async () => {
+  const { connection, create } = await given((handler) => handler as RequestListener, { insecureHTTPParser: true })
+  const json = '{"name":"Rex","categoryId":1}'
+  const head = `${create}Content-Type: application/json\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n`
+  await connection.send(`${head}9\r\n${json.slice(0, 9)}\r\n`)
+  void connection.send(`${(json.length - 9).toString(16)}\r\n${json.slice(9)}\r\n0\r\n\r\n`)
+  expect((await connection.answer()).status).toBe(201)
+})

@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { expectSilence, petBody, startServer } from '../../../support/node-server.ts'
+import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+describe('the Host header plays no part', () => {
+  test.each([
+    ['bad', 'Host: :::not a host///\r\n'],
+    ['empty', 'Host:\r\n'],
+    ['doubled', 'Host: a\r\nHost: b\r\n'],
+    ['that of somebody else', 'Host: evil.example/v1/../..\r\n'],
+    ['in other bytes', 'Host: \xe9\xff\r\n'],
+  ])('%s', async (_name, host) => {
+    const { url, token } = await startServer()
+    for (let i = 0; i < 3; i++)
+      await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${host}Authorization: Bearer ${token}\r\n${petBody()}`)
+    const answer = await rawRequest(
+      url,
+      `GET /v1/pets?limit=1 HTTP/1.1\r\n${host}Authorization: Bearer ${token}\r\n\r\n`,
+    )
+    expect(answer.status).toBe(200)
+    expect(answer.headers.link).toMatch(/^<\/v1\/pets\?/)
+  })
+
+  test('missing: Node refuses it in HTTP/1.1 (RFC 9112, section 3.2), and in HTTP/1.0 nobody asks for it', async () => {
+    const { url, token } = await startServer()
+    expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n\r\n`)).status).toBe(400)
+    expect((await rawRequest(url, `GET /v1/pets HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`)).status).toBe(200)
+  })
+})
+
+describe('the target', () => {
+  test.each([
+    ['http://evil.example/v1/pets', 200],
+    ['http://evil.example:99/v1/pets?limit=1', 200],
+    ['HTTP://[::1]/v1/pets', 200],
+    ['http://evil.example', 404],
+    ['*', 404],
+    ['//x', 404],
+    ['//x/v1/pets', 404],
+    ['///v1/pets', 404],
+    ['/v1//pets', 404],
+    ['/v1/pets//', 404],
+    ['/v1/pets/', 200],
+    ['/v1/pets/%zz', 404],
+    ['/v1/%zz', 404],
+    ['/%zz', 404],
+    ['/v1/pets?limit=%zz', 400],
+    ['/v1/pets?%zz', 200],
+    ['/v1/pets?cursor=%zz', 400],
+    ['/v1/../v1/pets', 404],
+    ['/v1/%70ets', 404],
+    ['/v1/pets/%00', 404],
+    ['/v1x/pets', 404],
+    [`/v1/pets/${'9'.repeat(8_000)}`, 404],
+    [`/v1/pets?${'a=1&'.repeat(2_000)}`, 200],
+  ])('%.60s: %i', async (target, status) => {
+    const { url, authorized } = await startServer()
+    const answer = await rawRequest(url, `GET ${target} HTTP/1.1\r\n${authorized}\r\n`)
+    expect(answer.status).toBe(status)
+    expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': expect.stringMatching(/^\d+$/) })
+  })
+
+  test('OPTIONS * asks about the server as a whole, of which the store says nothing', async () => {
+    const { url, authorized } = await startServer()
+    expect((await rawRequest(url, `OPTIONS * HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(404)
+  })
+})
+
+describe('the method', () => {
+  test.each(['TRACE', 'DELETE', 'PATCH', 'PROPFIND', 'M-SEARCH'])('%s: 405 with Allow', async (method) => {
+    const { url, authorized } = await startServer()
+    const answer = await rawRequest(url, `${method} /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    expect(answer.status).toBe(405)
+    expect(answer.headers.allow).toBe('GET, HEAD, POST, OPTIONS')
+  })
+
+  test('TRACE shows nobody a credential', async () => {
+    const { url, authorized, token } = await startServer()
+    const { body } = await rawRequest(url, `TRACE /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    expect(body).not.toContain(token)
+  })
+
+  test.each([
+    ['www.example:443', 404],
+    ['/v1/pets', 405],
+  ])('CONNECT %s: %i, and the connection ends', async (target, status) => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    await connection.send(`CONNECT ${target} HTTP/1.1\r\n${authorized}\r\n`)
+    const answer = await connection.answer()
+    expect(answer.status).toBe(status)
+    expect(answer.headers['x-ratelimit-remaining']).toMatch(/^\d+$/)
+    await connection.closed()
+  })
+
+  test('CONNECT behind requests that still run: all are answered, in order', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    const get = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`
+    await connection.send(`${get}${get}${get}CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n\x16\x03\x01`)
+    const statuses = [
+      await connection.answer(),
+      await connection.answer(),
+      await connection.answer(),
+      await connection.answer(),
+    ]
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 404])
+    await connection.closed()
+  })
+
+  test('an Upgrade that nobody offers is a request like any other', async () => {
+    const { url, authorized } = await startServer()
+    const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`
+    expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}${upgrade}\r\n`)).status).toBe(200)
+  })
+
+  test('HEAD has the headers of GET and no body, and the connection goes on', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    await connection.send(`HEAD /v1/pets HTTP/1.1\r\n${authorized}\r\nGET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    const { headers } = await connection.answer('HEAD')
+    expect([headers['content-type'], headers['content-length']]).toEqual(['application/json', '2'])
+    expect((await connection.answer()).body).toBe('[]')
+    connection.leave()
+  })
+})
+
+describe('the Authorization header', () => {
+  test('given twice: 401 invalid_api_key', async () => {
+    const { url, authorized, token } = await startServer()
+    const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}authorization: Bearer ${token}\r\n\r\n`)
+    expect(answer.status).toBe(401)
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key', status: 401 })
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"')
+  })
+
+  test('given twice, with two thousand headers between', async () => {
+    const { url, authorized, token } = await startServer()
+    const between = 'a:\r\n'.repeat(2_100)
+    const answer = await rawRequest(
+      url,
+      `GET /v1/pets HTTP/1.1\r\n${authorized}${between}Authorization: Bearer ${token}\r\n\r\n`,
+    )
+    expect(answer.status).toBe(401)
+  })
+
+  test.each(['\xe9\xff', 'Bearer \xc3\xa9', 'Bearer \x80\x81', 'Bearer \t', '', 'Bearer'])('%j: 401', async (value) => {
+    const { url } = await startServer()
+    const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${value}\r\n\r\n`)
+    expect(answer.status).toBe(401)
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key' })
+  })
+})
+
+describe('bytes outside ASCII', () => {
+  test.each([
+    ['in a header', '/v1/pets', 'X-Note: \xff\xfe\xc3\xa9\r\n', 200],
+    ['in Content-Type', '/v1/pets', 'Content-Type: application/\xe9\r\n', 200],
+    ['in X-Forwarded-For', '/v1/pets', 'X-Forwarded-For: \xe9\r\n', 200],
+    ['in the query', '/v1/pets?limit=\xc3\xa9', '', 400],
+    ['in the path', '/v1/pets/\xc3\xa9', '', 404],
+  ])('%s', async (_name, target, header, status) => {
+    const { url, authorized } = await startServer({ trustProxy: 1 })
+    const answer = await rawRequest(url, `GET ${target} HTTP/1.1\r\n${authorized}${header}\r\n`)
+    expect([status, 400]).toContain(answer.status)
+  })
+
+  test('in a POST: its content type is none that the store takes', async () => {
+    const { url, authorized } = await startServer()
+    const body = 'Content-Type: application/json\xff\r\nContent-Length: 2\r\n\r\n{}'
+    expect((await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${body}`)).status).toBe(415)
+  })
+})
+
+test('an answer of 204 states no length', async () => {
+  const { url, authorized } = await startServer()
+  const answer = await rawRequest(url, `OPTIONS /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+  expect(answer.status).toBe(204)
+  expect(answer.headers).not.toHaveProperty('content-length')
+})

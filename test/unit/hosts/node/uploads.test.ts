@@ -1,0 +1,491 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { memory } from '../../../../src/index.ts'
+import {
+  expectSilence,
+  keyedStore,
+  petBody,
+  signalled,
+  startServer,
+  type TestServer,
+} from '../../../support/node-server.ts'
+import { type RawConnection, rawConnection, rawRequest } from '../../../support/raw-http.ts'
+
+beforeEach(expectSilence)
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+const STRANGER = 'Host: a\r\nAuthorization: Bearer nobody\r\n'
+const PET = '{"name":"Milo","categoryId":1}'
+const KIB = Buffer.alloc(1024, 'a')
+
+/** Uploads so many KiB, in chunks of its own or plainly, until all is sent or the connection is gone. */
+async function upload(connection: RawConnection, kib: number, chunked: boolean): Promise<void> {
+  const block = Buffer.concat(Array.from({ length: 64 }, () => KIB))
+  const piece = chunked ? Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]) : block
+  for (let sent = 0; sent < kib && !connection.socket.destroyed; sent += 64) await connection.send(piece)
+  if (chunked) await connection.send('0\r\n\r\n')
+}
+
+function uploadHead(kib: number, chunked: boolean, head: string): string {
+  const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${kib * 1024}`
+  return `POST /v1/pets HTTP/1.1\r\n${head}${JSON_TYPE}${framing}\r\n\r\n`
+}
+
+describe('a refused upload: the answer arrives, and the connection is drained within a bound or closed', () => {
+  const refusals: [string, (server: TestServer) => string, number][] = [
+    ['without a key', () => STRANGER, 401],
+    ['over the limit', (server) => server.authorized, 413],
+    ['of a media type that is not taken', (server) => `${server.authorized}content-type: text/plain\r\n`, 415],
+  ]
+  const sizes: [string, number, boolean][] = [
+    ['320 KB', 320, false],
+    ['320 KB in chunks', 320, true],
+    ['300 MB', 300 * 1024, false],
+    ['300 MB in chunks', 300 * 1024, true],
+  ]
+  test.each(
+    refusals.flatMap(([why, head, status]) =>
+      sizes.map(([size, kib, chunked]) => ({ why, head, status, size, kib, chunked })),
+    ),
+  )('$why, $size: $status', async ({ head, status, kib, chunked }) => {
+    const server = await startServer()
+    const connection = await rawConnection(server.url)
+    await connection.send(uploadHead(kib, chunked, head(server)))
+    const uploaded = upload(connection, kib, chunked)
+    const answer = await connection.answer()
+    expect(answer.status).toBe(status)
+    await uploaded
+    if (kib > 16 * 1024) return connection.closed()
+    expect(answer.headers.connection).toBe('keep-alive')
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${server.authorized}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+  })
+
+  test.each([
+    ['a small one of a client that wants the connection closed', 320, 'Connection: close\r\n'],
+    ['one of 4 MB of such a client', 4096, 'Connection: close\r\n'],
+    ['one of a client that did not wait to be told', 320, 'Expect: 100-continue\r\n'],
+  ])('%s is read to its end before the connection closes', async (_which, kib, fields) => {
+    const { petStore } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const server = createServer(handler).on('checkContinue', handler)
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(uploadHead(kib, false, `${STRANGER}${fields}`))
+    const answer = await connection.answer()
+    expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
+    expect(connection.socket.readableEnded).toBe(false)
+    await upload(connection, kib, false)
+    await connection.closed()
+    expect(connection.socket.errored).toBeNull()
+  })
+
+  test('one that asks for another protocol is the last: Node would lose what is sent behind its body', async () => {
+    const { petStore } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const servers = [
+      createServer(handler),
+      createServer((request, response) => {
+        const { end } = response
+        // As a host's middleware does that wants to see the body.
+        response.end = ((...args: Parameters<typeof end>) => end.apply(response, args)) as typeof end
+        handler(request, response)
+      }),
+    ]
+    for (const server of servers) {
+      onTestFinished(() => void server.close().closeAllConnections())
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      await connection.send(uploadHead(320, false, `${STRANGER}Connection: Upgrade\r\nUpgrade: h2c\r\n`))
+      await upload(connection, 320, false)
+      const answer = await connection.answer()
+      expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
+      await connection.closed()
+      expect(connection.socket.errored).toBeNull()
+    }
+  })
+
+  test.each([
+    [16_777_216, 'keep-alive'],
+    [16_777_217, 'close'],
+  ])('a connection stays for the rest of 16 MiB, and no longer: %i bytes, %s', async (length, connection) => {
+    const { url } = await startServer()
+    const head = `POST /v1/pets HTTP/1.1\r\n${STRANGER}Content-Length: ${length}\r\n\r\n`
+    expect((await rawRequest(url, head)).headers.connection).toBe(connection)
+  })
+
+  const TOO_LARGE = `${JSON_TYPE}Content-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`
+  const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`
+  test.each([
+    ['without a key', 401, () => `${STRANGER}${CHUNKED}`],
+    ['of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
+  ])('%s: what is sent behind it is done, unless its answer was to be the last', async (_why, status, refused) => {
+    const reports: string[] = []
+    const server = await startServer({
+      store: { onResponse: ({ method, status }) => reports.push(`${method} ${status}`) },
+    })
+    const next = `POST /v1/pets HTTP/1.1\r\n${server.authorized}${petBody()}`
+    const kept = await rawConnection(server.url)
+    await kept.send(`POST /v1/pets HTTP/1.1\r\n${refused(server)}${next}`)
+    expect([(await kept.answer()).status, (await kept.answer()).status]).toEqual([status, 201])
+    const ending = await rawConnection(server.url)
+    await ending.send(`POST /v1/pets HTTP/1.1\r\nConnection: close\r\n${refused(server)}${next}`)
+    const answer = await ending.answer()
+    expect([answer.status, answer.headers.connection]).toEqual([status, 'close'])
+    await ending.closed()
+    expect(reports).toEqual([`POST ${status}`, 'POST 201', `POST ${status}`])
+  })
+
+  test('a request before it is answered, however late a host hands it on', async () => {
+    const { petStore, authorized } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    const refused = signalled()
+    const server = createServer(async (request, response) => {
+      if (request.method === 'GET') await refused.promise
+      handler(request, response)
+      if (request.method === 'POST') setImmediate(() => setImmediate(refused.resolve))
+    })
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(4096, false, STRANGER)}`)
+    expect((await connection.answer()).status).toBe(200)
+    expect((await connection.answer()).status).toBe(401)
+    await upload(connection, 4096, false)
+    await connection.closed()
+  })
+
+  const wrappers: [string, (response: ServerResponse, ended: () => void) => void][] = [
+    [
+      'counts the ends of answers',
+      (response, ended) => {
+        const { end } = response
+        response.end = ((...args: Parameters<typeof end>) => {
+          ended()
+          return end.apply(response, args)
+        }) as never
+      },
+    ],
+    [
+      'sets a header at the end',
+      (response, ended) => {
+        const { end } = response
+        response.end = ((...args: Parameters<typeof end>) => {
+          ended()
+          response.setHeader('X-Time', '1')
+          return end.apply(response, args)
+        }) as never
+      },
+    ],
+    [
+      'throws at the end',
+      (response, ended) => {
+        response.end = () => {
+          ended()
+          response.destroy()
+          throw new Error('of the host')
+        }
+      },
+    ],
+  ]
+  const methods = ['POST', 'HEAD', 'OPTIONS']
+  test.each(
+    wrappers.flatMap(([what, wrap]) =>
+      methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
+    ),
+  )('a host that $what sees one, of $method, $fields', async ({ wrap, what, method, fields }) => {
+    const { petStore } = await keyedStore()
+    const handler = toNodeHandler(petStore)
+    let ends = 0
+    const server = createServer((request, response) => {
+      wrap(response, () => {
+        ends++
+      })
+      handler(request, response)
+    })
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(uploadHead(4096, false, `${STRANGER}${fields}`).replace('POST', method))
+    const answer = connection.answer(method === 'HEAD' ? 'HEAD' : undefined).catch(() => 'none')
+    await upload(connection, 4096, false)
+    if (what === 'throws at the end') expect(await answer).toBe('none')
+    else expect(await answer).toMatchObject({ status: 401 })
+    expect(ends).toBe(1)
+    connection.leave()
+  })
+
+  test('a client that never sends the body it announced is let go', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    await connection.send(uploadHead(4_000_000, false, authorized))
+    expect((await connection.answer()).status).toBe(413)
+    await connection.closed()
+  })
+
+  test('a body that GET does not want costs no connection', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    for (let i = 0; i < 3; i++) {
+      await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 2048\r\n\r\n`)
+      await connection.send(KIB)
+      expect((await connection.answer()).status).toBe(200)
+      await connection.send(KIB)
+    }
+  })
+})
+
+describe('a body over the limit is refused before the whole of it is read', () => {
+  test('by its stated length alone', async () => {
+    const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
+    const answer = await rawRequest(
+      url,
+      `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}Content-Length: 11\r\n\r\n`,
+    )
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'payload_too_large', status: 413 })
+  })
+
+  test('in chunks, at the first byte too many', async () => {
+    const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
+    const chunks = 'Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n1\r\n!\r\n'
+    const answer = await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${chunks}`)
+    expect(answer.status).toBe(413)
+  })
+
+  test.each([
+    ['Content-Length: 30\r\n\r\n', ''],
+    ['Transfer-Encoding: chunked\r\n\r\n1e\r\n', '\r\n0\r\n\r\n'],
+  ])('and one of exactly the limit is read: %j', async (framing, end) => {
+    const { url, authorized } = await startServer({ store: { bodyLimit: 30 } })
+    const bytes = `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${framing}${PET}${end}`
+    expect((await rawRequest(url, bytes)).status).toBe(201)
+  })
+})
+
+describe('Expect: 100-continue', () => {
+  const EXPECT = 'Expect: 100-continue\r\n'
+
+  test('a wanted body is asked for, and the connection stays', async () => {
+    const { url, authorized } = await startServer()
+    const connection = await rawConnection(url)
+    const [head, body] = petBody().split('\r\n\r\n') as [string, string]
+    for (let i = 0; i < 2; i++) {
+      await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${EXPECT}${head}\r\n\r\n`)
+      expect((await connection.answer()).status).toBe(100)
+      await connection.send(body)
+      expect((await connection.answer()).status).toBe(201)
+    }
+  })
+
+  test.each([
+    ['without a key', 401, STRANGER, 29, 'application/json'],
+    ['too large', 413, undefined, 70_000, 'application/json'],
+    ['of another media type', 415, undefined, 29, 'text/plain'],
+  ])(
+    '%s: %i at once, and the connection closes, for the body may come or not',
+    async (_why, status, head, length, type) => {
+      const { url, authorized } = await startServer()
+      const connection = await rawConnection(url)
+      const fields = `${head ?? authorized}${EXPECT}Content-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`
+      await connection.send(`POST /v1/pets HTTP/1.1\r\n${fields}`)
+      const answer = await connection.answer()
+      expect(answer.status).toBe(status)
+      expect(answer.headers.connection).toBe('close')
+      await connection.closed()
+    },
+  )
+
+  test('an expectation that nobody knows is overlooked', async () => {
+    const { url, authorized } = await startServer()
+    const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers['x-ratelimit-limit']).toBeDefined()
+  })
+
+  test("on a host's own server, Node asks for the body by itself", async () => {
+    const { petStore, authorized } = await keyedStore()
+    const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close().closeAllConnections())
+    await once(server, 'listening')
+    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${EXPECT}${petBody()}`)
+    expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([100, 201])
+  })
+})
+
+test('of an upload that nobody wants, not much more than 16 MiB is drained', async () => {
+  const { url } = await startServer()
+  const connection = await rawConnection(url)
+  await connection.send(uploadHead(300 * 1024, true, STRANGER))
+  await upload(connection, 300 * 1024, true)
+  await connection.closed()
+  expect(connection.socket.bytesWritten).toBeLessThan(100 * 1024 * 1024)
+})
+
+test('nor is it where the host has asked for text', async () => {
+  const { connection } = await answering((_response, request) => void request.setEncoding('latin1'))
+  await connection.send(uploadHead(64 * 1024, true, STRANGER))
+  await upload(connection, 64 * 1024, true)
+  await connection.closed()
+  expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
+})
+
+test('a refused upload of a client that wants the connection closed, behind a host with an end of its own is read to its end', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const ended: boolean[] = []
+  const server = createServer((request, response) => {
+    const { end } = response
+    response.end = ((...args: Parameters<typeof end>) => {
+      ended.push(request.complete)
+      return end.apply(response, args)
+    }) as never
+    handler(request, response)
+  })
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+  await upload(connection, 320, false)
+  expect((await connection.answer()).status).toBe(401)
+  await connection.closed()
+  expect(ended).toEqual([true])
+})
+
+test('what is sent behind a refused upload whose turn comes late is not done either', async () => {
+  const reports: string[] = []
+  const gate = signalled<[]>()
+  const { storage } = memory()
+  const { url, authorized } = await startServer({
+    store: {
+      storage: { ...storage, list: () => gate.promise },
+      onResponse: ({ method, status }) => reports.push(`${method} ${status}`),
+    },
+  })
+  const connection = await rawConnection(url)
+  await connection.send(
+    `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(2048, false, `${STRANGER}Connection: close\r\n`)}`,
+  )
+  gate.resolve([])
+  expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 401])
+  await upload(connection, 2048, false)
+  await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}${petBody()}`)
+  await connection.closed()
+  expect(reports.toSorted()).toEqual(['GET 200', 'POST 401'])
+})
+
+test('a client that never sends the body it announced is cut off behind a host with an end of its own as well', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const finished = signalled()
+  const server = createServer((request, response) => {
+    response.end = response.end.bind(response)
+    handler(request, response)
+    response.on('finish', () => setImmediate(finished.resolve))
+  })
+  server.keepAliveTimeout = 0
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(uploadHead(4_000_000, false, STRANGER))
+  const answer = await connection.answer()
+  expect([answer.status, answer.headers.connection]).toEqual([401, 'keep-alive'])
+  await finished.promise
+  vi.advanceTimersByTime(2_000)
+  vi.useRealTimers()
+  await connection.closed()
+})
+
+/** A server of a host's own, on which nothing comes that waits for a timer. */
+async function answering(prepare: (response: ServerResponse, request: IncomingMessage) => void) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { petStore, authorized } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const server = createServer((request, response) => {
+    prepare(response, request)
+    handler(request, response)
+  })
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return { connection, authorized }
+}
+
+describe('at once', () => {
+  test('an answer without a body goes out, though more of an upload may come', async () => {
+    const { connection } = await answering(() => {})
+    await connection.send(uploadHead(4096, false, STRANGER).replace('POST', 'HEAD'))
+    expect((await connection.answer('HEAD')).status).toBe(401)
+  })
+
+  test('an answer to a body that has come goes out, where the client wants the connection closed', async () => {
+    const { connection, authorized } = await answering((response) => {
+      response.end = response.end.bind(response)
+    })
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Connection: close\r\n${petBody(PET)}`)
+    expect((await connection.answer()).status).toBe(201)
+  })
+
+  test('the end of the host is called where the client leaves amid its upload', async () => {
+    const ended = signalled()
+    const { connection } = await answering((response) => {
+      response.end = () => {
+        ended.resolve()
+        return response
+      }
+    })
+    await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+    connection.leave()
+    await ended.promise
+  })
+
+  test('a client is let go whose upload has come, where the end of the host throws', async () => {
+    const { connection } = await answering((response) => {
+      response.end = () => {
+        throw new Error('of the host')
+      }
+    })
+    await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+    await upload(connection, 320, false)
+    await connection.closed()
+  })
+})
+
+describe.each<[string, (response: ServerResponse) => void]>([
+  ['a host with an end of its own', (response) => void Object.assign(response, { end: response.end.bind(response) })],
+  ['any other', () => {}],
+])('behind %s the connection stays when all of a refused upload has come', (_host, prepare) => {
+  test.each([
+    ['a small one, which may take its time', false, 2_000],
+    ['one in chunks', true, 0],
+  ])('%s', async (_which, chunked, time) => {
+    const { connection, authorized } = await answering(prepare)
+    await connection.send(uploadHead(320, chunked, STRANGER))
+    expect((await connection.answer()).status).toBe(401)
+    vi.advanceTimersByTime(time)
+    await upload(connection, 320, chunked)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    expect((await connection.answer()).status).toBe(200)
+  })
+})
+
+test('a refused upload which its host has paused is read to its end, and the connection stays', async () => {
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const server = createServer((request, response) => handler(request.pause(), response))
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(uploadHead(4096, false, STRANGER))
+  expect((await connection.answer()).status).toBe(401)
+  await upload(connection, 4096, false)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${STRANGER}\r\n`)
+  expect((await connection.answer()).status).toBe(401)
+})

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import Fastify from 'fastify'
+import { expect, onTestFinished, test } from 'vitest'
+import { toBunHandler } from '../../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
+import { toExpressHandler } from '../../../adapters/hosts/express.ts'
+import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { serve } from '../../../adapters/hosts/node/index.ts'
+import { createPetStore, memory, PetStoreError } from '../../../src/index.ts'
+
+// What the type checker sees of this file is the test as well: the structural types fit the real ones.
+
+test('the doors fit where the frameworks take them', async () => {
+  const petStore = createPetStore()
+  const router = express.Router().use(toExpressHandler(petStore))
+  express()
+    .use('/shop', router)
+    .all('/{*path}', toExpressHandler(petStore, { trustProxy: 1 }))
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore, prefix: '/shop', trustProxy: ['10.0.0.0/8'] })
+  await server.ready()
+  expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
+})
+
+test('the README keeps the bytes of a body in a way that TypeScript takes as well', async () => {
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8')
+  const keep = express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })
+  expect(readme).toContain('express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })')
+  const backEnd = memory()
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const server = express()
+    .use(keep, toExpressHandler(createPetStore(backEnd)))
+    .listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/pets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"name":"Rex","categoryId":9007199254740993}',
+  })
+  expect([response.status, await response.text()]).toEqual([201, expect.stringContaining('9007199254740993')])
+})
+
+test.each([false, 0, 2, []] as const)('every door takes the trustProxy %j', async (trustProxy) => {
+  const petStore = createPetStore()
+  const server = Fastify()
+  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
+    expect(() => toHandler(petStore, { trustProxy })).not.toThrow()
+  await server.register(petStorePlugin, { petStore, trustProxy }).ready()
+  await (await serve(petStore, { port: 0, trustProxy })).close()
+})
+
+test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every door refuses %j when it is made', async (wrong) => {
+  const petStore = createPetStore()
+  const options = wrong as { trustProxy: number }
+  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
+    expect(() => toHandler(petStore, options)).toThrow(PetStoreError)
+  const server = Fastify()
+  server.register(petStorePlugin, { petStore, ...options })
+  await expect(server.ready()).rejects.toMatchObject({ code: 'invalid_option' })
+})
+
+test('what Fastify reads of the options of a plugin is no mistake', async () => {
+  const server = Fastify({ logger: { level: 'silent' } })
+  server.register(petStorePlugin, {
+    petStore: createPetStore(),
+    logLevel: 'warn',
+    logSerializers: { user: (user: unknown) => String(user) },
+  })
+  await expect(server.ready()).resolves.toBeDefined()
+})

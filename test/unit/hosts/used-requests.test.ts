@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { toBunHandler } from '../../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
+import { createPetStore, type KeyStore } from '../../../src/index.ts'
+import { createTestPetStore } from '../../../src/testing/index.ts'
+
+const url = 'http://localhost/v1/pets'
+
+async function given() {
+  const faults: unknown[] = []
+  const { fetch, token } = await createTestPetStore({ onError: (error) => faults.push(error) })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const request = new Request(url, { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
+  return { fetch, request, faults }
+}
+
+test('a Request that the host has read is an error that says what to do', async () => {
+  const { fetch, request, faults } = await given()
+  await request.json()
+  const response = await fetch(request)
+  expect(response.status).toBe(500)
+  expect(await response.json()).toMatchObject({ code: 'body_already_read', status: 500 })
+  expect(faults).toMatchObject([{ code: 'body_already_read' }])
+})
+
+test('a Request that somebody is reading is an error as well, and no hang', async () => {
+  const { fetch, request } = await given()
+  request.body?.getReader()
+  expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
+})
+
+test('a Request of which the host has read a piece is an error, though nobody reads it any more', async () => {
+  const { fetch, request } = await given()
+  const reader = request.body?.getReader()
+  await reader?.read()
+  reader?.releaseLock()
+  expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
+})
+
+test('a clone may be read before', async () => {
+  const { fetch, request } = await given()
+  await request.clone().json()
+  expect((await fetch(request)).status).toBe(201)
+})
+
+test('Bun: a Request that somebody is reading is an error, and one that breaks off is the client’s', async () => {
+  const { token, ...petStore } = await createTestPetStore()
+  const handler = toBunHandler(petStore)
+  const ask = async (body: ReadableStream, prepare = (_request: Request) => {}) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '29' }
+    const request = new Request(url, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    prepare(request)
+    return (await handler(request, { requestIP: () => ({ address: '192.0.2.1' }) })).json()
+  }
+  const locked = await ask(new ReadableStream(), (request) => void request.body?.getReader())
+  expect(locked).toMatchObject({ code: 'body_already_read' })
+  const read = await ask(
+    new Response('{"name":"Rex","categoryId":1}').body as ReadableStream,
+    (request) => void request.text(),
+  )
+  expect(read).toMatchObject({ code: 'body_already_read' })
+  const broken = await ask(new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) }))
+  expect(broken).toMatchObject({ code: 'incomplete_body' })
+})
+
+test('Deno: a client that has left before its signal is asked for has left, and one that was answered has not', async () => {
+  const signals: (AbortSignal | undefined)[] = []
+  const find: KeyStore['find'] = (_token, context) => void signals.push(context?.signal)
+  const handler = toDenoHandler(createPetStore({ keyStore: { find } }))
+  const ask = async (client: AbortController) => {
+    const request = new Request(url, { headers: { authorization: 'Bearer a' }, signal: client.signal })
+    await handler(request, { remoteAddr: { hostname: '192.0.2.1' } })
+  }
+  const [leaving, staying] = [new AbortController(), new AbortController()]
+  leaving.abort()
+  await ask(leaving)
+  await ask(staying)
+  staying.abort()
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, false])
+})
+
+test('Deno: a back end that works hears of a client that leaves', async () => {
+  const client = new AbortController()
+  const seen: (boolean | undefined)[] = []
+  const find: KeyStore['find'] = async (_token, context) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    seen.push(context?.signal?.aborted)
+    client.abort()
+    seen.push(context?.signal?.aborted)
+    return undefined
+  }
+  const request = new Request(url, { headers: { authorization: 'Bearer a' }, signal: client.signal })
+  await toDenoHandler(createPetStore({ keyStore: { find } }))(request, { remoteAddr: { hostname: '192.0.2.1' } })
+  expect(seen).toEqual([false, true])
+})

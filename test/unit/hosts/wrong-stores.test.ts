@@ -1,0 +1,91 @@
+import Fastify from 'fastify'
+import { describe, expect, test, vi } from 'vitest'
+import { toBunHandler } from '../../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
+import { toExpressHandler } from '../../../adapters/hosts/express.ts'
+import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { serve, toNodeHandler } from '../../../adapters/hosts/node/index.ts'
+import { createPetStore } from '../../../src/index.ts'
+
+const doors: Record<string, (petStore: never) => unknown> = {
+  toNodeHandler,
+  toExpressHandler,
+  toBunHandler,
+  toDenoHandler,
+  serve: (petStore) => serve(petStore, { port: 0 }),
+  petStorePlugin: (petStore) => petStorePlugin({ prefix: '' } as never, { petStore }),
+}
+const wrong = [
+  undefined,
+  null,
+  createPetStore,
+  { petStore: createPetStore() },
+  { handle: () => {} },
+  { basePath: '/v1' },
+]
+
+test.each(Object.keys(doors))('%s refuses what is no pet store before anything is asked of it', async (name) => {
+  for (const petStore of wrong) {
+    await expect(async () => doors[name]?.(petStore as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got /),
+    })
+  }
+})
+
+test('a plugin that is called with a store, as other doors are, says what it takes', async () => {
+  const plugin = petStorePlugin as (...args: unknown[]) => Promise<void>
+  await expect(plugin(createPetStore())).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got nothing$/),
+  })
+})
+
+describe('a handler for Node that another host calls with objects of its own', () => {
+  const message = 'option response: expected a ServerResponse of Node as the second argument, got'
+
+  test('tells Koa', () => {
+    const [context, next] = [{ url: '/v1/pets' }, async () => {}]
+    const handler = toNodeHandler(createPetStore()) as (...args: unknown[]) => void
+    expect(() => handler(context, next)).toThrow(`${message} a function`)
+  })
+
+  test('tells Fastify, which answers 500', async () => {
+    const app = Fastify()
+    app.all('/v1/*', toNodeHandler(createPetStore()) as never)
+    const response = await app.inject('/v1/pets')
+    expect([response.statusCode, response.json()]).toEqual([
+      500,
+      expect.objectContaining({ code: 'invalid_option', message: `${message} an object` }),
+    ])
+  })
+})
+
+test.each([
+  [toBunHandler, 'option server: expected that of Bun as the second argument, got nothing'],
+  [toDenoHandler, 'option info: expected that of Deno as the second argument, got nothing'],
+])('%o tells onError that the host passes the Request alone', async (toHandler, message) => {
+  const onError = vi.fn()
+  const handler = toHandler(createPetStore({ onError })) as (request: Request) => Promise<Response>
+  expect((await handler(new Request('http://localhost/v1/pets'))).status).toBe(500)
+  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
+})
+
+test.each(Object.keys(doors))('%s takes a store that is an instance of a class', async (name) => {
+  class Shop {
+    readonly #petStore = createPetStore()
+    get basePath() {
+      return this.#petStore.basePath
+    }
+    handle(request: never) {
+      return this.#petStore.handle(request)
+    }
+  }
+  const scope = { prefix: '', supportedMethods: [], route: () => {} }
+  const started =
+    name === 'petStorePlugin'
+      ? petStorePlugin(scope, { petStore: new Shop() as never })
+      : doors[name]?.(new Shop() as never)
+  const server = (await started) as { close?(): Promise<void> } | undefined
+  await server?.close?.()
+})

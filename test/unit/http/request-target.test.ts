@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { originForm } from '../../../src/http/request-target.ts'
+
+/** A path and a query, with whatever may look like the start of an address in them. */
+const origin = fc
+  .array(fc.oneof(fc.constantFrom('/', '?', '://', 'http://a', '@'), fc.string()))
+  .map((parts) => `/${parts.join('')}`.replaceAll('#', ''))
+const fragment = fc.oneof(
+  fc.constant(''),
+  fc.string().map((text) => `#${text}`),
+)
+
+test('a target is that of its origin form, whatever scheme and authority stand before it and fragment behind', () => {
+  const scheme = fc.stringMatching(/^[A-Za-z][A-Za-z0-9+.-]*$/)
+  const authority = fc.string().map((text) => text.replaceAll(/[/?#]/g, ''))
+  const before = fc.oneof(
+    fc.constant(''),
+    fc.tuple(scheme, authority).map((parts) => parts.join('://')),
+  )
+  fc.assert(
+    fc.property(before, origin, fragment, (before, target, fragment) => {
+      expect(originForm(before + target + fragment)).toBe(target)
+    }),
+  )
+})

@@ -1,0 +1,73 @@
+import { getEventListeners } from 'node:events'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createPetStore, toApiRequest, toResponse } from '../../../src/index.ts'
+
+test('a Response has the headers that the answer has, however often and in whatever case, and no others', () => {
+  const headers = ['Content-Type', 'application/json', 'Vary', 'Origin', 'vary', 'Accept-Encoding', 'Vary', 'Cookie']
+  const cookies = ['Set-Cookie', 'a=1', 'set-cookie', 'b=2']
+  const response = toResponse({ status: 200, headers: [...headers, ...cookies], body: '[]' })
+  expect([...response.headers]).toEqual([
+    ['content-type', 'application/json'],
+    ['set-cookie', 'a=1'],
+    ['set-cookie', 'b=2'],
+    ['vary', 'Origin, Accept-Encoding, Cookie'],
+  ])
+})
+
+test('a Response has the status and the body of the answer, and none where there is none', async () => {
+  const made = toResponse({ status: 201, headers: [], body: 'é' })
+  expect([made.status, await made.text(), [...made.headers]]).toEqual([201, 'é', []])
+  const empty = toResponse({ status: 204, headers: ['Allow', 'GET'], body: '' })
+  expect([empty.status, empty.body, empty.headers.get('allow')]).toEqual([204, null, 'GET'])
+})
+
+test('a Request brings the address that its host has told, or none', () => {
+  const request = new Request('http://a/v1/pets')
+  expect(toApiRequest(request, '192.0.2.1').clientAddress).toBe('192.0.2.1')
+  expect(toApiRequest(request).clientAddress).toBeUndefined()
+})
+
+test('why a body breaks off is told to whoever asks for it', async () => {
+  const ask = (body: ReadableStream, signal: AbortSignal) => {
+    const request = new Request('http://a', { method: 'POST', body, duplex: 'half', signal } as RequestInit)
+    return toApiRequest(request).body(9)
+  }
+  const cause = new Error('gone')
+  const broken = new ReadableStream({ pull: (controller) => controller.error(cause) })
+  await expect(ask(broken, new AbortController().signal)).rejects.toMatchObject({ code: 'incomplete_body', cause })
+  await expect(ask(new ReadableStream(), AbortSignal.abort(cause))).rejects.toMatchObject({ cause })
+})
+
+test('nobody listens any more to the signal of a request whose body was read', async () => {
+  const { signal } = new AbortController()
+  const { body } = new Response('a')
+  const request = { method: 'POST', url: 'http://a', headers: new Headers(), body, bodyUsed: false, signal }
+  expect(await toApiRequest(request as Request).body(1)).toEqual(Uint8Array.of(97))
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('pieces of a body are joined in a time by their bytes, not by their number', async () => {
+  const COUNT = 2_000
+  let left = COUNT
+  const body = new ReadableStream({
+    pull: (controller) => (left-- > 0 ? controller.enqueue(Uint8Array.of(32)) : controller.close()),
+  })
+  const request = new Request('http://a', { method: 'POST', body, duplex: 'half' } as RequestInit)
+  const copies = vi.spyOn(Object.getPrototypeOf(Uint8Array.prototype), 'set')
+  onTestFinished(() => void copies.mockRestore())
+  expect(await toApiRequest(request).body(COUNT)).toHaveLength(COUNT)
+  const copied = copies.mock.calls.reduce((sum, [from]) => sum + (from as Uint8Array).length, 0)
+  expect(copied).toBeLessThan(COUNT * 5)
+})
+
+test.each<[string, unknown, string]>([
+  ['the address alone', '/v1/pets', 'the string "/v1/pets"'],
+  ['a URL', new URL('http://a/v1/pets'), 'an object'],
+  ['what Node makes of a request', { method: 'GET', url: '/v1/pets', headers: { host: 'a' } }, 'an object'],
+  ['nothing', undefined, 'nothing'],
+])('%s is no Request, and whoever asks with it is told so', async (_, request, came) => {
+  await expect(createPetStore().fetch(request as Request)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: `option request: expected a Request, got ${came}`,
+  })
+})

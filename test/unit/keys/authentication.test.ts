@@ -1,0 +1,202 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cached, createPetStore, isToken, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+import { startApi } from '../../support/api.ts'
+
+const challengeOf = ({ headers }: { headers: Headers }) => headers.get('www-authenticate')
+
+describe('the Authorization header', () => {
+  test('missing: 401 missing_api_key', async () => {
+    const { send } = await startApi()
+    const got = await send('/v1/pets', { token: null })
+    expect(got).toMatchObject({ status: 401, code: 'missing_api_key' })
+    expect(challengeOf(got)).toBe('Bearer realm="petstore"')
+  })
+
+  test.each([
+    '',
+    'Bearer',
+    'Bearer ',
+    'Basic abc',
+    'Bearer abc',
+    'TOKEN extra',
+    'Bearer TOKEN extra',
+    'Bearer\tTOKEN',
+    'Bearer "TOKEN"',
+    'Bearer TOKEN, Bearer TOKEN',
+    'Bearer=TOKEN',
+    'BearerTOKEN',
+    'Bearer TOKENé',
+    'Bearer =TOKEN',
+    'Bearer TOKEN\u0000',
+  ])('%s: 401 invalid_api_key', async (header) => {
+    const { send, token } = await startApi()
+    const got = await send('/v1/pets', { headers: { authorization: header.replaceAll('TOKEN', token) } })
+    expect(got).toMatchObject({ status: 401, code: 'invalid_api_key' })
+    expect(challengeOf(got)).toBe('Bearer realm="petstore", error="invalid_token"')
+  })
+
+  test.each(['Bearer TOKEN', 'bearer TOKEN', 'BEARER TOKEN', 'bEaReR    TOKEN'])('%s is taken', async (header) => {
+    const { send, token } = await startApi()
+    expect((await send('/v1/pets', { headers: { authorization: header.replace('TOKEN', token) } })).status).toBe(200)
+  })
+
+  test('two headers, which Fetch joins, are refused', async () => {
+    const { petStore, token } = await startApi()
+    const headers = new Headers([
+      ['authorization', `Bearer ${token}`],
+      ['authorization', `Bearer ${token}`],
+    ])
+    expect((await petStore.fetch(new Request('http://x/v1/pets', { headers }))).status).toBe(401)
+  })
+
+  test('authentication comes before route, method and body', async () => {
+    const { send } = await startApi()
+    expect((await send('/nowhere', { token: null })).status).toBe(401)
+    expect((await send('/v1/pets', { token: null, method: 'DELETE' })).status).toBe(401)
+    expect((await send('/v1/pets', { token: null, body: '{' })).status).toBe(401)
+    expect((await send('/v1/pets?limit=0', { token: null })).status).toBe(401)
+    expect((await send('/v1/pets', { token: null, method: 'OPTIONS' })).status).toBe(401)
+  })
+})
+
+describe('keys', () => {
+  test('a token has the form that is told, and any mistyped one is refused without the store being asked', async () => {
+    const { keyStore } = memory()
+    const { token } = await keyStore.issue({ plan: 'free' })
+    expect(token).toMatch(/^pet_[0-9A-Za-z]{49}$/)
+    const digit = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
+    fc.assert(
+      fc.property(fc.integer({ min: 4, max: 52 }), digit, (at, digit) => {
+        const mistyped = token.slice(0, at) + digit + token.slice(at + 1)
+        expect(isToken(mistyped)).toBe(mistyped === token)
+      }),
+    )
+    fc.assert(
+      fc.property(fc.integer({ min: 4, max: 51 }), (at) => {
+        const swapped = token.slice(0, at) + token.charAt(at + 1) + token.charAt(at) + token.slice(at + 2)
+        expect(isToken(swapped)).toBe(swapped === token)
+      }),
+    )
+  })
+
+  test('a revoked key is refused at once, an expired one from its instant on', async () => {
+    const { send, keyStore, clock, key, token } = await startApi()
+    const expiring = await keyStore.issue({ plan: 'free', expiresAt: clock.now() + 1000 })
+    expect((await send('/v1/pets', { token: expiring.token })).status).toBe(200)
+    clock.advance(999)
+    expect((await send('/v1/pets', { token: expiring.token })).status).toBe(200)
+    clock.advance(1)
+    expect((await send('/v1/pets', { token: expiring.token })).code).toBe('invalid_api_key')
+    expect((await send('/v1/pets', { token })).status).toBe(200)
+    expect(await keyStore.revoke(key.id)).toBe(true)
+    expect((await send('/v1/pets', { token })).code).toBe('invalid_api_key')
+    expect(await keyStore.revoke(key.id)).toBe(false)
+    expect(await keyStore.revoke('key_of_nobody')).toBe(false)
+  })
+
+  test('list gives what was issued, in order, and no token or hash', async () => {
+    const clock = manualClock(5)
+    const { keyStore } = memory({ clock })
+    const first = await keyStore.issue({ plan: 'free', account: 'acme', label: 'first', expiresAt: 9 })
+    const second = await keyStore.issue({ plan: 'enterprise', limits: { perMinute: 7, perDay: 70 } })
+    await keyStore.revoke(first.key.id)
+    expect(await keyStore.list()).toEqual([
+      { id: first.key.id, plan: 'free', account: 'acme', label: 'first', expiresAt: 9, createdAt: 5, revokedAt: 5 },
+      { id: second.key.id, plan: 'enterprise', limits: { perMinute: 7, perDay: 70 }, createdAt: 5 },
+    ])
+    expect(JSON.stringify(await keyStore.list())).not.toContain(second.token.slice(4, 20))
+  })
+
+  test.each([
+    [{ plan: '' }, 'plan'],
+    [{ plan: 'enterprise' }, 'limits'],
+    [{ plan: 'free', limits: { perMinute: 0, perDay: 1 } }, 'limits.perMinute'],
+    [{ plan: 'free', limits: { perMinute: 1.5, perDay: 1 } }, 'limits.perMinute'],
+    [{ plan: 'free', limits: { perMinute: Number.POSITIVE_INFINITY, perDay: 1 } }, 'limits.perMinute'],
+    [{ plan: 'free', account: '' }, 'account'],
+    [{ plan: 'free', account: 'a\u0000' }, 'account'],
+    [{ plan: 'a\ud800' }, 'plan'],
+    [{ plan: 'free', label: 5 as never }, 'label'],
+    [{ plan: 'free', label: 'a\u0000' }, 'label'],
+    [{ plan: 'free', expiresAt: Number.NaN }, 'expiresAt'],
+  ])('issue(%j) is refused', async (options, name) => {
+    const issuing = memory().keyStore.issue(options)
+    await expect(issuing).rejects.toThrow(PetStoreError)
+    await expect(issuing).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(`^option ${name}: expected .+, got .+`),
+    })
+  })
+
+  test('a host may bring credentials of its own', async () => {
+    const keyStore: KeyStore = { find: (token) => (token === 'front-desk' ? { id: 'desk', plan: 'pro' } : undefined) }
+    const petStore = createPetStore({ keyStore })
+    const ask = (token: string) =>
+      petStore.fetch(new Request('http://x/v1/pets', { headers: { authorization: `Bearer ${token}` } }))
+    expect((await ask('front-desk')).headers.get('x-ratelimit-limit')).toBe('300')
+    expect((await ask('back-door')).status).toBe(401)
+  })
+
+  test.each([false, '', 0, null])(
+    'what such a store says of an unknown token may be %j, as a condition leaves it',
+    async (none) => {
+      for (const store of [(own: KeyStore) => own, cached]) {
+        const told: unknown[] = []
+        const keyStore = store({ find: async () => none as never })
+        const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+        const answers = [await send('/v1/pets'), await send('/v1/pets')]
+        expect(answers).toEqual(Array(2).fill(expect.objectContaining({ status: 401, code: 'invalid_api_key' })))
+        expect(told).toEqual([])
+      }
+    },
+  )
+
+  test('what such a store says in null or in an empty text, as a database does, is as good as left out', async () => {
+    const rows = new Map([
+      ['alice', { id: 'alice', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
+      ['bob', { id: 'bob', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
+      ['carol', { id: 'carol', plan: 'free', account: null, limits: null, expiresAt: null, revokedAt: null }],
+      ['gone', { id: 'gone', plan: 'free', account: null, limits: null, expiresAt: null, revokedAt: 5 }],
+    ])
+    const keyStore = { find: (token: string) => rows.get(token) ?? null } as unknown as KeyStore
+    const petStore = createPetStore({ keyStore, plans: { free: { perMinute: 1, perDay: 9 } } })
+    const ask = async (token: string) =>
+      (await petStore.fetch(new Request('http://x/v1/pets', { headers: { authorization: `Bearer ${token}` } }))).status
+    const tokens = ['alice', 'bob', 'carol', 'alice', 'gone', 'eve']
+    expect(await Promise.all(tokens.map(ask))).toEqual([200, 200, 200, 429, 401, 401])
+  })
+
+  test('a key that such a store hands out again and changes meanwhile counts as what it says now', async () => {
+    const key = { id: 'desk', plan: 'free', account: 'acme' }
+    const petStore = createPetStore({ keyStore: { find: () => key }, plans: { free: { perMinute: 1, perDay: 9 } } })
+    const ask = async (account: string) => {
+      key.account = account
+      return (await petStore.fetch(new Request('http://x/v1/pets', { headers: { authorization: 'Bearer x' } }))).status
+    }
+    expect([await ask('acme'), await ask('other'), await ask('acme')]).toEqual([200, 200, 429])
+  })
+
+  test('without a key store every key is unknown', async () => {
+    const { token } = await memory().keyStore.issue({ plan: 'free' })
+    const response = await createPetStore().fetch(
+      new Request('http://x/v1/pets', { headers: { authorization: `Bearer ${token}` } }),
+    )
+    expect(response.status).toBe(401)
+  })
+})
+
+test('a token68 of every character that there is reaches the key store as it came, and no other does', async () => {
+  const asked: string[] = []
+  const find = (token: string) => void asked.push(token)
+  const { send } = await startApi({ keyStore: { find } })
+  const tokens = ['azAZ09-._~+/', '+', 'a==', 'a*', 'a=b', '=']
+  for (const token of tokens) expect((await send('/v1/pets', { token })).code).toBe('invalid_api_key')
+  expect(asked).toEqual(['azAZ09-._~+/', '+', 'a=='])
+})
+
+test('a token that was issued once has its checksum in every release', () => {
+  expect(isToken(`pet_${'0'.repeat(43)}1kaiHX`)).toBe(true)
+  expect(isToken(`pet_${'z'.repeat(43)}177I3K`)).toBe(true)
+})

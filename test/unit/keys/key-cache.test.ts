@@ -1,0 +1,398 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type ApiKey, cached, type ManagedKeyStore } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+
+const KEY: ApiKey = { id: 'key_1', plan: 'free' }
+
+/** A store that knows the tokens in `keys`, and counts how often it is asked. */
+function countingStore(keys: Map<string, ApiKey>) {
+  const asked: string[] = []
+  const find = async (token: string) => {
+    asked.push(token)
+    return keys.get(token)
+  }
+  return { asked, find }
+}
+
+function managed(find: ManagedKeyStore['find'], revoke: ManagedKeyStore['revoke']): ManagedKeyStore {
+  const unused = () => Promise.reject(new Error('not needed here'))
+  return { find, revoke, issue: unused, list: unused }
+}
+
+describe('races', () => {
+  test('once revoke has answered, no find that starts then gives the key', async () => {
+    const actions = fc.array(fc.constantFrom('find', 'find', 'find', 'revoke'), { minLength: 2, maxLength: 10 })
+    const property = fc.asyncProperty(fc.scheduler(), actions, async (scheduler, actions) => {
+      const pause = (label: string) => scheduler.schedule(Promise.resolve(), label)
+      let isLive = true
+      const find = async () => {
+        await pause('the request of find')
+        const key = isLive ? KEY : undefined
+        await pause('the answer to find')
+        return key
+      }
+      const revoke = async () => {
+        await pause('the request of revoke')
+        const wasLive = isLive
+        isLive = false
+        await pause('the answer to revoke')
+        return wasLive
+      }
+      const store = cached(managed(find, revoke), { clock: manualClock() })
+      let isRevoked = false
+      const run = async (action: string) => {
+        await pause(action)
+        const mustBeRefused = isRevoked
+        if (action === 'find') {
+          const key = await store.find('token')
+          if (mustBeRefused) expect(key).toBeUndefined()
+        } else {
+          await store.revoke(KEY.id)
+          isRevoked = true
+        }
+      }
+      const running = Promise.all(actions.map(run))
+      await scheduler.waitFor(running)
+    })
+    await fc.assert(property, { numRuns: 2_000 })
+  })
+
+  test('a change made elsewhere counts after ttl at the latest, however the clock steps', async () => {
+    const step = fc.oneof(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: -40_000, max: -1 }))
+    const action = fc.oneof(step, fc.constant('change'))
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
+        const clock = manualClock()
+        const keys = new Map([['token', { ...KEY, label: '0' }]])
+        const store = cached(countingStore(keys), { ttl: 30_000, clock })
+        let changes: { at: number; label: string }[] = [{ at: -Infinity, label: '0' }]
+        for (const [index, action] of actions.entries()) {
+          if (action === 'change') {
+            keys.set('token', { ...KEY, label: String(index) })
+            changes.push({ at: clock.now(), label: String(index) })
+          } else clock.advance(action)
+          const label = (await store.find('token'))?.label
+          const allowed = changes.filter((_, i) => (changes[i + 1]?.at ?? Infinity) > clock.now() - 30_000)
+          expect(allowed.map(({ label }) => label)).toContain(label)
+          // A clock set back may never let an old answer live again.
+          changes = changes.slice(changes.findIndex((change) => change.label === label))
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('look-ups', () => {
+  test('a stampede is one look-up', async () => {
+    const { asked, find } = countingStore(new Map([['known', KEY]]))
+    const store = cached({ find })
+    const tokens = Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? 'known' : 'unknown'))
+    const found = await Promise.all(tokens.map((token) => store.find(token)))
+    expect(found).toEqual(tokens.map((token) => (token === 'known' ? KEY : undefined)))
+    expect(asked).toEqual(['known', 'unknown'])
+    await store.find('known')
+    await store.find('unknown')
+    expect(asked).toHaveLength(2)
+  })
+
+  test('a key is asked for again after ttl, an unknown token after 5 seconds', async () => {
+    const clock = manualClock()
+    const { asked, find } = countingStore(new Map([['known', KEY]]))
+    const store = cached({ find }, { clock, ttl: 30_000 })
+    const askedAt = async (time: number) => {
+      clock.set(time)
+      asked.length = 0
+      await store.find('known')
+      await store.find('unknown')
+      return [...asked]
+    }
+    expect(await askedAt(0)).toEqual(['known', 'unknown'])
+    expect(await askedAt(4_999)).toEqual([])
+    expect(await askedAt(5_000)).toEqual(['unknown'])
+    expect(await askedAt(29_999)).toEqual(['unknown'])
+    expect(await askedAt(30_000)).toEqual(['known'])
+  })
+
+  test('the age of an answer counts from its question', async () => {
+    const clock = manualClock()
+    const asked: number[] = []
+    const slow = async () => {
+      asked.push(clock.now())
+      clock.advance(20_000)
+      return KEY
+    }
+    const store = cached({ find: slow }, { clock, ttl: 30_000 })
+    await store.find('a')
+    clock.advance(9_999)
+    await store.find('a')
+    expect(asked).toHaveLength(1)
+    clock.advance(1)
+    await store.find('a')
+    expect(asked).toHaveLength(2)
+  })
+
+  test('ttl 0 remembers nothing', async () => {
+    const { asked, find } = countingStore(new Map([['known', KEY]]))
+    const store = cached({ find }, { ttl: 0, clock: manualClock() })
+    for (const token of ['known', 'known', 'unknown', 'unknown']) await store.find(token)
+    expect(asked).toHaveLength(4)
+  })
+
+  test('an error is nobody else’s, and is not remembered', async () => {
+    let isDown = true
+    const store = cached({
+      find: async () => {
+        if (isDown) throw new Error('down')
+        return KEY
+      },
+    })
+    const results = await Promise.allSettled([store.find('a'), store.find('a')])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    isDown = false
+    expect(await store.find('a')).toBe(KEY)
+  })
+
+  test('one that never answers is waited for by nobody who comes later', async () => {
+    const clock = manualClock()
+    const lost: ((key: ApiKey) => void)[] = []
+    let isLost = true
+    const store = cached(
+      { find: () => (isLost ? new Promise<ApiKey>((resolve) => void lost.push(resolve)) : KEY) },
+      { clock },
+    )
+    const first = store.find('a')
+    clock.advance(4_999)
+    const second = store.find('a')
+    expect(lost).toHaveLength(1)
+    clock.advance(1)
+    isLost = false
+    expect(await store.find('a')).toBe(KEY)
+    // What it brings in the end is for those who waited, and does not stand in for the later answer.
+    lost[0]?.({ ...KEY, plan: 'old' })
+    expect(await first).toMatchObject({ plan: 'old' })
+    expect(await second).toMatchObject({ plan: 'old' })
+    expect(await store.find('a')).toBe(KEY)
+  })
+
+  test('one that takes long is remembered all the same, from its question on', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+    const first = store.find('a')
+    for (const step of [6_000, -1]) {
+      clock.advance(step)
+      void store.find(`other ${step}`)
+    }
+    ends[0]?.(KEY)
+    expect(await first).toBe(KEY)
+    expect(store.find('a')).toBe(KEY)
+    expect(ends).toHaveLength(3)
+  })
+
+  test.each([
+    [59_999, 2],
+    [60_000, 3],
+    [-59_999, 2],
+    [-60_000, 3],
+  ])('one that never ends is forgotten after a minute, whichever way the clock goes: %i ms', async (step, asked) => {
+    const clock = manualClock(1_000_000)
+    const ends: ((key: ApiKey) => void)[] = []
+    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
+    // So long that only what was forgotten is asked for again.
+    const store = cached({ find }, { clock, ttl: 1_000_000 })
+    const first = store.find('a')
+    clock.advance(step)
+    const other = store.find('b')
+    ends[0]?.(KEY)
+    ends[1]?.(KEY)
+    expect([await first, await other]).toEqual([KEY, KEY])
+    clock.set(1_060_000)
+    void store.find('a')
+    void store.find('b')
+    expect(ends).toHaveLength(asked)
+  })
+
+  test('each that never ends is forgotten in its time, though another one of them was asked for again', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
+    const store = cached({ find }, { clock, ttl: 1_000_000 })
+    void store.find('a')
+    const lost = store.find('b')
+    clock.advance(5_000)
+    void store.find('a')
+    clock.advance(55_000)
+    void store.find('c')
+    ends[1]?.(KEY)
+    expect(await lost).toBe(KEY)
+    void store.find('b')
+    expect(ends).toHaveLength(5)
+  })
+
+  test('one that was overtaken and ends first does not stand in the way of the later one', async () => {
+    const clock = manualClock()
+    const ends: ((key: ApiKey) => void)[] = []
+    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
+    const store = cached({ find }, { clock })
+    const first = store.find('a')
+    clock.advance(5_000)
+    const second = store.find('a')
+    ends[0]?.({ ...KEY, plan: 'old' })
+    expect(await first).toMatchObject({ plan: 'old' })
+    const third = store.find('a')
+    ends[1]?.(KEY)
+    expect([await second, await third, store.find('a')]).toEqual([KEY, KEY, KEY])
+    expect(ends).toHaveLength(2)
+  })
+
+  test('null is a token that nobody knows', async () => {
+    const clock = manualClock()
+    const asked: string[] = []
+    const keys = new Map([['known', KEY]])
+    const find = async (token: string) => {
+      asked.push(token)
+      return keys.get(token) ?? null
+    }
+    const store = cached({ find }, { max: 10, clock })
+    await store.find('known')
+    for (let i = 0; i < 1_000; i++) expect(await store.find(`junk ${i}`)).toBeUndefined()
+    asked.length = 0
+    await store.find('known')
+    expect(asked).toEqual([])
+    keys.set('junk 999', KEY)
+    clock.advance(5_000)
+    expect(await store.find('junk 999')).toBe(KEY)
+  })
+})
+
+describe('room', () => {
+  test('junk never pushes out a customer', async () => {
+    const { asked, find } = countingStore(new Map([['known', KEY]]))
+    const store = cached({ find }, { max: 10 })
+    await store.find('known')
+    for (let i = 0; i < 1_000; i++) await store.find(`junk ${i}`)
+    asked.length = 0
+    await store.find('known')
+    expect(asked).toEqual([])
+  })
+
+  test('of look-ups that never end no more are kept either, and fewer of long tokens', async () => {
+    const asked: string[] = []
+    const find = (token: string) => {
+      asked.push(token)
+      return new Promise<ApiKey>(() => {})
+    }
+    for (const [length, kept] of [
+      [10, 4],
+      [512, 2],
+    ] as const) {
+      const store = cached({ find }, { max: 4 })
+      const tokens = Array.from({ length: 100 }, (_, i) => String(i).padStart(length, 'x'))
+      for (const token of tokens) void store.find(token)
+      asked.length = 0
+      for (const token of tokens.slice(-kept)) void store.find(token)
+      expect(asked).toEqual([])
+      void store.find(tokens.at(-kept - 1) as string)
+      expect(asked).toHaveLength(1)
+    }
+  })
+
+  test('keeps no more than so many, and of long junk even fewer', async () => {
+    const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
+    const store = cached({ find }, { max: 2 })
+    for (const tokens of [
+      ['a', 'b', 'c', 'a'],
+      ['x', 'y', 'z', 'x'],
+    ]) {
+      asked.length = 0
+      for (const token of tokens) await store.find(token)
+      expect(asked).toEqual(tokens)
+    }
+    asked.length = 0
+    const long = 'x'.repeat(16_000)
+    await store.find(long)
+    await store.find(long)
+    expect(asked).toEqual([long, long])
+    asked.length = 0
+    for (let i = 0; i < 100; i++) await store.find(`j${i}`)
+    for (let i = 0; i < 98; i++) await store.find(`j${i}`)
+    expect(asked).toHaveLength(198)
+  })
+})
+
+describe('options', () => {
+  test.each([{ ttl: -1 }, { ttl: Number.NaN }, { max: 0 }, { max: 1.5 }, { max: Number.NaN }])(
+    '%j is refused',
+    (options) => {
+      const find = () => undefined
+      expect(() => cached({ find }, options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
+    },
+  )
+
+  test.each([undefined, null, {}, 'redis://'])('no key store, but %j, is refused', (store) => {
+    expect(() => cached(store as never)).toThrow('option store: expected an object with find, got ')
+  })
+})
+
+test('a store that only finds only finds behind a cache as well', () => {
+  expect(Object.keys(cached({ find: () => KEY }))).toEqual(['find'])
+})
+
+test('revoking one key forgets no other', async () => {
+  const { asked, find } = countingStore(new Map(['a', 'b'].map((token) => [token, { ...KEY, id: token }])))
+  const store = cached(managed(find, async () => true))
+  for (const token of ['a', 'b']) await store.find(token)
+  await store.revoke('a')
+  for (const token of ['a', 'b']) await store.find(token)
+  expect(asked).toEqual(['a', 'b', 'a'])
+})
+
+test('by default a key is remembered for 30 seconds', async () => {
+  const clock = manualClock()
+  const { asked, find } = countingStore(new Map([['known', KEY]]))
+  const store = cached({ find }, { clock })
+  for (const wait of [0, 29_999, 1]) {
+    clock.advance(wait)
+    await store.find('known')
+  }
+  expect(asked).toHaveLength(2)
+})
+
+test('an unknown token that was issued since stays a key when the clock steps back', async () => {
+  const clock = manualClock()
+  const keys = new Map<string, ApiKey>()
+  const store = cached(countingStore(keys), { clock })
+  expect(await store.find('token')).toBeUndefined()
+  keys.set('token', KEY)
+  clock.advance(10_000)
+  expect(await store.find('token')).toBe(KEY)
+  clock.advance(-7_000)
+  expect(await store.find('token')).toBe(KEY)
+})
+
+test('a token that nobody knew is a key as soon as it was issued', async () => {
+  const keys = new Map<string, ApiKey>()
+  const issue = async () => {
+    keys.set('token', KEY)
+    return { token: 'token', key: KEY }
+  }
+  const { find } = countingStore(keys)
+  const store = cached({ ...managed(find, async () => true), issue })
+  expect(await store.find('token')).toBeUndefined()
+  await store.issue({ plan: 'free' })
+  expect(await store.find('token')).toBe(KEY)
+})
+
+test('a key that was revoked elsewhere since stays unknown when the clock steps back', async () => {
+  const clock = manualClock()
+  const keys = new Map([['token', KEY]])
+  const store = cached(countingStore(keys), { clock })
+  expect(await store.find('token')).toBe(KEY)
+  keys.delete('token')
+  clock.advance(30_000)
+  expect(await store.find('token')).toBeUndefined()
+  clock.advance(-25_000)
+  expect(await store.find('token')).toBeUndefined()
+})

@@ -1,0 +1,234 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createPetStore, type Pet, type PetStatus, petStatuses } from '../../../src/index.ts'
+import { decodeCursor, encodeCursor } from '../../../src/pets/cursor.ts'
+import { startApi } from '../../support/api.ts'
+
+const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
+
+/** The target of the next page, as the Link header gives it. */
+const nextOf = (headers: Headers) => /^<([^>]*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+
+async function withPets(count: number, options = {}) {
+  const api = await startApi({ ...big, ...options })
+  for (let i = 0; i < count; i++) {
+    await api.storage.create({ name: `pet ${i}`, categoryId: 1n, status: petStatuses[i % 3] as PetStatus })
+  }
+  return api
+}
+
+describe('parameters', () => {
+  test.each(['1', '20', '99', '100', '%31'])('limit=%s is taken', async (limit) => {
+    const { send } = await startApi()
+    expect((await send(`/v1/pets?limit=${limit}`)).status).toBe(200)
+  })
+
+  test.each([
+    ...['0', '101', '-1', '+5', '05', '1e1', '5.0', '', '5 ', 'abc', '1000', '%EF%BC%95', '9'.repeat(50)].map(
+      (limit) => `limit=${limit}`,
+    ),
+    ...['Sold', 'SOLD', '', 'lost', 'sold,pending', ' sold'].map((status) => `status=${status}`),
+    ...['', 'x', '1', 'MToy=', 'MTox%00', 'Mjox', 'MTotMA', 'MTowMQ', 'MQ', 'MTphYmM', '%zz'].map(
+      (cursor) => `cursor=${cursor}`,
+    ),
+    'limit=5&limit=5',
+    'status=sold&status=sold',
+    'cursor=MToy&cursor=MToy',
+    'limit',
+  ])('%s is refused', async (query) => {
+    const { send } = await startApi()
+    expect(await send(`/v1/pets?${query}`)).toMatchObject({ status: 400, code: 'invalid_parameter' })
+  })
+
+  test('a message names every parameter, what was expected and what came', async () => {
+    const { send } = await startApi()
+    const { message } = await send('/v1/pets?limit=0&status=lost&cursor=x&cursor=y')
+    expect(message).toBe(
+      'The query is not valid: limit: expected a whole number from 1 to 100, got the string "0"; ' +
+        'status: expected one of available, pending, sold, got the string "lost"; ' +
+        'cursor: expected a cursor from the Link header of an earlier page, once, got 2 values.',
+    )
+  })
+
+  test('unknown parameters, and broken escapes in them, are ignored', async () => {
+    const { send } = await startApi()
+    expect((await send('/v1/pets?page=2&Limit=0&x=%zz&=&&')).status).toBe(200)
+  })
+
+  test('any query at all gives 200 or 400', async () => {
+    const { send } = await startApi(big)
+    const query = fc.oneof(
+      fc.string(),
+      fc.webQueryParameters(),
+      fc.tuple(fc.constantFrom('limit', 'status', 'cursor'), fc.string()).map((pair) => pair.join('=')),
+    )
+    await fc.assert(
+      fc.asyncProperty(query, async (query) => {
+        expect([200, 400]).toContain((await send(`/v1/pets?${query}`)).status)
+      }),
+    )
+  })
+})
+
+describe('cursors', () => {
+  const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+
+  test('each id has one cursor, which stands in a URL as it is', () => {
+    fc.assert(
+      fc.property(int64, (id) => {
+        expect(encodeCursor(id)).toMatch(/^[\w-]+$/)
+        expect(decodeCursor(encodeCursor(id))).toBe(id)
+      }),
+    )
+  })
+
+  test('any other text is no cursor', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string().map(btoaOrEmpty)), (text) => {
+        const id = decodeCursor(text)
+        if (id !== undefined) expect(encodeCursor(id)).toBe(text)
+      }),
+    )
+  })
+
+  const btoaOrEmpty = (text: string) => btoa(encodeURIComponent(text))
+})
+
+describe('pages', () => {
+  test('following the links gives every animal of the filter once, in order', async () => {
+    const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 60 }), fc.integer({ min: 1, max: 25 }), status, async (count, limit, status) => {
+        const { send } = await withPets(count)
+        const seen: unknown[] = []
+        let next: string | undefined = `/v1/pets?limit=${limit}${status === undefined ? '' : `&status=${status}`}`
+        while (next !== undefined) {
+          const page = await send(next)
+          const pets = page.json as { id: number; status: string }[]
+          next = nextOf(page.headers)
+          expect(pets.length).toBe(next === undefined ? pets.length : limit)
+          if (seen.length > 0) expect(pets.length).toBeGreaterThan(0)
+          seen.push(...pets.map(({ id }) => id))
+        }
+        const ids = Array.from({ length: count }, (_, i) => i + 1)
+        expect(seen).toEqual(ids.filter((id) => status === undefined || petStatuses[(id - 1) % 3] === status))
+      }),
+    )
+  })
+
+  test('nothing is repeated or skipped while animals are added', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.integer({ min: 1, max: 30 }),
+        fc.integer({ min: 1, max: 5 }),
+        async (scheduler, added, limit) => {
+          const { send, add } = await withPets(10)
+          const seen: number[] = []
+          const adding = scheduler.scheduleSequence(
+            Array.from({ length: added }, () => async () => void (await add('{"name":"new","categoryId":2}'))),
+          )
+          const reading = (async () => {
+            let next: string | undefined = `/v1/pets?limit=${limit}`
+            while (next !== undefined) {
+              const page = await scheduler.schedule(send(next))
+              seen.push(...(page.json as { id: number }[]).map(({ id }) => id))
+              next = nextOf(page.headers)
+            }
+          })()
+          await scheduler.waitAll()
+          await Promise.all([adding.task, reading])
+          expect(seen).toEqual(Array.from({ length: seen.length }, (_, i) => i + 1))
+          expect(seen.length).toBeGreaterThanOrEqual(10)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  test('the default page holds 20; a full last page has no link', async () => {
+    const { send } = await withPets(40)
+    const first = await send('/v1/pets')
+    expect(first.json).toHaveLength(20)
+    const second = await send(nextOf(first.headers) as string)
+    expect(second.json).toHaveLength(20)
+    expect(second.headers.has('link')).toBe(false)
+    expect((await send('/v1/pets?limit=100&status=sold')).json).toHaveLength(13)
+  })
+
+  test('a cursor past the end, and an empty store, give an empty page', async () => {
+    const { send } = await withPets(3)
+    expect(await send(`/v1/pets?cursor=${encodeCursor(2n ** 63n - 1n)}`)).toMatchObject({ status: 200, text: '[]' })
+    expect(await send(`/v1/pets?cursor=${encodeCursor(-(2n ** 63n))}&limit=1`)).toMatchObject({ status: 200 })
+    expect((await (await startApi()).send('/v1/pets')).text).toBe('[]')
+  })
+
+  test('links keep what was asked for, and the path as the client sent it', async () => {
+    const { send } = await withPets(30)
+    expect(nextOf((await send('/v1/pets/?status=sold&x=1&limit=2')).headers)).toBe(
+      '/v1/pets/?limit=2&status=sold&cursor=MTo2',
+    )
+    expect(nextOf((await send('http://evil.example/v1/pets?limit=1')).headers)).toBe('/v1/pets?limit=1&cursor=MTox')
+  })
+
+  test.each([
+    ['https://api.example', 'https://api.example/v1'],
+    ['https://api.example/', 'https://api.example/v1'],
+    ['https://api.example/v1', 'https://api.example/v1'],
+    ['https://shop.example/store', 'https://shop.example/store/v1'],
+    ['https://shop.example:8443/store/v1/', 'https://shop.example:8443/store/v1'],
+    ['https://shop.example/store//', 'https://shop.example/store/v1'],
+    ['https://shop.example/@store', 'https://shop.example/@store/v1'],
+    ['HTTPS://shop.example', 'https://shop.example/v1'],
+  ])('with publicUrl %s links are absolute', async (publicUrl, address) => {
+    const { send } = await withPets(3, { publicUrl })
+    expect(nextOf((await send('/v1/pets?limit=1')).headers)).toBe(`${address}/pets?limit=1&cursor=MTox`)
+    expect((await send('/v1/pets/1')).headers.get('link')).toBe(`<${address}/pets>; rel="successor-version"`)
+  })
+
+  test('a mount path stands before the links, and can name no other host', async () => {
+    const { petStore, token, storage } = await startApi()
+    await storage.create({ name: 'a', categoryId: 1n })
+    await storage.create({ name: 'b', categoryId: 1n })
+    const link = async (mountPath: string) => {
+      const request = {
+        method: 'GET',
+        target: `${mountPath}/v1/pets?limit=1`,
+        mountPath,
+        header: (name: string) => (name === 'authorization' ? `Bearer ${token}` : undefined),
+        body: async () => new Uint8Array(),
+      }
+      const { headers } = await petStore.handle(request)
+      return headers[headers.indexOf('Link') + 1]
+    }
+    expect(await link('/shop')).toBe('</shop/v1/pets?limit=1&cursor=MTox>; rel="next"')
+    expect(await link('//evil.example')).toBe('</evil.example/v1/pets?limit=1&cursor=MTox>; rel="next"')
+    expect(await link('/a>b "ü')).toBe('</a%3Eb%20%22%C3%BC/v1/pets?limit=1&cursor=MTox>; rel="next"')
+    expect(await link('/a%20b')).toBe('</a%20b/v1/pets?limit=1&cursor=MTox>; rel="next"')
+  })
+
+  test('ids of a storage of another kind are exact in links as well', async () => {
+    const last = 2n ** 63n - 1n
+    const list = (): Pet[] => [last - 1n, last].map((id) => ({ id, name: 'far', categoryId: id }))
+    const storage = { list, create: () => list()[0] as Pet, get: () => undefined }
+    const { token, keyStore } = await startApi()
+    const petStore = createPetStore({ storage, keyStore })
+    const response = await petStore.fetch(
+      new Request('http://x/v1/pets?limit=1', { headers: { authorization: `Bearer ${token}` } }),
+    )
+    expect(await response.text()).toBe('[{"id":9223372036854775806,"name":"far","categoryId":9223372036854775806}]')
+    expect(decodeCursor(/cursor=([\w-]+)/.exec(response.headers.get('link') ?? '')?.[1] ?? '')).toBe(last - 1n)
+  })
+})
+
+test('a mount path stands behind a publicUrl that names only the host', async () => {
+  const { petStore, token } = await withPets(2, { publicUrl: 'https://api.example' })
+  const { headers } = await petStore.handle({
+    method: 'GET',
+    target: '/shop/v1/pets?limit=1',
+    mountPath: '/shop',
+    header: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined),
+    body: async () => new Uint8Array(),
+  })
+  expect(headers).toContain('<https://api.example/shop/v1/pets?limit=1&cursor=MTox>; rel="next"')
+})
