@@ -17,7 +17,7 @@ import { survivePipes } from './print.ts'
 import { runSeed } from './seed.ts'
 import { runServe } from './serve.ts'
 
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 // A variable that is empty, as a file of settings may leave it, is as good as none.
 for (const name of ['PETSTORE_DATA', 'PETSTORE_DATABASE_URL', 'PETSTORE_REDIS_URL'])
