@@ -86,7 +86,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     const place = placeOf(raw, mount)
     const request = new NodeRequest(raw, reply.raw, place, readAddress, heededHeader, false)
     try {
-      await turnOf(raw, reply.raw)
+      if ((await turnOf(reply.raw)) === false) return reply
       const answer = await petStore.handle(request)
       await writingTime()
       send(reply, raw, answer)

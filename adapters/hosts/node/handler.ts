@@ -67,8 +67,8 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
     const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader, awaitsContinue)
     let answer: ApiResponse
     try {
-      const turn = turnOf(incoming, outgoing)
-      if (turn !== undefined) await turn
+      const turn = turnOf(outgoing)
+      if (turn !== undefined && !(await turn)) return
       answer = await petStore.handle(request)
     } catch {
       answer = errorReply('internal_error')

@@ -12,7 +12,6 @@ import type { ApiRequest } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
 import { keyedStore, petBody } from '../../../support/node-server.ts'
 import { rawConnection } from '../../../support/raw-http.ts'
-import { until } from '../../../support/until.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -72,18 +71,6 @@ describe('a host without a server, as serverless ones and those of tests are', (
     }
     const headers = { authorization, 'content-type': 'application/json' }
     expect(await ask(host, 'POST', headers, '')).toMatch(/^HTTP\/1\.1 201 /)
-  })
-
-  test('gives the response its socket late, when the answer stands already', async () => {
-    const { handler } = await keyed()
-    const request = new IncomingMessage(null as never)
-    Object.assign(request, { method: 'GET', url: '/v1/pets', headers: {}, complete: true })
-    const response = new ServerResponse(request)
-    handler(request, response)
-    await until(async () => response.writableEnded)
-    const socket = new PassThrough()
-    response.assignSocket(socket as never as Socket)
-    expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 .*"status":401}$/s)
   })
 
   test('timers may be numbers there', async () => {
@@ -306,17 +293,6 @@ async function reading() {
   handler(request, new ServerResponse(request))
   return { request, collect }
 }
-
-test('a body that comes byte by byte takes no more room than its bytes', async () => {
-  const { request, collect } = await reading()
-  const BYTES = 50_000
-  collect()
-  const before = process.memoryUsage().heapUsed
-  for (let i = 0; i < BYTES; i++) request.emit('data', Buffer.of(32))
-  collect()
-  expect(process.memoryUsage().heapUsed - before).toBeLessThan(BYTES * 20)
-  expect(request.listenerCount('data')).toBe(1)
-})
 
 test('what comes of a body that is too large already is not kept', async () => {
   const { request, collect } = await reading()

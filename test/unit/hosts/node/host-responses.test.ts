@@ -15,19 +15,6 @@ async function connectTo(listener: RequestListener, Response = ServerResponse): 
   return rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 }
 
-test('a response that the host has made for a request of its server is answered, though it is never its turn', async () => {
-  const { petStore, authorized } = await keyedStore()
-  const handler = toNodeHandler(petStore)
-  const connection = await connectTo((request, response) => {
-    const captured = new ServerResponse(request)
-    captured.end = ((body: string) =>
-      response.writeHead(captured.statusCode, { 'Content-Length': 2 }).end(body)) as never
-    handler(request, captured)
-  })
-  void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-  expect(await connection.answer()).toMatchObject({ status: 200, body: '[]' })
-})
-
 test('a response class of the host sees the whole body in its end', async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []

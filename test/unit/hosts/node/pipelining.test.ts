@@ -1,8 +1,12 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import fc from 'fast-check'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory } from '../../../../src/index.ts'
-import { expectSilence, petBody, signalled, startServer } from '../../../support/node-server.ts'
-import { type RawAnswer, type RawConnection, rawConnection } from '../../../support/raw-http.ts'
+import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
+import { type RawAnswer, type RawConnection, rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
@@ -96,4 +100,42 @@ test('what a client does not read holds up what it has sent behind: no answer is
   slow.socket.resume()
   for (let i = 0; i < 20; i++) expect((await slow.answer()).status).toBe(200)
   expect(lists).toBe(20)
+})
+
+test('stops reading from a client that sends requests and reads no response', async () => {
+  const list = () => new Promise<never>(() => {})
+  const { petStore, authorized } = await keyedStore({ store: { storage: { ...memory().storage, list } } })
+  const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
+  onTestFinished(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const accepted = once(server, 'connection')
+  const flood = await rawConnection(url)
+  const [socket] = (await accepted) as [Socket]
+  void flood.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(100_000))
+  const other = await rawConnection(url)
+  for (let turn = 0; turn < 100; turn++) {
+    await other.send(`GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)
+    expect((await other.answer()).status).toBe(404)
+  }
+  expect(socket.bytesRead).toBeLessThan(1_000_000)
+  flood.leave()
+  other.leave()
+})
+
+test('drops the requests of a connection that has closed', async () => {
+  const started = signalled()
+  let lists = 0
+  const list = () => {
+    lists++
+    started.resolve()
+    return new Promise<never>(() => {})
+  }
+  const { url, authorized } = await startServer({ store: { storage: { ...memory().storage, list } } })
+  const connection = await rawConnection(url)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(50))
+  await started.promise
+  connection.socket.resetAndDestroy()
+  expect((await rawRequest(url, `GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(404)
+  expect(lists).toBe(1)
 })
