@@ -9,7 +9,7 @@ export { hashToken, isToken } from './keys/token.ts'
 export { type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 export type { PetStoreOptions } from './options.ts'
-export { createPetStore, type PetStore } from './pet-store.ts'
+export { createPetStore, type PetStore, type PetStoreFetch } from './pet-store.ts'
 export type { SunsetPolicy } from './pets/deprecation.ts'
 export type {
   BackEnd,

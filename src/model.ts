@@ -1,16 +1,24 @@
-/** The values of an animal's `status`, in the order in which the contract lists them. */
+export const INT64_MIN = -(2n ** 63n)
+export const INT64_MAX = 2n ** 63n - 1n
+
+/** Returns whether an integer fits into 64 bits. */
+export function isInt64(value: bigint): boolean {
+  return value >= INT64_MIN && value <= INT64_MAX
+}
+
+/** The values of an animal's `status`, in the order of the interface. */
 export const petStatuses = ['available', 'pending', 'sold'] as const
 
 /** The availability of an animal. */
 export type PetStatus = (typeof petStatuses)[number]
 
-/** An animal as a client sends it, before the service has given it an id. */
+/** An animal as a client adds it. */
 export interface NewPet {
-  /** The animal's name: at least one character that is not white space. */
+  /** The name: at least one character is not white space. */
   readonly name: string
-  /** The category that the animal belongs to: an int64. */
+  /** The category, an int64. */
   readonly categoryId: bigint
-  /** The availability; absent only where the option `defaultStatus` is `null`. */
+  /** The availability; absent only if the option `defaultStatus` is `null`. */
   readonly status?: PetStatus | undefined
 }
 
@@ -20,7 +28,7 @@ export interface Pet extends NewPet {
   readonly id: bigint
 }
 
-/** How many requests one allowance holds. */
+/** The rate limits of a plan or a key. */
 export interface PlanLimits {
   /** Requests in one UTC minute: a whole number, at least 1. */
   readonly perMinute: number
@@ -28,21 +36,21 @@ export interface PlanLimits {
   readonly perDay: number
 }
 
-/** What the service knows of an API key. The token itself is never part of it. */
+/** An API key. It never contains the token itself. */
 export interface ApiKey {
-  /** Names the key in lists, logs and `revoke`; it is not a secret. */
+  /** The name of the key in lists, logs and `revoke`. It is not secret. */
   readonly id: string
-  /** The plan, whose limits hold unless the key has `limits` of its own. */
+  /** The plan. Its limits apply unless the key has `limits` of its own. */
   readonly plan: string
   /** Keys with the same account share one allowance. */
   readonly account?: string | undefined
-  /** Limits agreed for this key alone, as for the Enterprise plan. */
+  /** Limits of this key alone, as for the Enterprise plan. */
   readonly limits?: PlanLimits | undefined
-  /** A note for whoever reads the list of keys. */
+  /** A note for the list of keys. */
   readonly label?: string | undefined
   /** When the key was issued, in milliseconds since the Unix epoch. */
   readonly createdAt?: number | undefined
-  /** From when on the key is refused, in milliseconds since the Unix epoch. */
+  /** When the key expires, in milliseconds since the Unix epoch. */
   readonly expiresAt?: number | undefined
   /** When the key was revoked, in milliseconds since the Unix epoch. */
   readonly revokedAt?: number | undefined

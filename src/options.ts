@@ -1,9 +1,14 @@
-import type { ErrorReport, ResponseReport } from './faults/observers.ts'
-import type { CorsOptions } from './http/cors.ts'
+import { guardPorts } from './faults/guard-ports.ts'
+import { type ErrorReport, logError, type ResponseReport } from './faults/observers.ts'
+import { type CorsOptions, corsRules } from './http/cors.ts'
 import { type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import type { SunsetPolicy } from './pets/deprecation.ts'
+import { linkBaseOf } from './pets/pagination.ts'
+import { newPetSchema } from './pets/schemas.ts'
 import type { Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
-import type { BanOptions } from './quota/rate-limit.ts'
+import { allowOnFailure } from './quota/allow-on-failure.ts'
+import type { BanOptions, QuotaRules } from './quota/rate-limit.ts'
+import { rememberRefusals } from './quota/refusal-memory.ts'
 import {
   checkOptions,
   clockRule,
@@ -18,12 +23,13 @@ import {
   withMethods,
 } from './support/option-rules.ts'
 import { isCount } from './support/predicates.ts'
+import { systemClock } from './support/system-clock.ts'
 
 /** The options of {@link createPetStore}. */
 export interface PetStoreOptions {
-  /** Where animals are kept. @default in memory */
+  /** Keeps the animals. @default in memory */
   readonly storage?: PetStorage | undefined
-  /** Tells whose an API key is: without one, nobody has a key. @default none */
+  /** Finds the key of a token. Without a key store, no key is valid. @default none */
   readonly keyStore?: KeyStore | undefined
   /** Counts requests. @default in memory */
   readonly quota?: QuotaStore | undefined
@@ -36,27 +42,35 @@ export interface PetStoreOptions {
    * @default links are paths
    */
   readonly publicUrl?: string | undefined
-  /** Limits by plan; those that you name are added to, or stand in for, Free, Pro and Business. @default those of the contract */
+  /** Limits by plan, which are added to those of Free, Pro and Business, or replace them. @default those of the interface */
   readonly plans?: Readonly<Record<string, PlanLimits>> | undefined
-  /** Limits of an address that sends no valid key. @default those of the plan `free` */
+  /** Limits of a client address that sends no valid key. @default those of the plan `free` */
   readonly anonymous?: PlanLimits | undefined
-  /** When a key is banned for going on after a 429, or `false` for never. @default 300 seconds, after as many refusals in a minute as the per-minute limit */
+  /** Requests without a valid key are counted by IPv6 prefix of this many bits, from 32 to 128. @default 56 */
+  readonly ipv6Prefix?: number | undefined
+  /** When a key that keeps sending after a 429 is banned; `false` for no bans. @default 300 seconds, after as many refusals in a minute as the per-minute limit */
   readonly ban?: BanOptions | false | undefined
   /** The status of an animal that is added without one; `null` leaves it out. @default 'available' */
   readonly defaultStatus?: PetStatus | null | undefined
-  /** The largest body that is read, in bytes. @default 65536 */
+  /** The longest name of an animal, in UTF-16 code units. @default 1000 */
+  readonly maxNameLength?: number | undefined
+  /** The largest body, in bytes. @default 65536 */
   readonly bodyLimit?: number | undefined
   /** How long a back end may take for one call, in milliseconds, before the client gets 503. @default 10000 */
   readonly timeout?: number | undefined
-  /** Lets pages of other origins call the API from a browser. @default false */
+  /** Lets pages of other origins call the API. @default false */
   readonly cors?: boolean | CorsOptions | undefined
-  /** Whether getPet is gone from 5 December 2030 on, or only announces it. @default 'enforce' */
+  /** Whether getPet is removed on 5 December 2030, or only announces its removal. @default 'enforce' */
   readonly sunset?: SunsetPolicy | undefined
-  /** What happens to requests while the quota store fails: 503 (500 where it is no matter of reach), or served uncounted. @default 'refuse' */
+  /**
+   * What happens while the quota store fails. `refuse` responds 503. `allow` serves requests uncounted; it waits at most one
+   * second for the store, and asks it again one second after a failure.
+   * @default 'refuse'
+   */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined
-  /** Told of every fault, with all of its cause. @default nothing is told */
+  /** Called with every fault and its cause. @default logs to `console.error` */
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
-  /** Told of every answer, as for a log. @default nothing is told */
+  /** Called with every response. @default none */
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
@@ -76,22 +90,34 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
     members: { '*': limitsRule },
   },
   anonymous: limitsRule,
+  ipv6Prefix: {
+    expected: 'a whole number of bits from 32 to 128',
+    check: (value) => isCount(value) && value >= 32 && value <= 128,
+  },
   ban: {
     expected: 'false or { afterRefusals, seconds }',
     check: (value) => value === false || isObject(value),
     members: { afterRefusals: countRule, seconds: countRule },
   },
   defaultStatus: oneOf(null, ...petStatuses),
+  maxNameLength: countRule,
   bodyLimit: countRule,
   timeout: {
     expected: 'a whole number of milliseconds from 1 to 2147483647',
     check: (value) => isCount(value) && millisecondsRule.check(value),
   },
   cors: {
-    expected: 'true, false or { origins, maxAge }',
+    expected: 'true, false or { origins, headers, maxAge }',
     check: (value) => typeof value === 'boolean' || isObject(value),
     members: {
-      origins: { expected: '"*" or a list of origins such as "https://shop.example"', check: isOrigins },
+      origins: {
+        expected: '"*" or a list of origins such as "https://shop.example", in lower case and without a trailing slash',
+        check: isOrigins,
+      },
+      headers: {
+        expected: 'a list of header names such as "traceparent"',
+        check: (value) => Array.isArray(value) && value.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(name))),
+      },
       maxAge: { expected: 'a whole number of seconds from 0', check: (value) => value === 0 || isCount(value) },
     },
   },
@@ -101,16 +127,63 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
   onResponse: functionRule,
 }
 
-/** What a back end may carry beside its ports, so that it can be spread into the options as it is. */
+/** Members of a back end beside its ports: they may be present when it is spread into the options. */
 const COMPANIONS = ['migrate', 'close']
 
+const PLANS = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+}
+
+const NO_KEYS: KeyStore = { find: () => undefined }
+
+/** With `onQuotaFailure: 'allow'`, a request waits no longer than this for the quota store, in milliseconds. */
+const ALLOW_TIMEOUT = 1_000
+
+/** Makes the ports that the options leave out. */
+interface DefaultPorts {
+  readonly storage: () => PetStorage
+  readonly quota: () => QuotaStore
+}
+
 /**
- * Checks the options of a pet store.
+ * Checks the options and fills in the defaults of the whole service.
  *
  * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
  */
-export function checkPetStoreOptions(options: PetStoreOptions): void {
+export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts) {
   checkOptions(storeRules, options, COMPANIONS)
+  const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
+  const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
+  const plans: QuotaRules['plans'] = { ...PLANS, ...options.plans }
+  const quotaTimeout = onQuotaFailure === 'allow' ? Math.min(timeout, ALLOW_TIMEOUT) : timeout
+  const backEnd = {
+    storage: options.storage ?? defaults.storage(),
+    keyStore: options.keyStore ?? NO_KEYS,
+    quota: options.quota ?? defaults.quota(),
+  }
+  const ports = guardPorts(backEnd, { timeout, quotaTimeout })
+  const quota = rememberRefusals(ports.quota, clock)
+  return {
+    basePath,
+    clock,
+    ports,
+    spend: onQuotaFailure === 'allow' ? allowOnFailure(quota, clock) : quota.spend,
+    quotaRules: {
+      plans,
+      anonymous: options.anonymous ?? (plans.free as PlanLimits),
+      ipv6Prefix: options.ipv6Prefix ?? 56,
+      ban: ban && { afterRefusals: ban.afterRefusals, seconds: ban.seconds ?? 300 },
+    },
+    linkBase: linkBaseOf(basePath, options.publicUrl),
+    cors: cors && corsRules(cors === true ? {} : cors),
+    observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
+    sunset: options.sunset ?? 'enforce',
+    bodyLimit: options.bodyLimit ?? 65_536,
+    newPet: newPetSchema(options.maxNameLength ?? 1_000),
+    defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
+  } as const
 }
 
 function isBasePath(value: unknown): boolean {

@@ -1,54 +1,58 @@
-import { faultReply, withTimeout } from './faults/guard-ports.ts'
-import { reportFault, reportResponse } from './faults/observers.ts'
-import { addCorsHeaders, corsRules, isPreflight, preflight } from './http/cors.ts'
+import { CLIENT_CLOSED_REQUEST, errorResponseOf, reportFault, reportResponse } from './faults/observers.ts'
+import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { type ApiRequest, toApiRequest } from './http/request.ts'
-import { type Target, targetReader } from './http/request-target.ts'
-import { type ApiResponse, errorReply, headReply, toResponse } from './http/response.ts'
-import { matchRoute, noOperation, type Route } from './http/routes.ts'
+import { readTarget, type Target } from './http/request-target.ts'
+import { type ApiResponse, errorResponse, headResponse, toResponse } from './http/response.ts'
+import { matchRoute, type Route, routeErrorResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
 import { memoryQuota } from './memory/quota.ts'
 import { memoryStorage } from './memory/storage.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
-import { checkPetStoreOptions, type PetStoreOptions } from './options.ts'
+import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
-import { linkBase } from './pets/link.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
-import { pageWriter } from './pets/written-page.ts'
-import type { KeyStore, MaybePromise, QuotaCount, QuotaRequest } from './ports.ts'
-import { untouched } from './quota/fixed-windows.ts'
+import type { MaybePromise, QuotaCount } from './ports.ts'
+import { untouchedCount } from './quota/fixed-windows.ts'
 import {
   type Allowance,
   allowanceOf,
+  anonymousQuotaRequest,
+  keyQuotaRequest,
   limitsOf,
-  quotaRequest,
   rateLimitHeaders,
-  subjectReader,
   tooManyRequests,
 } from './quota/rate-limit.ts'
 import { andThen, isPending } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
-import { systemClock } from './support/system-clock.ts'
 
-/** A pet store. Its functions may be used detached, and it may be a module's default export on Bun, Deno and Workers. */
+/** A pet store. Its functions may be used detached, and it may be the default export of a module on Bun, Deno and Workers. */
 export interface PetStore {
-  /**
-   * Answers a standard `Request`. It ignores any further argument, and rejects only what is no Request, such as one of Node:
-   * that is for the doors, such as `toNodeHandler`.
-   */
-  readonly fetch: (request: Request) => Promise<Response>
-  /** Answers a request given as plain values: what every adapter calls. It never rejects. */
+  /** Responds to a standard request. See {@link PetStoreFetch}. */
+  readonly fetch: PetStoreFetch
+  /** Responds to a request given as plain values: what every adapter calls. The promise never rejects. */
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
 }
 
-/** One request on its way through the pipeline, and what is known of it so far. */
-interface Exchange {
+/**
+ * Responds to a standard `Request`, or to a URL as the global `fetch` takes it.
+ *
+ * Behind a `Request`, further arguments are ignored: Bun, Deno and Workers pass their own. The promise rejects only if the
+ * first argument is neither a `Request` nor a URL, such as a request of Node.
+ */
+export interface PetStoreFetch {
+  (request: Request, ...ignored: unknown[]): Promise<Response>
+  (url: URL | string, init?: RequestInit): Promise<Response>
+}
+
+/** One request on its way through the pipeline, with what is known of it so far. */
+interface RequestContext {
   readonly request: ApiRequest
   readonly target: Target
   readonly route: Route
-  readonly arrivedAt: number
-  /** The client's address; `null` until it was asked for. */
+  readonly startedAt: number
+  /** The client's address; `null` until it was read. */
   clientAddress: string | null | undefined
   key: ApiKey | undefined
   limits: PlanLimits
@@ -58,7 +62,7 @@ interface Exchange {
 /**
  * Creates a pet store: the whole service as one function from request to response.
  *
- * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
  * import { createPetStore, memory } from 'petstore-kit'
@@ -73,168 +77,128 @@ interface Exchange {
  * ```
  */
 export function createPetStore(options: PetStoreOptions = {}): PetStore {
-  const { clock, ports, rules, address, cors, onQuotaFailure, observers, ...settings } = settle(options)
-  const readTarget = targetReader(settings.basePath)
-  const writePage = pageWriter()
+  const { basePath, clock, ports, spend, quotaRules, linkBase, cors, observers, sunset, ...bodyRules } = resolveOptions(
+    options,
+    { storage: memoryStorage, quota: memoryQuota },
+  )
 
-  /** Answers at once where every port has answered at once. It never throws or rejects. */
+  /** Returns a response, not a promise, if every port has returned a value. It never throws, and the promise never rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
-    let exchange: Exchange | undefined
+    let context: RequestContext | undefined
     try {
-      exchange = open(request)
-      const reply = answer(exchange)
-      return isPending(reply) ? later(reply, exchange) : seal(reply, exchange)
+      context = createContext(request)
+      const response = handle(context)
+      return isPending(response) ? finalizeLater(response, context) : finalize(response, context)
     } catch (error) {
-      return fail(error, request, exchange)
+      return recover(error, request, context)
     }
   }
 
-  async function later(reply: Promise<ApiResponse>, exchange: Exchange): Promise<ApiResponse> {
+  async function finalizeLater(response: Promise<ApiResponse>, context: RequestContext): Promise<ApiResponse> {
     try {
-      return seal(await reply, exchange)
+      return finalize(await response, context)
     } catch (error) {
-      return fail(error, exchange.request, exchange)
+      return recover(error, context.request, context)
     }
   }
 
-  /** What a door or a clock throws as well is answered without what they would have told. */
-  function fail(error: unknown, request: ApiRequest, exchange: Exchange | undefined): ApiResponse {
+  /** An adapter's request and the clock may throw as well, so the last resort uses neither. */
+  function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
-      const reply = faultReply(error, observers, request)
-      return exchange ? seal(reply, exchange) : reply
+      const response = errorResponseOf(error, observers, request)
+      const reported = request.signal?.aborted ? CLIENT_CLOSED_REQUEST : response.status
+      return context ? finalize(response, context, reported) : response
     } catch {
-      return errorReply('internal_error')
+      return errorResponse('internal_error')
     }
   }
 
-  function open(request: ApiRequest): Exchange {
-    const target = readTarget(request)
-    const route = matchRoute(request.method, target.route)
-    const arrivedAt = clock.now()
+  function createContext(request: ApiRequest): RequestContext {
+    const target = readTarget(request, basePath)
     return {
       request,
       target,
-      route,
-      arrivedAt,
+      route: matchRoute(request.method, target.route),
+      startedAt: clock.now(),
       clientAddress: null,
       key: undefined,
-      limits: rules.anonymous,
+      limits: quotaRules.anonymous,
       allowance: undefined,
     }
   }
 
-  function answer(exchange: Exchange): MaybePromise<ApiResponse> {
-    const { request, route } = exchange
-    // A connection that closes while a port is waited for has no address any more.
-    if (observers.onResponse) exchange.clientAddress = request.clientAddress ?? undefined
-    if (cors && isPreflight(request)) return preflight(cors, route)
+  function handle(context: RequestContext): MaybePromise<ApiResponse> {
+    const { request, route } = context
+    if (observers.onResponse) readClientAddress(context)
+    if (cors && isPreflight(request)) return preflightResponse(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
-    if (!isPending(caller)) return charge(caller, exchange)
-    // Should the door throw below, nobody hears of the caller any more.
+    if (!isPending(caller)) return enforceQuota(caller, context)
+    // If reading the address throws, nobody awaits the caller.
     caller.catch(() => {})
-    if (exchange.clientAddress === null) exchange.clientAddress = request.clientAddress ?? undefined
-    return caller.then((caller) => charge(caller, exchange))
+    // A connection that closes during the look-up has no address afterwards.
+    readClientAddress(context)
+    return caller.then((found) => enforceQuota(found, context))
   }
 
-  /** Counts the request against what its caller is allowed. */
-  function charge(caller: Caller, exchange: Exchange): MaybePromise<ApiResponse> {
-    const { request } = exchange
+  function readClientAddress(context: RequestContext): string | undefined {
+    if (context.clientAddress === null) context.clientAddress = context.request.clientAddress || undefined
+    return context.clientAddress ?? undefined
+  }
+
+  function enforceQuota(caller: Caller, context: RequestContext): MaybePromise<ApiResponse> {
+    const { key } = caller
     const now = clock.now()
-    exchange.key = caller.key
-    exchange.limits = limitsOf(caller, rules)
-    const spending = quotaRequest(caller, exchange, rules, now)
-    if (!spending) return admit(caller, exchange, untouched(now))
-    const count = onQuotaFailure === 'refuse' ? ports.quota.spend(spending) : spendOrLetPass(spending, request)
-    return andThen(count, (count) => admit(caller, exchange, count))
+    context.key = key
+    context.limits = limitsOf(key, quotaRules)
+    const address = key ? undefined : readClientAddress(context)
+    if (!key && !address) return admit(caller, context, untouchedCount(now))
+    const request = key
+      ? keyQuotaRequest(key, context.limits, quotaRules, now)
+      : anonymousQuotaRequest(address ?? '', quotaRules, now)
+    const count = spend(request, (error) => reportFault(error, observers, context.request))
+    return andThen(count, (count) => admit(caller, context, count))
   }
 
-  function admit(caller: Caller, exchange: Exchange, count: QuotaCount): MaybePromise<ApiResponse> {
-    const allowance = allowanceOf(count, exchange.limits)
-    exchange.allowance = allowance
-    if (allowance.refusal) return tooManyRequests(allowance.refusal)
-    return caller.key ? perform(exchange) : unauthorized(caller.refusal)
+  function admit(caller: Caller, context: RequestContext, count: QuotaCount): MaybePromise<ApiResponse> {
+    context.allowance = allowanceOf(count, context.limits)
+    if (context.allowance.refusal) return tooManyRequests(context.allowance.refusal)
+    return caller.key ? dispatch(context) : unauthorized(caller)
   }
 
-  async function spendOrLetPass(spending: QuotaRequest, request: ApiRequest): Promise<QuotaCount> {
-    try {
-      return await ports.quota.spend(spending)
-    } catch (error) {
-      reportFault(error, observers, request)
-      return untouched(spending.now)
-    }
-  }
-
-  function perform({ request, target, route, arrivedAt }: Exchange): MaybePromise<ApiResponse> {
+  function dispatch({ request, target, route, startedAt }: RequestContext): MaybePromise<ApiResponse> {
+    const hasGetPet = !isRemoved(startedAt, sunset)
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target, address, writePage)
+        return listPets(ports.storage, request, target, linkBase(target))
       case 'createPet':
-        return createPet(ports.storage, request, settings.bodyLimit, settings.defaultStatus)
+        return createPet(ports.storage, request, bodyRules, hasGetPet ? linkBase(target) : undefined)
       case 'getPet':
-        if (isRemoved(arrivedAt, settings.sunset)) return errorReply('operation_removed')
-        return getPet(ports.storage, request, route.petId)
+        return hasGetPet ? getPet(ports.storage, request, route.petId) : errorResponse('operation_removed')
       default:
-        return noOperation(route)
+        return routeErrorResponse(route, target, basePath)
     }
   }
 
-  /** Adds what stands on every response, whatever its status. */
-  function seal(reply: ApiResponse, exchange: Exchange): ApiResponse {
-    const { request, route, target, arrivedAt } = exchange
-    const allowance = exchange.allowance ?? allowanceOf(untouched(arrivedAt), exchange.limits)
-    const headers = [...reply.headers, ...rateLimitHeaders(allowance)]
-    if (route.kind === 'getPet') addDeprecationHeaders(headers, `${address(target)}/pets`)
+  /** Adds the headers of every response, and reports it. */
+  function finalize(response: ApiResponse, context: RequestContext, reportedStatus = response.status): ApiResponse {
+    const { request, route, target, startedAt } = context
+    const { status, body } = response
+    const allowance = context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits)
+    const headers = [...response.headers, ...rateLimitHeaders(allowance), 'X-Content-Type-Options', 'nosniff']
+    if (route.kind === 'getPet') addDeprecationHeaders(headers, `${linkBase(target)}/pets`)
     if (cors) addCorsHeaders(headers, cors, request)
-    if (observers.onResponse) reportResponse(observers, exchange, reply.status, clock.now() - arrivedAt)
-    const { status, body } = reply
-    return request.method === 'HEAD' ? headReply(status, body, headers) : { status, headers, body }
+    if (observers.onResponse) reportResponse(observers, context, reportedStatus, clock.now() - startedAt)
+    return request.method === 'HEAD' ? headResponse(status, body, headers) : { status, headers, body }
   }
 
   return {
-    fetch: async (request) => {
-      if (!request?.headers?.get) throw invalidOption('request', 'a Request', request)
+    fetch: async (input: Request | URL | string, init?: unknown) => {
+      const isUrl = typeof input === 'string' || input instanceof URL
+      const request = isUrl ? new Request(input, init as RequestInit | undefined) : input
+      if (!request?.headers?.get) throw invalidOption('request', 'a Request, a URL or a string', request)
       return toResponse(await respond(toApiRequest(request)))
     },
     handle: (request) => Promise.resolve(respond(request)),
-    basePath: settings.basePath,
+    basePath,
   }
-}
-
-/** Nobody could ever issue a key of a store that nobody has: without the option, every key is unknown. */
-const NO_KEYS: KeyStore = { find: () => undefined }
-
-/** Checks the options and fills in what they leave open. The defaults of the whole service stand here. */
-function settle(options: PetStoreOptions) {
-  checkPetStoreOptions(options)
-  const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, plans = {}, basePath = '/v1' } = options
-  const backEnd = {
-    storage: options.storage ?? memoryStorage(),
-    keyStore: options.keyStore ?? NO_KEYS,
-    quota: options.quota ?? memoryQuota(),
-  }
-  const allPlans = {
-    free: { perMinute: 60, perDay: 1_000 },
-    pro: { perMinute: 300, perDay: 10_000 },
-    business: { perMinute: 1_000, perDay: 100_000 },
-    ...plans,
-  }
-  const root = basePath.replace(/\/$/, '')
-  return {
-    clock,
-    ports: withTimeout(backEnd, timeout),
-    rules: {
-      plans: allPlans,
-      subjectOf: subjectReader(),
-      anonymous: options.anonymous ?? allPlans.free,
-      ban: ban && { afterRefusals: ban.afterRefusals, seconds: ban.seconds ?? 300 },
-    },
-    address: linkBase(root, options.publicUrl),
-    cors: cors && corsRules(cors === true ? {} : cors),
-    onQuotaFailure: options.onQuotaFailure ?? 'refuse',
-    observers: { onError: options.onError, onResponse: options.onResponse },
-    basePath: root,
-    defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
-    bodyLimit: options.bodyLimit ?? 65_536,
-    sunset: options.sunset ?? 'enforce',
-  } as const
 }

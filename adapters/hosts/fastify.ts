@@ -1,5 +1,5 @@
 import { originForm, pathOf } from '../../src/http/request-target.ts'
-import { errorReply } from '../../src/http/response.ts'
+import { errorResponse } from '../../src/http/response.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { writingTimes } from './node/batched-writes.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
@@ -92,7 +92,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       send(reply, raw, answer)
     } catch {
       // What a store throws that a host has wrapped would be told to the client.
-      send(reply, raw, errorReply('internal_error'))
+      send(reply, raw, errorResponse('internal_error'))
     }
     return reply
   }

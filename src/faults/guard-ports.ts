@@ -1,72 +1,55 @@
-import { type ErrorCode, errorTable, isPetStoreError, PetStoreError, PortFault } from '../errors.ts'
-import type { ApiRequest } from '../http/request.ts'
-import type { ApiResponse } from '../http/response.ts'
-import { errorReply } from '../http/response.ts'
+import { isPetStoreError, PetStoreError, PortFault } from '../errors.ts'
+import type { ApiKey } from '../model.ts'
 import type { BackEnd, CallContext, MaybePromise, QuotaCount, QuotaRequest } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { andThen, isPending } from '../support/maybe-promise.ts'
-import { type Observers, reportFault } from './observers.ts'
 
-/** The codes of connections that could not be made, or broke. */
-const UNREACHABLE = /^E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)$/
+/** Error codes of a connection that could not be made, or broke: those of Node and of undici, its HTTP client. */
+const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
+/** What `fetch` throws without a code: undici when a response breaks off, Node and Deno when no connection was made. */
+const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
+/** The name of the error of `AbortSignal.timeout`. */
+const TIMEOUT_NAME = 'TimeoutError'
 
-const RETRY_AFTER_SECONDS = '5'
-
-/** Answers a request whose handling threw. Of a fault the client learns no more than that it happened. */
-export function faultReply(error: unknown, observers: Observers, request: ApiRequest): ApiResponse {
-  const code = codeOf(error)
-  const { status } = errorTable[code]
-  if (status < 500) return errorReply(code, [], (error as Error).message)
-  reportFault(error, observers, request)
-  return errorReply(code, status === 503 ? ['Retry-After', RETRY_AFTER_SECONDS] : [])
-}
-
-/** An error that throws at whoever looks at it is a fault like any other. */
-function codeOf(error: unknown): ErrorCode {
-  try {
-    if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
-    if (isUnreachable(error, new Set())) return 'service_unavailable'
-  } catch {}
-  return 'internal_error'
-}
-
-/** Looks through causes and their likes, each once: they may name one another. */
-function isUnreachable(error: unknown, seen: Set<unknown>): boolean {
+/** Returns whether an error, or a cause of it, says that a back end cannot be reached. */
+export function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): boolean {
+  // Causes may form a cycle.
   if (typeof error !== 'object' || error === null || seen.has(error)) return false
   seen.add(error)
-  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown }
-  if (typeof code === 'string' && UNREACHABLE.test(code)) return true
+  const { code, name, message, cause, errors } = error as Record<string, unknown>
+  if (typeof code === 'string' && UNREACHABLE_CODE.test(code)) return true
+  if (name === TIMEOUT_NAME || (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message))) return true
   return [cause, ...(Array.isArray(errors) ? errors : [])].some((inner) => isUnreachable(inner, seen))
 }
 
-type Call<Asked, T> = (asked: Asked, context?: CallContext) => MaybePromise<T>
+type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 
-/** Calls a port, and waits for it, but no longer than `timeout` milliseconds. What answers at once costs no timer. */
-function bounded<Asked, T>(port: string, timeout: number, call: Call<Asked, T>): Call<Asked, T> {
-  return (asked, context) => {
+/** Limits the time of a call. A call that returns a value at once costs no timer. */
+function guard<Input, T>(port: string, timeout: number, call: PortCall<Input, T>): PortCall<Input, T> {
+  return (input, context) => {
     try {
-      const value = call(asked, context)
-      return isPending(value) ? race(value, timeout, port) : value
+      const value = call(input, context)
+      return isPending(value) ? withTimeout(value, timeout, port) : value
     } catch (error) {
-      throw ofPort(error)
+      throw toPortFault(error)
     }
   }
 }
 
-function race<T>(promise: Promise<T>, timeout: number, port: string): Promise<T> {
+function withTimeout<T>(promise: Promise<T>, timeout: number, port: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      const cause = new Error(`the ${port} did not answer within ${timeout} ms`)
+      const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
       reject(new PetStoreError('service_unavailable', undefined, { cause }))
     }, timeout)
     Promise.resolve(promise)
-      .then(resolve, (error) => reject(ofPort(error)))
+      .then(resolve, (error) => reject(toPortFault(error)))
       .finally(() => clearTimeout(timer))
   })
 }
 
-/** Of our own errors a port may throw one. The others are words of the core to a client, and a fault in any other mouth. */
-function ofPort(error: unknown): unknown {
+/** A port may throw only `service_unavailable` of our own errors. Any other code is for clients, and a fault from a port. */
+function toPortFault(error: unknown): unknown {
   try {
     if (isPetStoreError(error) && error.code !== 'service_unavailable')
       return new PortFault(undefined, { cause: error })
@@ -74,7 +57,6 @@ function ofPort(error: unknown): unknown {
   return error
 }
 
-/** A store that says nothing of use is out of order, like one that throws. */
 function checkCount(count: QuotaCount): QuotaCount {
   const { granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil } = count
   if (
@@ -82,19 +64,34 @@ function checkCount(count: QuotaCount): QuotaCount {
     Number.isFinite(now + usedInMinute + minuteEndsAt + usedInDay + dayEndsAt + bannedUntil)
   )
     return count
-  throw new TypeError(`the quota store: expected a QuotaCount, got ${describe(count)}`)
+  throw new TypeError(`quota store: expected a QuotaCount from spend, got ${describe(count)}`)
 }
 
-/** The ports of a back end, each call bounded in time. */
-export function withTimeout({ storage, keyStore, quota }: BackEnd, timeout: number): BackEnd {
-  const spend = bounded('quota store', timeout, (request: QuotaRequest) => quota.spend(request))
+/** A key store in plain JavaScript may return `true` or a name. `false` and `null` mean that there is no key. */
+function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
+  if (!key) return undefined
+  if (typeof key === 'object') return key
+  throw new TypeError(`key store: expected an ApiKey such as { id, plan } or undefined from find, got ${describe(key)}`)
+}
+
+/**
+ * Puts guards around the ports: a time limit for each call, and checks of what key store and quota store return.
+ *
+ * @param timeouts - time limits in milliseconds
+ */
+export function guardPorts(
+  { storage, keyStore, quota }: BackEnd,
+  { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
+): BackEnd {
+  const find = guard('key store', timeout, (token: string, context) => keyStore.find(token, context))
+  const spend = guard('quota store', quotaTimeout, (request: QuotaRequest) => quota.spend(request))
   return {
     storage: {
-      list: bounded('storage', timeout, (query, context) => storage.list(query, context)),
-      create: bounded('storage', timeout, (pet, context) => storage.create(pet, context)),
-      get: bounded('storage', timeout, (id, context) => storage.get(id, context)),
+      list: guard('storage', timeout, (query, context) => storage.list(query, context)),
+      create: guard('storage', timeout, (pet, context) => storage.create(pet, context)),
+      get: guard('storage', timeout, (id, context) => storage.get(id, context)),
     },
-    keyStore: { find: bounded('key store', timeout, (token, context) => keyStore.find(token, context)) },
+    keyStore: { find: (token, context) => andThen(find(token, context), checkKey) },
     quota: { spend: (request) => andThen(spend(request), checkCount) },
   }
 }

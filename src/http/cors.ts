@@ -4,34 +4,39 @@ import type { Route } from './routes.ts'
 
 /** The option `cors`. */
 export interface CorsOptions {
-  /** The origins that may read answers, such as `https://shop.example`, or `*` for all. @default '*' */
+  /** The origins that may read responses, such as `https://shop.example`, or `*` for all. @default '*' */
   readonly origins?: '*' | readonly string[] | undefined
-  /** How long a browser may remember a preflight, in seconds. @default 600 */
+  /** Request headers that pages may send besides `Authorization` and `Content-Type`, such as `traceparent`. @default [] */
+  readonly headers?: readonly string[] | undefined
+  /** How long a browser may cache the response to a preflight, in seconds. @default 600 */
   readonly maxAge?: number | undefined
 }
 
-/** The option `cors` with nothing left open. */
-interface CorsRules {
+/** The option `cors` with defaults filled in. */
+export interface CorsRules {
   readonly origins: '*' | readonly string[]
+  readonly headers: readonly string[]
   readonly maxAge: number
 }
 
-/** Fills in what the option leaves open. */
-export function corsRules({ origins = '*', maxAge = 600 }: CorsOptions): CorsRules {
-  return { origins, maxAge }
+/** Fills in defaults. */
+export function corsRules({ origins = '*', headers = [], maxAge = 600 }: CorsOptions): CorsRules {
+  return { origins, headers, maxAge }
 }
 
-const EXPOSED = [
+const EXPOSED_HEADERS = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'Retry-After',
   'Link',
+  'X-Next-Cursor',
+  'Location',
   'Deprecation',
   'Sunset',
 ].join(', ')
 
-/** Whether a request is a preflight of the Fetch standard. */
+/** Returns whether a request is a preflight of the Fetch standard. */
 export function isPreflight(request: ApiRequest): boolean {
   return (
     request.method === 'OPTIONS' &&
@@ -40,8 +45,8 @@ export function isPreflight(request: ApiRequest): boolean {
   )
 }
 
-/** Answers a preflight, which browsers send without credentials. */
-export function preflight(rules: CorsRules, route: Route): ApiResponse {
+/** Returns the response to a preflight, which browsers send without credentials. */
+export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): ApiResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
   return {
     status: 204,
@@ -51,20 +56,20 @@ export function preflight(rules: CorsRules, route: Route): ApiResponse {
       'Access-Control-Allow-Methods',
       allow,
       'Access-Control-Allow-Headers',
-      'Authorization, Content-Type',
+      ['Authorization', 'Content-Type', ...headers].join(', '),
       'Access-Control-Max-Age',
-      String(rules.maxAge),
+      String(maxAge),
     ],
     body: '',
   }
 }
 
-/** Adds what lets a page of an allowed origin read the answer and its headers. */
-export function addCorsHeaders(headers: string[], rules: CorsRules, request: ApiRequest): void {
+/** Adds the headers that let a page of an allowed origin read the response. */
+export function addCorsHeaders(headers: string[], { origins }: CorsRules, request: ApiRequest): void {
   const origin = request.header('origin')
-  if (rules.origins !== '*') headers.push('Vary', 'Origin')
-  if (rules.origins === '*') headers.push('Access-Control-Allow-Origin', '*')
-  else if (origin !== undefined && rules.origins.includes(origin)) headers.push('Access-Control-Allow-Origin', origin)
+  if (origins !== '*') headers.push('Vary', 'Origin')
+  if (origins === '*') headers.push('Access-Control-Allow-Origin', '*')
+  else if (origin !== undefined && origins.includes(origin)) headers.push('Access-Control-Allow-Origin', origin)
   else return
-  headers.push('Access-Control-Expose-Headers', EXPOSED)
+  headers.push('Access-Control-Expose-Headers', EXPOSED_HEADERS)
 }

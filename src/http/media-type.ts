@@ -1,23 +1,23 @@
-import { PetStoreError } from '../errors.ts'
 import { describe } from '../support/describe-value.ts'
 import type { ApiRequest } from './request.ts'
+import { type ApiResponse, errorResponse } from './response.ts'
 
 const JSON_TYPE = 'application/json'
 
 /**
- * Refuses a body that does not say that it is plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4).
- *
- * @throws {PetStoreError} `unsupported_media_type`
+ * Returns a 415 unless the body is declared as plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4). The response states what
+ * would be accepted (RFC 9110, section 15.5.16).
  */
-export function requireJson(request: ApiRequest): void {
+export function rejectOtherMediaTypes(request: ApiRequest): ApiResponse | undefined {
   const type = request.header('content-type')
-  if (type !== JSON_TYPE && !isJson(type)) throw unsupported(JSON_TYPE, type)
-  const encoding = request.header('content-encoding')
-  if (encoding && encoding.toLowerCase() !== 'identity') throw unsupported('no Content-Encoding', encoding)
+  if (type !== JSON_TYPE && !isJson(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
+  const coding = request.header('content-encoding')
+  if (!coding || coding.toLowerCase() === 'identity') return undefined
+  return unsupported(['Accept-Encoding', 'identity'], 'no Content-Encoding', coding)
 }
 
-/** Beyond ASCII there is white space that is none in a header (RFC 9110, section 5.6.3). */
-const NO_ASCII = /[^\t -~]/
+/** `String.trim` also removes white space that is not allowed in a header (RFC 9110, section 5.6.3). */
+const NOT_ASCII = /[^\t -~]/
 
 function isJson(type = ''): boolean {
   const [essence, ...parameters] = type
@@ -26,14 +26,12 @@ function isJson(type = ''): boolean {
     .map((part) => part.trim())
   return (
     essence === JSON_TYPE &&
-    !NO_ASCII.test(type) &&
+    !NOT_ASCII.test(type) &&
     parameters.every((parameter) => /^(?:charset=(?:utf-8|"utf-8"))?$/.test(parameter))
   )
 }
 
-function unsupported(expected: string, got: string | undefined): PetStoreError {
-  return new PetStoreError(
-    'unsupported_media_type',
-    `The body must be application/json in UTF-8: expected ${expected}, got ${describe(got)}.`,
-  )
+function unsupported(accepted: readonly string[], expected: string, received: string | undefined): ApiResponse {
+  const reason = `expected ${expected}, got ${describe(received)}`
+  return errorResponse('unsupported_media_type', accepted, `The body must be application/json in UTF-8: ${reason}.`)
 }

@@ -1,10 +1,42 @@
 import { PetStoreError } from '../errors.ts'
 
-type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'> &
-  Partial<Pick<ReadableStreamDefaultReader, 'cancel'>>
+/** How much of a refused body is read and discarded, in bytes. */
+const MAX_DISCARDED = 4_000_000
 
-/** Firefox tells no stream of a Request, and those of some libraries have one of another kind: their body comes whole. */
-function wholeBody(request: Request): Reader {
+type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
+
+/**
+ * Reads the whole body of a `Request`.
+ *
+ * @param limit - the largest body, in bytes
+ * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
+ */
+export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+  const reader = request.body?.getReader?.() ?? wholeBodyReader(request)
+  const abort = watchAbort(request)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (;;) {
+      const { done, value } = await abort.during(() => reader.read(), size)
+      if (done) return concat(chunks, size)
+      if (!ArrayBuffer.isView(value)) throw new TypeError('the body stream returned something other than bytes')
+      size += value.byteLength
+      if (size > limit) {
+        void discard(reader)
+        throw tooLarge(limit)
+      }
+      chunks.push(value)
+    }
+  } catch (cause) {
+    throw cause instanceof PetStoreError ? cause : new PetStoreError('incomplete_body', undefined, { cause })
+  } finally {
+    abort.stop()
+  }
+}
+
+/** Firefox does not implement `Request.body`, and some libraries have a stream of another kind; use `arrayBuffer()` there. */
+function wholeBodyReader(request: Request): BodyReader {
   let isRead = false
   return {
     async read() {
@@ -12,79 +44,61 @@ function wholeBody(request: Request): Reader {
       isRead = true
       return { done: false, value: new Uint8Array(await request.arrayBuffer()) }
     },
+    cancel: async () => {},
   }
 }
 
 /**
- * It cancels no stream without need: to some hosts that is the end of the whole connection, and some fail at it. Of who leaves
- * when all of the body has come it has the body: some hosts call a request closed as soon as they have read it, and a body in
- * chunks ended just after. Without chunks, as in HTTP/2, one that breaks off may end so as well.
+ * Ends a pending read if the client aborts. If the whole body has arrived by then, it is used: some hosts abort the request as
+ * soon as they have read it. The length tells that, and behind a chunked body one turn of the event loop does.
  */
-export async function readBody(
-  request: Request,
-  limit: number,
-  length: number,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array> {
-  const reader: Reader = request.body?.getReader?.() ?? wholeBody(request)
-  let bytes = new Uint8Array()
-  let size = 0
-  let leave = () => {}
-  const onAbort = () => leave()
-  signal?.addEventListener('abort', onAbort)
-  try {
-    for (;;) {
-      const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
-        leave = () => {
+function watchAbort({ signal, headers }: Request) {
+  const length = Number(headers.get('content-length') ?? Number.NaN)
+  let onAbort = () => {}
+  const listener = () => onAbort()
+  signal?.addEventListener('abort', listener)
+  return {
+    stop: () => signal?.removeEventListener('abort', listener),
+    during: (read: BodyReader['read'], size: number) =>
+      new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
+        onAbort = () => {
           if (size === length) resolve({ done: true, value: undefined })
-          else if (request.headers.get('transfer-encoding')) setTimeout(reject, 0, signal?.reason)
-          else reject(signal?.reason)
+          else if (headers.get('transfer-encoding')) setTimeout(reject, 0, signal.reason)
+          else reject(signal.reason)
         }
-        if (signal?.aborted) leave()
-        reader.read().then(resolve, reject)
-      })
-      if (done) return bytes.subarray(0, size)
-      if (!ArrayBuffer.isView(value)) throw new TypeError('the body is not bytes')
-      const start = size
-      size += value.byteLength
-      if (size > limit) {
-        void letPass(reader)
-        throw tooLarge(limit)
-      }
-      if (size > bytes.length) {
-        const grown = new Uint8Array(size * 2)
-        grown.set(bytes)
-        bytes = grown
-      }
-      bytes.set(value, start)
-    }
-  } catch (cause) {
-    throw cause instanceof PetStoreError ? cause : new PetStoreError('incomplete_body', undefined, { cause })
-  } finally {
-    signal?.removeEventListener('abort', onAbort)
+        if (signal?.aborted) onAbort()
+        read().then(resolve, reject)
+      }),
   }
 }
 
-/**
- * A body that was begun and is not read to its end holds up what comes behind it on its connection, with some servers on
- * Node until that times out, and on Deno, where it may be cancelled, for ever. Of one without an end 4 MB will do: a host
- * may have cloned the Request, and then keeps what is read.
- */
-async function letPass(reader: Reader): Promise<void> {
+/** Reads on for a while: on some hosts, an unread rest blocks the next request of the connection. */
+async function discard(reader: BodyReader): Promise<void> {
   try {
-    if ('Deno' in globalThis) await reader.cancel?.()
-    else
-      for (let left = 4_000_000; left > 0; ) {
-        const { value } = await reader.read()
-        // Pieces may be small, and each takes time as well.
-        left -= value ? value.byteLength + 1_000 : left
-      }
+    for (let left = MAX_DISCARDED; left > 0; ) {
+      const { done, value } = await reader.read()
+      if (done) return
+      // Small chunks take time as well, so each counts for at least 1,000 bytes.
+      left -= value.byteLength + 1_000
+    }
+    await reader.cancel()
   } catch {
-    // There is nobody to whom it matters.
+    // The client has disconnected.
   }
 }
 
-/** The error of a body over the limit, for every door. */
+function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0] as Uint8Array
+  const bytes = new Uint8Array(size)
+  let start = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, start)
+    start += chunk.byteLength
+  }
+  return bytes
+}
+
+/** Returns the error of a body over the limit. */
 export function tooLarge(limit: number): PetStoreError {
   return new PetStoreError('payload_too_large', `The body is too large: expected at most ${limit} bytes.`)
 }

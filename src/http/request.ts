@@ -2,31 +2,32 @@ import { PetStoreError } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
 import { readBody, tooLarge } from './read-body.ts'
 
-/** A request as plain values. Its parts are read only when they are asked for. */
+/** A request as plain values. Each part is read only when it is needed. */
 export interface ApiRequest extends CallContext {
-  /** The method, as it came. */
+  /** The method, as the client sent it. */
   readonly method: string
   /** The request target as the client sent it: path and query, or the absolute form of RFC 9112, section 3.2.2. */
   readonly target: string
-  /** The leading part of the target's path that a router of the host has already matched, such as `/shop`. */
+  /** The leading part of the path that a router of the host has already matched, such as `/shop`. */
   readonly mountPath?: string | undefined
-  /** The client's address, where the door knows it. It is asked for before anything is waited for, or not at all. */
+  /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
-  /** The value of a header, by its lower-case name; several of one name are joined by a comma and a space. */
+  /** Returns the value of a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**
-   * The whole body.
+   * Reads the whole body.
    *
-   * @throws {PetStoreError} `payload_too_large` as soon as it is known to exceed `limit` bytes, `incomplete_body` where it
-   * breaks off, `body_already_read` where the host has read it and nothing exact is left
+   * @param limit - the largest body, in bytes
+   * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the body ends early;
+   * `body_already_read` if the host has read it and the exact bytes are lost
    */
   body(limit: number): Promise<Uint8Array>
 }
 
 /**
- * Reads a `Request` as plain values, without copying it.
+ * Converts a `Request` to plain values, without copying it.
  *
- * For whoever mounts the store behind a Fetch-style server of their own and knows the client's address.
+ * Use it behind a Fetch-style server if you know the client's address.
  *
  * @example
  * ```ts
@@ -48,20 +49,19 @@ export class FetchRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   protected readonly request: Request
-  readonly #address: string | undefined
+  readonly #clientAddress: string | undefined
 
-  constructor(request: Request, address?: string) {
+  constructor(request: Request, clientAddress?: string) {
     this.method = request.method
     this.target = request.url
     this.request = request
-    this.#address = address
+    this.#clientAddress = clientAddress
   }
 
   get clientAddress(): string | undefined {
-    return this.#address
+    return this.#clientAddress
   }
 
-  /** Requests of some hosts have none. */
   get signal(): AbortSignal | undefined {
     return this.request.signal
   }
@@ -71,12 +71,11 @@ export class FetchRequest implements ApiRequest {
   }
 
   async body(limit: number): Promise<Uint8Array> {
+    const { request } = this
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
-    const { request } = this
-    const stream = request.body
-    const isRead = request.bodyUsed || stream?.locked
+    const isRead = request.bodyUsed || request.body?.locked
     if (isRead && length !== '0') throw new PetStoreError('body_already_read')
-    return isRead || stream === null ? new Uint8Array() : readBody(request, limit, Number(length), this.signal)
+    return isRead || request.body === null ? new Uint8Array() : readBody(request, limit)
   }
 }

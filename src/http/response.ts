@@ -4,14 +4,14 @@ import { type ErrorCode, errorTable } from '../errors.ts'
 export interface ApiResponse {
   /** The HTTP status. */
   readonly status: number
-  /** Names and values by turns, as in Node's `rawHeaders`. */
+  /** Names and values in turn, as in Node's `rawHeaders`. A name may occur several times. */
   readonly headers: readonly string[]
-  /** The whole body; empty where there is none. */
+  /** The whole body; empty if there is none. */
   readonly body: string
 }
 
 /**
- * Makes a `Response` of plain values.
+ * Converts plain values to a `Response`.
  *
  * @example
  * ```ts
@@ -22,29 +22,26 @@ export interface ApiResponse {
  * ```
  */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
-  const response = new Response(body === '' ? null : body, status === 200 ? undefined : { status })
-  // Text has a type of its own, beside which ours would stand.
+  const response = new Response(body === '' ? null : body, { status })
+  // `new Response(text)` sets `text/plain`; remove it before adding our own type.
   response.headers.delete('Content-Type')
   for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i] as string, headers[i + 1] as string)
   return response
 }
 
-/** An error response: the three members of the contract, and the headers that go with the code. */
-export function errorReply(code: ErrorCode, headers: readonly string[] = [], message?: string): ApiResponse {
-  const { status, message: usual } = errorTable[code]
-  return jsonReply(status, JSON.stringify({ code, message: message ?? usual, status }), headers)
+/** Returns an error response: the three members of the interface, and the headers that go with the code. */
+export function errorResponse(code: ErrorCode, headers: readonly string[] = [], message?: string): ApiResponse {
+  const { status, message: defaultMessage } = errorTable[code]
+  return jsonResponse(status, JSON.stringify({ code, message: message ?? defaultMessage, status }), headers)
 }
 
-/**
- * A response of JSON, and the headers that go with it. It is for one key at one moment: a cache that is told to keep answers
- * by their status would hand it to strangers.
- */
-export function jsonReply(status: number, body: string, headers: readonly string[] = []): ApiResponse {
+/** Returns a JSON response. A cache must not store it, since it is for one key at one moment. */
+export function jsonResponse(status: number, body: string, headers: readonly string[] = []): ApiResponse {
   return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
 }
 
-/** The answer to HEAD in place of that to GET: without its body, but with the length of it (RFC 9110, section 8.6). */
-export function headReply(status: number, body: string, headers: readonly string[]): ApiResponse {
+/** Returns the response to HEAD: that of GET without its body, but with its length (RFC 9110, section 8.6). */
+export function headResponse(status: number, body: string, headers: readonly string[]): ApiResponse {
   const length = new TextEncoder().encode(body).length
   return { status, headers: [...headers, 'Content-Length', String(length)], body: '' }
 }

@@ -1,57 +1,57 @@
 import { IttyRouter } from 'itty-router/IttyRouter'
-import type { ApiResponse } from './response.ts'
-import { errorReply } from './response.ts'
+import type { Target } from './request-target.ts'
+import { type ApiResponse, errorResponse } from './response.ts'
 
-/** What a request asks for: an operation, the methods of a known path, or nothing that there is. */
+/** The operations, as the interface names them. */
+export type OperationName = 'listPets' | 'createPet' | 'getPet'
+
+/** What a method and a path ask for: an operation, another method of a known path, or an unknown path. */
 export type Route =
   | { readonly kind: 'listPets' | 'createPet' }
   | { readonly kind: 'getPet'; readonly petId: string }
   | { readonly kind: 'options' | 'otherMethod'; readonly allow: string }
   | { readonly kind: 'unknown' }
 
-/** The operations' names, as the contract has them. */
-export type OperationName = 'listPets' | 'createPet' | 'getPet'
+/** A handler of the router: it gets the parameters of the path. */
+type ToRoute = (request: { params: Record<string, string | undefined> }) => Route
 
-type Resolve = (request: { params: Record<string, string | undefined> }) => Route
-
-const table = compile()
-
-/** In a function: where a bundle's outermost scope has a `catch (e)`, terser loses what is called there as itty-router's `e`. */
-function compile() {
-  const router = IttyRouter()
-  router.get('/pets', (): Route => ({ kind: 'listPets' }))
-  router.post('/pets', (): Route => ({ kind: 'createPet' }))
-  router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
-  return router.routes
-}
+const router = IttyRouter()
+router.get('/pets', (): Route => ({ kind: 'listPets' }))
+router.post('/pets', (): Route => ({ kind: 'createPet' }))
+router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
 
 /**
- * Finds what a method on a path asks for. The path stands below the base path, such as `/pets/7`.
+ * Finds the route of a method and a path below the base path, such as `/pets/7`.
  *
- * It walks the router's own table of compiled patterns: the router's `fetch` would parse a URL for each request, and
- * knows neither HEAD nor which other methods a path takes.
+ * It reads the router's list of routes. `router.fetch` would parse a URL for each request, and it knows neither HEAD nor the
+ * other methods of a path, which `Allow` must list.
  */
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const [offered, pattern, [resolve], text] of table) {
-    // The text that most requests bring: it takes no pattern to know it.
-    const match = offered === wanted && (path === text || pattern.exec(path))
-    if (match) return (resolve as unknown as Resolve)({ params: (match as Partial<RegExpExecArray>).groups ?? {} })
+  for (const [offered, pattern, [toRoute]] of router.routes) {
+    const match = offered === wanted && pattern.exec(path)
+    if (match) return (toRoute as unknown as ToRoute)({ params: match.groups ?? {} })
   }
-  const others = table.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
+  const others = router.routes.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
   if (others.length === 0) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }
 
-/** The methods of a path (RFC 9110, section 10.2.1): HEAD goes with GET, and OPTIONS with every path. */
+/** Returns the `Allow` header of a path (RFC 9110, section 10.2.1). GET includes HEAD, and every path supports OPTIONS. */
 function allowHeader(methods: readonly string[]): string {
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ')
 }
 
-/** Answers a request that names no operation. */
-export function noOperation(route: Exclude<Route, { kind: OperationName }>): ApiResponse {
-  if (route.kind === 'unknown') return errorReply('route_not_found')
+/** Returns the response to a request that names no operation: 204 to OPTIONS, else 404 or 405. */
+export function routeErrorResponse(
+  route: Exclude<Route, { kind: OperationName }>,
+  target: Target,
+  basePath: string,
+): ApiResponse {
   if (route.kind === 'options') return { status: 204, headers: ['Allow', route.allow], body: '' }
-  return errorReply('method_not_allowed', ['Allow', route.allow], `This path takes only ${route.allow}.`)
+  if (route.kind === 'otherMethod')
+    return errorResponse('method_not_allowed', ['Allow', route.allow], `This path supports only ${route.allow}.`)
+  const hint = target.route === '' ? ` The API is at ${basePath}/pets.` : ''
+  return errorResponse('route_not_found', [], `There is nothing at this path.${hint}`)
 }

@@ -1,48 +1,42 @@
 import type { ApiRequest } from '../http/request.ts'
-import type { ApiResponse } from '../http/response.ts'
-import { errorReply } from '../http/response.ts'
+import { type ApiResponse, errorResponse } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { ownText } from '../support/own-text.ts'
 
-/** Who a request comes from: the holder of a live key, or a stranger and what was wrong with the credential. */
-export type Caller = { readonly key: ApiKey } | { readonly key?: undefined; readonly refusal: Refusal }
+/** The sender of a request: the holder of a valid key, or an anonymous client and what was wrong with its credential. */
+export type Caller =
+  | { readonly key: ApiKey }
+  | { readonly key?: undefined; readonly code: 'missing_api_key' | 'invalid_api_key'; readonly challenge: string }
 
-type Refusal = 'missing_api_key' | 'invalid_api_key'
+const CHALLENGE = 'Bearer realm="petstore"'
+const NO_CREDENTIAL: Caller = { code: 'missing_api_key', challenge: CHALLENGE }
+/** `error` is only for requests with a bearer token (RFC 6750, section 3.1). */
+const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
+const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
-const MISSING: Caller = { refusal: 'missing_api_key' }
-const INVALID: Caller = { refusal: 'invalid_api_key' }
+const SCHEME = /^bearer(?: |$)/i
+/**
+ * One token68 behind the scheme (RFC 6750, section 2.1). Two headers arrive joined by a comma, which no token68 contains. The
+ * number of spaces is limited because a cached token keeps its whole header in memory.
+ */
+const CREDENTIAL = /^bearer {1,64}([\w\-.~+/]+=*)$/i
 
-/** The credential of RFC 6750, section 2.1: the scheme, spaces, and one token68. Two headers come joined by a comma. */
-const BEARER = /^[Bb][Ee][Aa][Rr][Ee][Rr] +[\w\-.~+/]+=*$/
-
-/** Tells who a request comes from. */
+/** Finds the sender of a request. */
 export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {
   const header = request.header('authorization')
-  if (header === undefined) return MISSING
-  if (!BEARER.test(header)) return INVALID
-  const token = tokenOf(header)
-  return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID))
+  if (header === undefined) return NO_CREDENTIAL
+  const token = CREDENTIAL.exec(header)?.[1]
+  if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
+  return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID_TOKEN))
 }
 
-/** A key store may remember it: of a header that is mostly spaces, no more than the token then. */
-function tokenOf(header: string): string {
-  const start = header.lastIndexOf(' ') + 1
-  const token = header.slice(start)
-  return start > 'Bearer '.length ? ownText(token) : token
-}
-
-/**
- * A store may answer from a cache, so the times on the key are held against the clock here as well. A database's row may
- * say `null` for what it has not.
- */
+/** A key store may return a key from a cache, so its times are checked here too. A database row has `null` for no time. */
 function isLive(key: ApiKey, clock: Clock): boolean {
   return key.revokedAt == null && (key.expiresAt == null || key.expiresAt > clock.now())
 }
 
-/** Answers a stranger: 401, with the challenge of RFC 9110, section 11.6.1. */
-export function unauthorized(refusal: Refusal): ApiResponse {
-  const error = refusal === 'invalid_api_key' ? ', error="invalid_token"' : ''
-  return errorReply(refusal, ['WWW-Authenticate', `Bearer realm="petstore"${error}`])
+/** Returns a 401 with a challenge (RFC 9110, section 11.6.1). */
+export function unauthorized({ code, challenge }: Exclude<Caller, { key: ApiKey }>): ApiResponse {
+  return errorResponse(code, ['WWW-Authenticate', challenge])
 }

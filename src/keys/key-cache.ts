@@ -117,8 +117,8 @@ class KeyCache {
     this.#ttl = ttl
     this.#clock = clock
     this.#known = boundedMap(max)
-    this.#unknown = roomForTokens(max)
-    this.#lookUps = roomForTokens(max)
+    this.#unknown = boundedByLength(max)
+    this.#lookUps = boundedByLength(max)
     this.#max = max
   }
 
@@ -137,7 +137,7 @@ class KeyCache {
 
   forgetKey(id: string): void {
     for (const [token, { key }] of this.#known.entries()) if (key?.id === id) this.#known.delete(token)
-    this.#lookUps = roomForTokens(this.#max)
+    this.#lookUps = boundedByLength(this.#max)
   }
 
   /** A clock that was set back makes nothing fresher than it is. */
@@ -187,7 +187,7 @@ class KeyCache {
 }
 
 /** A token that nobody knows may be as long as a header: these are bounded by their characters as well. */
-function roomForTokens<Value extends object>(max: number): LRUCache<string, Value> {
+function boundedByLength<Value extends object>(max: number): LRUCache<string, Value> {
   const sizeCalculation = (_: Value, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
   return new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })
 }

@@ -1,17 +1,21 @@
 import type { Pet } from '../model.ts'
+import { keepJson } from '../pets/json.ts'
 import type { PetStorage } from '../ports.ts'
 
-/** How many ids share one entry of the index. */
+/** The number of ids that share one entry of the index. */
 const BLOCK = 64
 
-/** Animals in memory: all of them in one list, and those of each status in another, so that a page costs the page. */
+/**
+ * Keeps animals in memory: all of them in one list, and those of each status in a list of their own, so that the time of a page
+ * does not depend on the number of animals.
+ */
 export function memoryStorage(): PetStorage {
   const all: Pet[] = []
   const lists = { available: statusList(), pending: statusList(), sold: statusList() }
 
   return {
     list({ limit, after, status }) {
-      // Ids are counted from 1, so that an animal's id is the place of the one after it.
+      // Ids begin with 1, so the id of an animal is the index of the next one.
       const start = after === undefined || after < 0n ? 0 : Math.min(Number(after), all.length)
       if (status === undefined) return all.slice(start, start + limit)
       const { pets, index } = lists[status]
@@ -22,6 +26,7 @@ export function memoryStorage(): PetStorage {
       const id = BigInt(all.length + 1)
       const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status })
       if (all.length % BLOCK === 0) for (const { pets, index } of Object.values(lists)) index.push(pets.length)
+      keepJson(pet)
       all.push(pet)
       if (status !== undefined) lists[status].pets.push(pet)
       return pet
@@ -30,12 +35,12 @@ export function memoryStorage(): PetStorage {
   }
 }
 
-/** The animals of one status, and how many of them stand before each block of ids. */
+/** The animals of one status, and for each block of ids how many of them come before it. */
 function statusList(): { readonly pets: Pet[]; readonly index: number[] } {
   return { pets: [], index: [] }
 }
 
-/** Where the ids greater than `after` begin: somewhere in the part of its block, however many animals there are. */
+/** Returns the index of the first id greater than `after`. The block of `after` bounds the binary search. */
 function firstAfter(pets: readonly Pet[], index: readonly number[], after: number): number {
   const block = Math.floor(after / BLOCK)
   let low = index[block] ?? pets.length

@@ -1,26 +1,24 @@
-import { isInt64 } from './json.ts'
+import { isInt64 } from '../model.ts'
 
-/** Written into every cursor, so that one of another layout is told apart when the layout changes. */
+/** Part of every cursor, so that a cursor of another layout can be told apart later. */
 const VERSION = '1'
 
-/** An opaque text that stands for "after this id". Base64 of digits, colon and minus holds neither `+` nor `/`. */
+/** Returns an opaque text for "the animals after this id". Base64 of digits, colon and minus contains neither `+` nor `/`. */
 export function encodeCursor(after: bigint): string {
-  const text = btoa(`${VERSION}:${after}`)
-  const padding = text.indexOf('=')
-  return padding === -1 ? text : text.slice(0, padding)
+  return btoa(`${VERSION}:${after}`).replace(/=+$/, '')
 }
 
-/** The id that a cursor stands for; `undefined` for any text that {@link encodeCursor} does not write. */
+/** Returns the id of a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */
 export function decodeCursor(cursor: string): bigint | undefined {
-  const [version, id] = decode(cursor).split(':')
+  const [version, id] = decodeBase64(cursor).split(':')
   if (version !== VERSION || id === undefined || !/^-?\d{1,19}$/.test(id)) return undefined
   const after = BigInt(id)
   return isInt64(after) && encodeCursor(after) === cursor ? after : undefined
 }
 
-function decode(cursor: string): string {
+function decodeBase64(text: string): string {
   try {
-    return atob(cursor)
+    return atob(text)
   } catch {
     return ''
   }

@@ -1,32 +1,26 @@
 import { parse } from 'lossless-json'
 import { PetStoreError } from '../errors.ts'
-import { type Pet, petStatuses } from '../model.ts'
+import { isInt64, type Pet, petStatuses } from '../model.ts'
 import { describe, JsonNumber } from '../support/describe-value.ts'
 
-const DEEPEST = 256
-const LONGEST_REASON = 200
+/** The deepest nesting, and the longest message of the parser that is passed on. */
+const MAX_DEPTH = 256
+const MAX_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Whether an integer fits into 64 bits. */
-export function isInt64(value: bigint): boolean {
-  return value >= INT64_MIN && value <= INT64_MAX
-}
-
 /**
- * Reads a body as JSON: int64 numbers come as `bigint`, any other number as {@link JsonNumber}.
+ * Parses a body as JSON. Int64 numbers become `bigint`, other numbers a {@link JsonNumber}.
  *
  * @throws {PetStoreError} `malformed_json`
  */
 export function readJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
   const { depth, members } = outline(text)
-  if (depth > DEEPEST) throw malformed(`expected at most ${DEEPEST} levels of nesting, got ${depth}`)
+  if (depth > MAX_DEPTH) throw malformed(`expected at most ${MAX_DEPTH} levels of nesting, got ${depth}`)
   const value = parseText(text)
-  if (countMembers(value) < members) throw malformed('expected every member name once in its object, got one repeated')
+  if (countMembers(value) < members) throw malformed('expected each member name once in its object, got one repeated')
   return value
 }
 
@@ -34,7 +28,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw malformed('expected UTF-8, got bytes that are not')
+    throw malformed('expected UTF-8, got other bytes')
   }
 }
 
@@ -42,9 +36,9 @@ function parseText(text: string): unknown {
   try {
     return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
-    // The parser shows names and numbers whole, and may stop at half a character.
+    // The parser quotes names and numbers in full, and may cut a surrogate pair.
     throw malformed(
-      error instanceof SyntaxError ? error.message.slice(0, LONGEST_REASON).toWellFormed() : 'it cannot be read',
+      error instanceof SyntaxError ? error.message.slice(0, MAX_REASON).toWellFormed() : 'the parser failed',
     )
   }
 }
@@ -54,10 +48,10 @@ function malformed(why: string): PetStoreError {
 }
 
 /**
- * The depth of a text's nesting, and the number of its members where it is well-formed.
+ * Returns the depth of a JSON text, and the number of its members.
  *
- * The parser recurses, so the depth must be known before it runs; and it lets a repeated name pass where both values are
- * equal, so the members are counted.
+ * The parser recurses, so the depth must be checked first. It also accepts a repeated name if both values are equal, so the
+ * members are counted.
  */
 function outline(text: string): { depth: number; members: number } {
   let depth = 0
@@ -84,11 +78,11 @@ function countMembers(value: unknown): number {
 }
 
 const PARSE_OPTIONS = { parseNumber: readNumber }
-/** Categories are few and have small numbers mostly: animals share them. */
+/** Most category ids are small; animals share their `bigint`. */
 const SMALL = new Map(Array.from({ length: 256 }, (_, i) => [String(i), BigInt(i)]))
 const PLAIN = /^-?\d{1,18}$/
 
-/** A JSON number as `bigint` where it is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
+/** Returns a `bigint` if a JSON number is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
 function readNumber(text: string): bigint | JsonNumber {
   const small = SMALL.get(text)
   if (small !== undefined) return small
@@ -112,39 +106,50 @@ function trimZeros(digits: string): string {
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 
-/** Writes an animal. @throws {TypeError} where a storage has given something else */
+/** The JSON of animals that never change: a page of them joins these texts, which takes less than half the time. */
+const keptTexts = new WeakMap<Pet, string>()
+
+/** Writes an animal once and for all. Only for storages that never change the object. */
+export function keepJson(pet: Pet): void {
+  keptTexts.set(pet, write(pet))
+}
+
+/** Writes an animal as JSON. @throws {TypeError} if the storage has returned something else */
 export function writePet(pet: Pet): string {
+  return keptTexts.get(pet) ?? write(pet)
+}
+
+/** Writes animals as a JSON array. A hole in the array is an error too. */
+export function writePets(pets: readonly Pet[]): string {
+  // Two joins return one flat string. Node sends a concatenation of many strings more slowly.
+  return ['[', Array.from(pets, writePet).join(), ']'].join('')
+}
+
+function write(pet: Pet): string {
   const { id, name, categoryId, status } = Object(pet) as Pet
-  if (!isPet(pet)) throw unexpected('id, name, categoryId, status', id, name, categoryId, status)
-  const tail = status == null ? '}' : `,"status":${quote(status)}}`
-  return `{"id":${integer(id)},"name":${quote(name)},"categoryId":${integer(categoryId)}${tail}`
+  if (!isPet(pet)) {
+    const received = [id, name, categoryId, status].map(describe).join(', ')
+    throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)
+  }
+  const end = status == null ? '}' : `,"status":"${status}"}`
+  return `{"id":${integer(id)},"name":${quote(name)},"categoryId":${integer(categoryId)}${end}`
 }
 
-/** What a storage should have given, and what came. */
-export function unexpected(what: string, ...came: unknown[]): TypeError {
-  return new TypeError(`storage: expected ${what}, got ${came.map(describe).join(', ')}`)
-}
-
-/** Whether a storage has really given an animal. Whole numbers will do where it is written in plain JavaScript. */
+/** Storages in plain JavaScript may return whole numbers instead of `bigint`. */
 function isPet(pet: Partial<Pet> | null | undefined): boolean {
   return (
-    isWhole(pet?.id) &&
+    isInteger(pet?.id) &&
     typeof pet?.name === 'string' &&
-    isWhole(pet.categoryId) &&
+    isInteger(pet.categoryId) &&
     (pet.status == null || petStatuses.includes(pet.status))
   )
 }
 
-function isWhole(value: unknown): boolean {
+function isInteger(value: unknown): boolean {
   return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
 
-/** Writes animals as an array: one flat string, as a rope of many pieces would be slow to measure and to send. */
-export function writePets(pets: readonly Pet[]): string {
-  return ['[', Array.from(pets, writePet).join(), ']'].join('')
-}
-
-/** Small integers are written faster as numbers. */
+/** V8 converts a small number to text faster than a `bigint`. */
 function integer(value: bigint): string {
   const number = Number(value)
   return Number.isSafeInteger(number) ? String(number) : String(value)

@@ -1,64 +1,78 @@
-import { requireJson } from '../http/media-type.ts'
+import { rejectOtherMediaTypes } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import type { Target } from '../http/request-target.ts'
-import type { ApiResponse } from '../http/response.ts'
-import { errorReply, jsonReply } from '../http/response.ts'
-import type { NewPet, PetStatus } from '../model.ts'
+import { type ApiResponse, errorResponse, jsonResponse } from '../http/response.ts'
+import { isInt64, type NewPet, type Pet, type PetStatus } from '../model.ts'
 import type { MaybePromise, PetStorage } from '../ports.ts'
+import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { isInt64, readJson, writePet } from './json.ts'
-import type { LinkBase } from './link.ts'
-import { parsePageQuery } from './pagination.ts'
-import { parseNewPet } from './schemas.ts'
-import type { PageWriter } from './written-page.ts'
+import { readJson, writePet, writePets } from './json.ts'
+import { nextPageHeaders, parsePageQuery } from './pagination.ts'
+import { type newPetSchema, parseNewPet } from './schemas.ts'
 
-/** `GET /pets`: one page, and a Link to the next where there is one (RFC 8288). */
+/** `GET /pets`: returns one page, and where the next one is. */
 export function listPets(
   storage: PetStorage,
   request: ApiRequest,
   target: Target,
-  linkBase: LinkBase,
-  writePage: PageWriter,
+  linkBase: string,
 ): MaybePromise<ApiResponse> {
-  target.page ??= parsePageQuery(target.query)
-  const { limit, after, status } = target.page
-  // One animal more than asked for tells whether there is a next page.
+  const { limit, after, status } = parsePageQuery(target.query)
+  // One animal more than requested shows whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
-    const page = writePage(found, limit)
-    return found.length > limit ? page.reply(target, linkBase) : jsonReply(200, page.body)
+    if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describe(found)}`)
+    const page: readonly Pet[] = found.slice(0, limit)
+    const body = writePets(page)
+    if (found.length <= limit) return jsonResponse(200, body)
+    return jsonResponse(200, body, nextPageHeaders(linkBase, target, (page.at(-1) as Pet).id))
   })
 }
 
-/** `POST /pets`: adds one animal. */
+/** The options that decide which animals may be added. */
+export interface BodyRules {
+  /** The largest body, in bytes. */
+  readonly bodyLimit: number
+  readonly newPet: ReturnType<typeof newPetSchema>
+  readonly defaultStatus: PetStatus | null
+}
+
+/**
+ * `POST /pets`: adds one animal.
+ *
+ * @param linkBase - where `Location` begins; `undefined` if no operation reads a single animal any more
+ */
 export function createPet(
   storage: PetStorage,
   request: ApiRequest,
-  bodyLimit: number,
-  defaultStatus: PetStatus | null,
+  { bodyLimit, newPet, defaultStatus }: BodyRules,
+  linkBase: string | undefined,
 ): MaybePromise<ApiResponse> {
-  requireJson(request)
+  const refusal = rejectOtherMediaTypes(request)
+  if (refusal) return refusal
   return andThen(request.body(bodyLimit), (bytes) => {
-    const pet = withStatus(parseNewPet(readJson(bytes)), defaultStatus)
-    return andThen(storage.create(pet, request), (created) => jsonReply(201, writePet(created)))
+    const pet = withStatus(parseNewPet(newPet, readJson(bytes)), defaultStatus)
+    return andThen(storage.create(pet, request), (created) => {
+      const body = writePet(created)
+      return jsonResponse(201, body, linkBase === undefined ? [] : ['Location', `${linkBase}/pets/${created.id}`])
+    })
   })
 }
 
-function withStatus(pet: NewPet, defaultStatus: PetStatus | null): NewPet {
-  return pet.status === undefined && defaultStatus !== null
-    ? { name: pet.name, categoryId: pet.categoryId, status: defaultStatus }
-    : pet
+function withStatus({ name, categoryId, status }: NewPet, defaultStatus: PetStatus | null): NewPet {
+  const kept = status ?? defaultStatus
+  return kept === null ? { name, categoryId } : { name, categoryId, status: kept }
 }
 
-/** `GET /pets/{petId}`, deprecated: reads one animal. */
+/** `GET /pets/{petId}`, deprecated: returns one animal. */
 export function getPet(storage: PetStorage, request: ApiRequest, petId: string): MaybePromise<ApiResponse> {
   const id = parsePetId(petId)
-  if (id === undefined) return errorReply('pet_not_found')
+  if (id === undefined) return errorResponse('pet_not_found')
   return andThen(storage.get(id, request), (pet) =>
-    pet == null ? errorReply('pet_not_found') : jsonReply(200, writePet(pet)),
+    pet == null ? errorResponse('pet_not_found') : jsonResponse(200, writePet(pet)),
   )
 }
 
-/** A canonical decimal int64; `undefined` for any other text, which names no animal. */
+/** Returns a canonical decimal int64. Any other text names no animal. */
 function parsePetId(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
   const id = BigInt(text)

@@ -1,68 +1,65 @@
 import { PetStoreError } from '../errors.ts'
-import { petStatuses } from '../model.ts'
+import type { Target } from '../http/request-target.ts'
 import type { PetQuery } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
-
-const DEFAULT_LIMIT = 20
-
-const readers = {
-  limit: { expected: 'a whole number from 1 to 100', read: readLimit },
-  status: {
-    expected: `one of ${petStatuses.join(', ')}`,
-    read: (text: string) => petStatuses.find((status) => status === text),
-  },
-  cursor: { expected: 'a cursor from the Link header of an earlier page', read: decodeCursor },
-}
+import { encodeCursor } from './cursor.ts'
+import { listQuerySchema, problemsOf } from './schemas.ts'
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
  *
- * @throws {PetStoreError} `invalid_parameter`, naming every parameter that is wrong, what was expected and what came
+ * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
 export function parsePageQuery(query: string): PetQuery {
+  if (query === '') return { limit: 20 }
   const parameters = searchParams(query)
-  const problems: string[] = []
-  const read = <Name extends keyof typeof readers>(name: Name) => readOne(parameters.getAll(name), name, problems)
-  const page = { limit: read('limit') ?? DEFAULT_LIMIT, status: read('status'), after: read('cursor') }
-  if (problems.length > 0)
-    throw new PetStoreError('invalid_parameter', `The query is not valid: ${problems.join('; ')}.`)
-  return page
-}
-
-type ReadBy<Name extends keyof typeof readers> = ReturnType<(typeof readers)[Name]['read']>
-
-function readOne<Name extends keyof typeof readers>(
-  values: readonly string[],
-  name: Name,
-  problems: string[],
-): ReadBy<Name> | undefined {
-  const [text] = values
-  if (text === undefined) return undefined
-  const { expected, read } = readers[name]
-  const value = values.length === 1 ? read(text) : undefined
-  if (value === undefined) {
-    const got = values.length === 1 ? `got ${describe(text)}` : `once, got ${values.length} values`
-    problems.push(`${name}: expected ${expected}, ${got}`)
+  const input: Record<string, string | readonly string[]> = {}
+  for (const name of Object.keys(listQuerySchema.shape)) {
+    const values = parameters.getAll(name)
+    // A repeated parameter stays an array, which no schema accepts.
+    if (values.length > 0) input[name] = values.length === 1 ? (values[0] as string) : values
   }
-  return value as ReadBy<Name> | undefined
+  const result = listQuerySchema.safeParse(input)
+  if (result.success) return { limit: result.data.limit, status: result.data.status, after: result.data.cursor }
+  throw new PetStoreError(
+    'invalid_parameter',
+    `The query is not valid: ${problemsOf(result.error, input, describeValues)}.`,
+  )
 }
 
-/** A query may begin with a question mark of its own, which would be taken for the one before it. */
+function describeValues(value: unknown): string {
+  return Array.isArray(value) ? `${value.length} values` : describe(value)
+}
+
+/** `URLSearchParams` drops a leading question mark, which may belong to the query. */
 function searchParams(query: string): URLSearchParams {
   return new URLSearchParams(`?${query}`)
 }
 
-/** Decimal digits without a sign or a leading zero. */
-function readLimit(text: string): number | undefined {
-  return /^(?:[1-9]\d?|100)$/.test(text) ? Number(text) : undefined
+/** Returns the headers that lead to the page after the animal `last`: `Link` (RFC 8288) and the bare cursor. */
+export function nextPageHeaders(base: string, { route, query }: Target, last: bigint): string[] {
+  const cursor = encodeCursor(last)
+  const parameters = searchParams(query)
+  const kept = ['limit', 'status'].filter((name) => parameters.has(name))
+  const next = [...kept.map((name) => `${name}=${parameters.get(name)}`), `cursor=${cursor}`].join('&')
+  return ['Link', `<${base}${route}?${next}>; rel="next"`, 'X-Next-Cursor', cursor]
 }
 
-/** The query of the page that follows the animal `last`, with what the client asked for kept. */
-export function nextQuery(query: string, last: bigint): string {
-  const cursor = `cursor=${encodeCursor(last)}`
-  if (query === '') return cursor
-  const parameters = searchParams(query)
-  const kept = (['limit', 'status'] as const).filter((name) => parameters.has(name))
-  return [...kept.map((name) => `${name}=${parameters.get(name)}`), cursor].join('&')
+/** Returns where links begin: the path or address of the API as the client sees it. */
+export type LinkBase = (target: Target) => string
+
+/** Links begin with the path that the client requested, or with the public address. The Host header plays no part. */
+export function linkBaseOf(basePath: string, publicUrl: string | undefined): LinkBase {
+  const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
+  if (publicUrl === undefined) return requested
+  const { origin, pathname } = new URL(publicUrl)
+  const prefix = pathname.replace(/\/+$/, '')
+  if (prefix === '') return (target) => origin + requested(target)
+  const address = origin + (prefix.endsWith(basePath) ? prefix : prefix + basePath)
+  return () => address
+}
+
+/** The prefix of a host may contain characters that end a link, or begin with two slashes, which would name a host. */
+function escapePath(path: string): string {
+  return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')
 }

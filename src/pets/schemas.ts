@@ -1,61 +1,107 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import { type NewPet, type PetStatus, petStatuses } from '../model.ts'
+import { INT64_MAX, INT64_MIN, type NewPet, petStatuses } from '../model.ts'
 import { describe, JsonNumber } from '../support/describe-value.ts'
+import { decodeCursor } from './cursor.ts'
 
-/** Whether a value is a name: a text that is not blank, and such that every back end can keep it as it is. */
-export function isName(value: unknown): boolean {
-  return typeof value === 'string' && /[^\s\u0085]/.test(value) && !value.includes('\u0000') && value.isWellFormed()
+// The error of each schema says what is expected; `problemsOf` adds the field and what was received.
+
+/** Characters that some database cannot store: U+0000 and lone surrogates. */
+function isStorable(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed()
 }
 
-/** Absent, or one of the values. */
-function isStatus(value: unknown): boolean {
-  return value === undefined || petStatuses.includes(value as PetStatus)
+function nameSchema(maxLength: number) {
+  const error = `a string of at most ${maxLength} characters, one of them not white space, without U+0000 and lone surrogates`
+  return z.string(error).check(
+    z.maxLength(maxLength, error),
+    // JavaScript's `\s` lacks U+0085, which Unicode counts as white space.
+    z.regex(/[^\s\u0085]/, error),
+    z.refine(isStorable, error),
+  )
 }
 
-/** What a function can tell. In zod's own words, a string, an integer and an optional enum, it would be 4 % of the whole core. */
-const checked = (isValid: (value: unknown) => boolean) =>
-  z.unknown().check(({ value, issues }) => {
-    if (!isValid(value)) issues.push({ code: 'custom', input: value })
-  })
+const INT64 = 'an integer from -2^63 to 2^63-1'
+const int64Schema = z.bigint(INT64).check(z.minimum(INT64_MIN, INT64), z.maximum(INT64_MAX, INT64))
+const statusSchema = z.enum(petStatuses, `one of ${petStatuses.join(', ')}`)
 
-/** The members of the body of createPet. Numbers of the text that are no int64 do not come as `bigint`. */
-const newPet = {
-  name: checked(isName),
-  categoryId: checked((value) => typeof value === 'bigint'),
-  status: checked(isStatus),
+/** Returns the schema of the body of createPet. */
+export function newPetSchema(maxNameLength: number) {
+  return z.object(
+    { name: nameSchema(maxNameLength), categoryId: int64Schema, status: z.optional(statusSchema) },
+    'an object with name and categoryId',
+  )
 }
 
-const expected: Record<keyof NewPet, string> = {
-  name: 'a string with a character that is not white space, without U+0000 and lone surrogates',
-  categoryId: 'an integer from -2^63 to 2^63-1',
-  status: `one of ${petStatuses.join(', ')}`,
-}
+/** The schema of an animal that the service returns. */
+export const petSchema = z.object({
+  id: int64Schema,
+  name: z.string(),
+  categoryId: int64Schema,
+  status: z.optional(statusSchema),
+})
+
+/** The schema of an error body. */
+export const errorSchema = z.object({ code: z.string(), message: z.string(), status: z.int() })
+
+const LIMIT = 'a whole number from 1 to 100'
+const CURSOR = 'a cursor from an earlier page'
+
+/** The schema of the query of listPets, from text. */
+export const listQuerySchema = z.object({
+  limit: z._default(
+    z.pipe(
+      z.pipe(z.string(LIMIT).check(z.regex(/^[1-9]\d*$/, LIMIT)), z.transform(Number)),
+      z.int(LIMIT).check(z.minimum(1, LIMIT), z.maximum(100, LIMIT)),
+    ),
+    20,
+  ),
+  status: z.optional(statusSchema),
+  cursor: z.optional(
+    z.pipe(
+      z.string(CURSOR),
+      z.transform((text, { issues }) => {
+        const after = decodeCursor(text)
+        if (after === undefined) issues.push({ code: 'custom', input: text, message: CURSOR })
+        return after
+      }),
+    ),
+  ),
+})
 
 /**
- * Checks a body that was read as JSON. Only members that the body itself has are looked at, and none in a prototype.
+ * Checks a body that was parsed from JSON.
  *
- * @throws {PetStoreError} `invalid_body`, naming every field that is wrong, what was expected and what came
+ * @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was received
  */
-export function parseNewPet(body: unknown): NewPet {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof JsonNumber) {
-    throw invalidBody([`expected an object with name and categoryId, got ${describe(body)}`])
-  }
-  const problems: string[] = []
-  const read = (field: keyof NewPet): unknown => {
-    const value = Object.hasOwn(body, field) ? (body as Partial<NewPet>)[field] : undefined
-    if (!newPet[field].safeParse(value).success)
-      problems.push(`${field}: expected ${expected[field]}, got ${describe(value)}`)
-    return value
-  }
-  const name = read('name') as string
-  const categoryId = read('categoryId') as bigint
-  const status = read('status')
-  if (problems.length > 0) throw invalidBody(problems)
-  // The status in this module's own text: whoever keeps the animal keeps no text of the body for it.
-  return { name, categoryId, status: petStatuses.find((known) => known === status) }
+export function parseNewPet(schema: ReturnType<typeof newPetSchema>, body: unknown): NewPet {
+  // Nothing is read from a prototype: a body may contain a member named `__proto__`.
+  const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber)
+  // zod takes an array for an object.
+  const result = schema.safeParse(isRecord ? ownMembers(body, Object.keys(schema.shape)) : null)
+  if (result.success) return result.data
+  throw new PetStoreError('invalid_body', `The body is not a valid animal: ${problemsOf(result.error, body)}.`)
 }
 
-function invalidBody(problems: readonly string[]): PetStoreError {
-  return new PetStoreError('invalid_body', `The body is not a valid animal: ${problems.join('; ')}.`)
+function ownMembers(body: object, names: readonly string[]): Record<string, unknown> {
+  const members: Record<string, unknown> = Object.create(null)
+  for (const name of names) members[name] = ownValue(body, name)
+  return members
+}
+
+function ownValue(body: object, name: PropertyKey): unknown {
+  return Object.hasOwn(body, name) ? (body as Record<PropertyKey, unknown>)[name] : undefined
+}
+
+/** Returns every problem that a schema has found, one per field: `limit: expected …, got …`. */
+export function problemsOf({ issues }: z.core.$ZodError, input: unknown, describeValue = describe): string {
+  const problems = new Map<string, string>()
+  for (const { path, message } of issues) {
+    const [field] = path
+    const value = field === undefined ? input : ownValue(input as object, field)
+    const problem = `expected ${message}, got ${describeValue(value)}`
+    if (!problems.has(String(field)))
+      problems.set(String(field), field === undefined ? problem : `${String(field)}: ${problem}`)
+  }
+  return [...problems.values()].join('; ')
 }

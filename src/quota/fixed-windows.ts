@@ -39,7 +39,7 @@ function windowEnd(now: number, length: number): number {
 }
 
 /** How a subject stands at `now` that has spent nothing. */
-export function untouched(now: number): QuotaCount {
+export function untouchedCount(now: number): QuotaCount {
   return {
     granted: true,
     now,

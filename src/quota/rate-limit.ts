@@ -1,112 +1,88 @@
 import { errorTable } from '../errors.ts'
-import type { ApiRequest } from '../http/request.ts'
-import type { ApiResponse } from '../http/response.ts'
-import { errorReply } from '../http/response.ts'
-import type { Caller } from '../keys/authenticate.ts'
+import { type ApiResponse, errorResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
-import { isFixed } from '../support/is-fixed.ts'
+import { addressGroup } from '../support/address-group.ts'
 import { isCount } from '../support/predicates.ts'
 
 /** The option `ban`. */
 export interface BanOptions {
   /** Refusals within one minute that start a ban. @default the per-minute limit in force for the key */
   readonly afterRefusals?: number | undefined
-  /** How long a ban lasts, in seconds. @default 300 */
+  /** Length of a ban, in seconds. @default 300 */
   readonly seconds?: number | undefined
 }
 
-/** How quota is kept: what the options say, with nothing left open. */
-interface QuotaRules {
+/** The options that decide how requests are counted, with defaults filled in. */
+export interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
   readonly anonymous: PlanLimits
+  /** Requests without a valid key are counted by IPv6 prefix of this many bits. */
+  readonly ipv6Prefix: number
   readonly ban: { readonly afterRefusals: number | undefined; readonly seconds: number } | false
-  readonly subjectOf: (key: ApiKey) => string
 }
 
-/** Why a request is not served now, and after how many seconds it would be. */
-export interface Refusal {
+/** Why a request is refused. */
+interface Refusal {
   readonly code: 'rate_limit_exceeded' | 'api_key_banned'
+  /** Whole seconds after which the client is served again. */
   readonly retryAfter: number
 }
 
-/** What the three headers state, and whether the request may go on. Times in milliseconds since the Unix epoch. */
+/** What the rate-limit headers state. Times are in milliseconds since the Unix epoch. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
   readonly resetsAt: number
-  /** Set where the request is refused. */
   readonly refusal?: Refusal
 }
 
-/** The limits that hold for a caller. @throws {Error} where the plan of a key is not known and it has none of its own */
-export function limitsOf({ key }: Caller, { plans, anonymous }: QuotaRules): PlanLimits {
+/**
+ * Returns the limits of a key, or those of anonymous clients if there is no key.
+ *
+ * @throws {Error} if neither the key nor its plan has valid limits
+ */
+export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRules): PlanLimits {
   if (key === undefined) return anonymous
   const limits = key.limits ?? (Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined)
   if (!isCount(limits?.perMinute) || !isCount(limits.perDay))
     throw new Error(
-      `key ${key.id}: neither it nor plan "${key.plan}" has limits { perMinute, perDay }, whole numbers of at least 1`,
+      `key ${key.id}: expected limits { perMinute, perDay } on the key or on its plan "${key.plan}", whole numbers of at least 1`,
     )
   return limits
 }
 
-/** What is known of a request that is to be counted. */
-interface Counted {
-  readonly request: ApiRequest
-  /** `null` where it was not asked for yet. */
-  readonly clientAddress: string | null | undefined
-  readonly limits: PlanLimits
-}
-
-/** What is to be counted for a caller; `undefined` for a stranger whose address nobody knows. */
-export function quotaRequest(
-  caller: Caller,
-  counted: Counted,
-  rules: QuotaRules,
-  now: number,
-): QuotaRequest | undefined {
-  const { key } = caller
-  const { limits } = counted
-  if (key === undefined) {
-    const clientAddress = counted.clientAddress === null ? counted.request.clientAddress : counted.clientAddress
-    return !clientAddress
-      ? undefined
-      : { subject: `address:${clientAddress}`, anonymous: true, limits, ban: false, now }
-  }
-  const { ban } = rules
+/** Returns how a request with this key is counted: keys with the same account share one allowance. */
+export function keyQuotaRequest(key: ApiKey, limits: PlanLimits, { ban }: QuotaRules, now: number): QuotaRequest {
+  // Without this check, all keys without an id would share one counter.
+  if (!key.account && !key.id) throw new Error('key store: expected a key with an id, got one without')
+  const subject = key.account ? `account:${key.account}` : `key:${key.id}`
   const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
-  return { subject: rules.subjectOf(key), anonymous: false, limits, ban: rule, now }
+  return { subject, anonymous: false, limits, ban: rule, now }
 }
 
-/**
- * Makes the reader of what a key's requests are counted under. It remembers the text for a key that cannot
- * change: looking up a text that was just made takes longer than all else about a count in memory.
- */
-export function subjectReader(): QuotaRules['subjectOf'] {
-  const subjects = new WeakMap<ApiKey, string>()
-  return (key) => {
-    const known = subjects.get(key)
-    if (known !== undefined) return known
-    // Customers would share what is counted under a name that is none.
-    if (!key.account && !key.id) throw new Error('key store: expected a key with an id, got one without')
-    const subject = key.account ? `account:${key.account}` : `key:${key.id}`
-    if (isFixed(key)) subjects.set(key, subject)
-    return subject
-  }
+/** Returns how a request without a valid key is counted: by client address, IPv6 by prefix. */
+export function anonymousQuotaRequest(
+  clientAddress: string,
+  { anonymous, ipv6Prefix }: QuotaRules,
+  now: number,
+): QuotaRequest {
+  const subject = `address:${addressGroup(clientAddress, ipv6Prefix)}`
+  return { subject, anonymous: true, limits: anonymous, ban: false, now }
 }
 
-/** Reads a count as what a client is told: of the two windows, the one that binds first. */
+/** Returns what a count means for the client: of the two windows, the one with fewer requests remaining. */
 export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
   const inDay = Math.max(0, limits.perDay - count.usedInDay)
   const byDay = inDay < inMinute || (inDay === inMinute && count.dayEndsAt > count.minuteEndsAt)
   const limit = byDay ? limits.perDay : limits.perMinute
-  if (!count.granted) return refusal(count, limit, inMinute, inDay)
+  if (!count.granted) return refusedAllowance(count, limit, inMinute, inDay)
   return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
 }
 
-/** Covers every reason at once, so that a client that waits this long is served. */
-function refusal(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
+/** Covers the ban and every exhausted window, so that a client that waits until the reset is served. */
+function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
   const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
   const resetsAt = Math.max(windowsEnd, count.bannedUntil)
   const retryAfter = Math.max(1, Math.ceil((resetsAt - count.now) / 1000))
@@ -114,7 +90,7 @@ function refusal(count: QuotaCount, limit: number, inMinute: number, inDay: numb
   return { limit, remaining: 0, resetsAt, refusal: { code, retryAfter } }
 }
 
-/** The three headers of the contract, part 8.2. Reset is in whole seconds since the Unix epoch. */
+/** Returns the three rate-limit headers of the interface, section 8.2. The reset is in Unix seconds. */
 export function rateLimitHeaders({ limit, remaining, resetsAt }: Allowance): string[] {
   return [
     'X-RateLimit-Limit',
@@ -126,8 +102,8 @@ export function rateLimitHeaders({ limit, remaining, resetsAt }: Allowance): str
   ]
 }
 
-/** Answers a refused request: 429, with Retry-After in seconds (RFC 9110, section 10.2.3). */
+/** Returns a 429 with `Retry-After` in seconds (RFC 9110, section 10.2.3). */
 export function tooManyRequests({ code, retryAfter }: Refusal): ApiResponse {
   const seconds = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
-  return errorReply(code, ['Retry-After', String(retryAfter)], `${errorTable[code].message} Retry after ${seconds}.`)
+  return errorResponse(code, ['Retry-After', String(retryAfter)], `${errorTable[code].message} Retry after ${seconds}.`)
 }

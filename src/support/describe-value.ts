@@ -1,6 +1,7 @@
-const LONGEST = 40
+/** The longest text in a message, in UTF-16 code units. */
+const MAX_LENGTH = 40
 
-/** A number of a JSON text that is no int64: kept as it was written, for the message that refuses it. */
+/** A JSON number that is not an int64, as it was written. */
 export class JsonNumber {
   readonly text: string
   constructor(text: string) {
@@ -8,7 +9,7 @@ export class JsonNumber {
   }
 }
 
-/** What came, in a few words, for the message that says what was expected instead. */
+/** Returns a value in a few words, for an error message. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null || typeof value === 'boolean') return String(value)
@@ -21,5 +22,5 @@ export function describe(value: unknown): string {
 }
 
 function shorten(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
 }

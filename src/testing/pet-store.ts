@@ -1,10 +1,10 @@
 import { isBelow, pathOf } from '../http/request-target.ts'
 import { memory } from '../memory/index.ts'
-import { checkPetStoreOptions, type PetStoreOptions } from '../options.ts'
+import type { PetStoreOptions } from '../options.ts'
 import { createPetStore, type PetStore } from '../pet-store.ts'
-import { linkBase } from '../pets/link.ts'
+import { linkBaseOf } from '../pets/pagination.ts'
 import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { invalidOption } from '../support/option-rules.ts'
+import { invalidOption, isObject } from '../support/option-rules.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 
 /** A pet store of a test's own, and what a test wants to move or look into. */
@@ -48,7 +48,7 @@ const OWN = ['storage', 'keyStore', 'quota'] as const
  * ```
  */
 export async function createTestPetStore(options: TestPetStoreOptions = {}): Promise<TestPetStore> {
-  checkPetStoreOptions(options)
+  if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
   const { clock = manualClock() } = options
   const given: PetStoreOptions = options
   const own = OWN.find((name) => given[name] !== undefined)
@@ -57,7 +57,7 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore(Object.assign(Object.create(options) as PetStoreOptions, backEnd, { clock }))
   const { basePath } = petStore
-  const address = linkBase(basePath, options.publicUrl)({ path: basePath, route: '' })
+  const address = linkBaseOf(basePath, options.publicUrl)({ path: basePath, route: '', query: '' })
   const request = (asked: string, init: RequestInit = {}) => {
     if (typeof asked !== 'string' || /^(?!https?:)\w/.test(asked))
       throw invalidOption('path', 'a path such as "/pets"', asked)

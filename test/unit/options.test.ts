@@ -150,6 +150,8 @@ describe('a wrong option is an error that names it', () => {
       anonymous: { perMinute: 60, perDay: 1000 },
       ban: { seconds: 300 },
       defaultStatus: 'available',
+      ipv6Prefix: 56,
+      maxNameLength: 1_000,
       bodyLimit: 65_536,
       timeout: 10_000,
       cors: false,
@@ -169,7 +171,7 @@ test('options that are still to come are an error: what they hold would be passe
   expect(() => createPetStore({ keyStore })).toThrow('option keyStore: expected an object with find, got a promise')
   const cors = Promise.resolve({ maxAge: 60 }) as never
   expect(() => createPetStore({ cors })).toThrow(
-    'option cors: expected true, false or { origins, maxAge }, got a promise',
+    'option cors: expected true, false or { origins, headers, maxAge }, got a promise',
   )
 })
 

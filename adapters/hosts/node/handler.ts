@@ -1,4 +1,4 @@
-import { errorReply } from '../../../src/http/response.ts'
+import { errorResponse } from '../../../src/http/response.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { checkPetStore } from '../shared/check-pet-store.ts'
@@ -71,7 +71,7 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
       if (turn !== undefined && !(await turn)) return
       answer = await petStore.handle(request)
     } catch {
-      answer = errorReply('internal_error')
+      answer = errorResponse('internal_error')
     }
     const time = writingTime()
     if (time !== undefined) await time
@@ -95,7 +95,7 @@ function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean 
 function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): void {
   try {
     if (outgoing.headersSent) outgoing.destroy()
-    else writeAnswer(incoming, outgoing, request, errorReply('internal_error'))
+    else writeAnswer(incoming, outgoing, request, errorResponse('internal_error'))
   } catch {
     // A host that has wrapped the response may throw here as well. Nobody is left to tell.
     outgoing.destroy()

@@ -1,4 +1,4 @@
-import { errorReply } from '../../../src/http/response.ts'
+import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, toResponse } from '../../../src/index.ts'
 import { checkPetStore } from './check-pet-store.ts'
 import { type AddressReader, readerOf, type TrustProxy } from './client-address.ts'
@@ -30,7 +30,7 @@ export function fetchAnswerer<Connection>(
       const known = peek?.(answer)
       return known === undefined ? later(answer) : toResponse(known)
     } catch {
-      return toResponse(errorReply('internal_error'))
+      return toResponse(errorResponse('internal_error'))
     }
   }
 }
@@ -39,6 +39,6 @@ async function later(answer: Promise<ApiResponse>): Promise<Response> {
   try {
     return toResponse(await answer)
   } catch {
-    return toResponse(errorReply('internal_error'))
+    return toResponse(errorResponse('internal_error'))
   }
 }

@@ -1,10 +1,7 @@
 import type { Arbitrary } from 'fast-check'
-import { type NewPet, petStatuses } from '../../model.ts'
-import { isName } from '../../pets/schemas.ts'
+import { INT64_MAX, INT64_MIN, type NewPet, petStatuses } from '../../model.ts'
+import { newPetSchema } from '../../pets/schemas.ts'
 import type { FastCheck } from './fast-check.ts'
-
-export const INT64_MIN = -(2n ** 63n)
-export const INT64_MAX = 2n ** 63n - 1n
 
 /** Names that engines, drivers and encodings have been known to harm. */
 const HARD_TEXTS = [
@@ -71,10 +68,16 @@ export function int64s(fc: FastCheck): Arbitrary<bigint> {
   return fc.oneof(fc.constantFrom(...edges), fc.bigInt({ min: INT64_MIN, max: INT64_MAX }))
 }
 
+const { name: nameSchema } = newPetSchema(Number.MAX_SAFE_INTEGER).shape
+
 /** Animals that a client can add. */
 export function newPets(fc: FastCheck): Arbitrary<NewPet> {
   return fc.record(
-    { name: texts(fc).filter(isName), categoryId: int64s(fc), status: fc.constantFrom(...petStatuses) },
+    {
+      name: texts(fc).filter((text) => nameSchema.safeParse(text).success),
+      categoryId: int64s(fc),
+      status: fc.constantFrom(...petStatuses),
+    },
     { requiredKeys: ['name', 'categoryId'] },
   )
 }

@@ -1,8 +1,8 @@
 import type { Arbitrary, AsyncCommand } from 'fast-check'
-import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
+import { INT64_MAX, INT64_MIN, type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
 import type { PetQuery, PetStorage } from '../../ports.ts'
 import { describe } from '../../support/describe-value.ts'
-import { INT64_MAX, INT64_MIN, int64s, newPets } from './arbitraries.ts'
+import { int64s, newPets } from './arbitraries.ts'
 import { check, checkEqual, show } from './assert.ts'
 import type { FastCheck } from './fast-check.ts'
 

@@ -143,9 +143,7 @@ describe('a back end that fails', () => {
     const told: unknown[] = []
     const { send } = await startApi({ plan: 'gold', onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([
-      expect.objectContaining({ message: expect.stringContaining('neither it nor plan "gold" has limits') }),
-    ])
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('on its plan "gold"') })])
   })
 })
 
@@ -182,7 +180,7 @@ describe('a back end that answers with something else than it should', () => {
     const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
     await (await startApi({ storage, onError: (error) => told.push(error) })).send('/v1/pets/1')
     const came = 'the string "1", the string "Rex", the number 1, the string "lost"'
-    const message = `storage: expected id, name, categoryId, status, got ${came}`
+    const message = `storage: expected an animal with id, name, categoryId and status, got ${came}`
     expect(told).toEqual([expect.objectContaining({ message })])
   })
 
@@ -196,7 +194,7 @@ describe('a back end that answers with something else than it should', () => {
     const storage = { ...memory().storage, list: () => page } as never
     const { send } = await startApi({ storage, onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: `storage: expected an array, got ${came}` })])
+    expect(told).toEqual([expect.objectContaining({ message: `storage: expected an array from list, got ${came}` })])
   })
 
   test('a page with a hole is a fault', async () => {
@@ -227,7 +225,7 @@ describe('a back end that answers with something else than it should', () => {
     const told: unknown[] = []
     const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: neither it nor plan') })])
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: expected limits') })])
   })
 
   test.each([{}, { account: '' }, { id: '', account: null }])(
@@ -322,7 +320,7 @@ describe('a back end that does not answer', () => {
     expect(await answer).toMatchObject({ status: 503, code: 'service_unavailable' })
     expect(told).toEqual([
       expect.objectContaining({
-        cause: expect.objectContaining({ message: `the ${name} did not answer within 250 ms` }),
+        cause: expect.objectContaining({ message: `the ${name} did not respond within 250 ms` }),
       }),
     ])
     expect(vi.getTimerCount()).toBe(0)
@@ -390,7 +388,7 @@ test('a count that is none is a fault that is told of the quota store', async ()
   const told: unknown[] = []
   const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => told.push(error) })
   await send('/v1/pets')
-  const message = 'the quota store: expected a QuotaCount, got an object'
+  const message = 'quota store: expected a QuotaCount from spend, got an object'
   expect(told).toEqual([expect.objectContaining({ message })])
 })
 

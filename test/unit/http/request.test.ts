@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createPetStore, toApiRequest, toResponse } from '../../../src/index.ts'
+import { startApi } from '../../support/api.ts'
 
 test('a Response has the headers that the answer has, however often and in whatever case, and no others', () => {
   const headers = ['Content-Type', 'application/json', 'Vary', 'Origin', 'vary', 'Accept-Encoding', 'Vary', 'Cookie']
@@ -61,13 +62,27 @@ test('pieces of a body are joined in a time by their bytes, not by their number'
 })
 
 test.each<[string, unknown, string]>([
-  ['the address alone', '/v1/pets', 'the string "/v1/pets"'],
-  ['a URL', new URL('http://a/v1/pets'), 'an object'],
-  ['what Node makes of a request', { method: 'GET', url: '/v1/pets', headers: { host: 'a' } }, 'an object'],
+  ['a request of Node', { method: 'GET', url: '/v1/pets', headers: { host: 'a' } }, 'an object'],
   ['nothing', undefined, 'nothing'],
-])('%s is no Request, and whoever asks with it is told so', async (_, request, came) => {
+])('fetch rejects %s', async (_, request, received) => {
   await expect(createPetStore().fetch(request as Request)).rejects.toMatchObject({
     code: 'invalid_option',
-    message: `option request: expected a Request, got ${came}`,
+    message: `option request: expected a Request, a URL or a string, got ${received}`,
   })
+})
+
+test.each([
+  ['a string', 'http://a/v1/pets'],
+  ['a URL', new URL('http://a/v1/pets')],
+])('fetch takes %s', async (_, url) => {
+  const { petStore, token } = await startApi()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const created = await petStore.fetch(url, { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
+  expect(created.status).toBe(201)
+})
+
+test('fetch ignores what a host passes behind the request', async () => {
+  const { petStore, token } = await startApi()
+  const request = new Request('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+  expect((await petStore.fetch(request, { method: 'DELETE' })).status).toBe(200)
 })

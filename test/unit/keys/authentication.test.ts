@@ -34,7 +34,8 @@ describe('the Authorization header', () => {
     const { send, token } = await startApi()
     const got = await send('/v1/pets', { headers: { authorization: header.replaceAll('TOKEN', token) } })
     expect(got).toMatchObject({ status: 401, code: 'invalid_api_key' })
-    expect(challengeOf(got)).toBe('Bearer realm="petstore", error="invalid_token"')
+    const isBearer = /^bearer(?: |$)/i.test(header)
+    expect(challengeOf(got)).toBe(`Bearer realm="petstore"${isBearer ? ', error="invalid_token"' : ''}`)
   })
 
   test.each(['Bearer TOKEN', 'bearer TOKEN', 'BEARER TOKEN', 'bEaReR    TOKEN'])('%s is taken', async (header) => {

@@ -148,7 +148,7 @@ describe('bodies that are refused', () => {
     const { message } = await add('{"name":7,"categoryId":"7","status":"lost"}')
     expect(message).toBe(
       'The body is not a valid animal: ' +
-        'name: expected a string with a character that is not white space, without U+0000 and lone surrogates, got the number 7; ' +
+        'name: expected a string of at most 1000 characters, one of them not white space, without U+0000 and lone surrogates, got the number 7; ' +
         'categoryId: expected an integer from -2^63 to 2^63-1, got the string "7"; ' +
         'status: expected one of available, pending, sold, got the string "lost".',
     )
@@ -283,7 +283,10 @@ describe('content types', () => {
 
 describe('the body limit', () => {
   const post = async (body: BodyInit, bodyLimit?: number, headers: Record<string, string> = {}) => {
-    const { petStore, token } = await startApi(bodyLimit === undefined ? {} : { bodyLimit })
+    const { petStore, token } = await startApi({
+      maxNameLength: 1_000_000,
+      ...(bodyLimit === undefined ? {} : { bodyLimit }),
+    })
     const init = {
       method: 'POST',
       body,

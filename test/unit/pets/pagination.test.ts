@@ -46,7 +46,7 @@ describe('parameters', () => {
     expect(message).toBe(
       'The query is not valid: limit: expected a whole number from 1 to 100, got the string "0"; ' +
         'status: expected one of available, pending, sold, got the string "lost"; ' +
-        'cursor: expected a cursor from the Link header of an earlier page, once, got 2 values.',
+        'cursor: expected a cursor from an earlier page, got 2 values.',
     )
   })
 

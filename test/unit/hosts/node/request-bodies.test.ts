@@ -199,7 +199,7 @@ describe('a host that has read all of the body before it hands the request on', 
     [65_537, 413],
   ])('it is held to the limit, whatever its length: %i bytes are %i', async (size, status) => {
     const { connection, create } = await readBefore()
-    const json = `{"name":"${'x'.repeat(size - 26)}","categoryId":1}`
+    const json = `{"name":"Rex","categoryId":1${' '.repeat(size - 29)}}`
     const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
     void connection.send(`${create}${framing}${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`)
     expect((await connection.answer()).status).toBe(status)

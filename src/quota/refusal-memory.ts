@@ -1,0 +1,50 @@
+import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
+import { boundedMap } from '../support/bounded-map.ts'
+import { andThen } from '../support/maybe-promise.ts'
+import { countRequest, type QuotaState } from './fixed-windows.ts'
+
+/** How many refused subjects one process remembers. */
+const MAX_SUBJECTS = 10_000
+
+/** A refused subject, as the quota store reported it. */
+interface RefusedSubject {
+  readonly state: QuotaState
+  /** The core's time of the report, in milliseconds since the Unix epoch. */
+  readonly reportedAt: number
+  /** The store's clock minus the core's clock, in milliseconds. */
+  readonly clockOffset: number
+}
+
+/**
+ * Puts a memory of refusals in front of a quota store, so that a client that keeps sending costs the engine nothing.
+ *
+ * A subject stays refused until its window or its ban ends, because requests only add to its counts. The counting law itself
+ * decides when that is. Refusals that count towards a ban still reach the store.
+ */
+export function rememberRefusals(quota: QuotaStore, clock: Clock): QuotaStore {
+  const refused = boundedMap<RefusedSubject>(MAX_SUBJECTS)
+
+  function remember(request: QuotaRequest, count: QuotaCount, askedAt: number): QuotaCount {
+    const isFinal = !count.granted && (request.ban === false || count.bannedUntil > count.now)
+    if (!isFinal) refused.delete(request.subject)
+    else refused.set(request.subject, { state: stateOf(count), reportedAt: askedAt, clockOffset: count.now - askedAt })
+    return count
+  }
+
+  return {
+    spend(request) {
+      const now = clock.now()
+      const known = refused.get(request.subject)
+      // After the clock steps back, the store must shorten what it keeps.
+      if (known !== undefined && now >= known.reportedAt) {
+        const count = countRequest(known.state, { ...request, now: now + known.clockOffset })
+        if (!count.granted && (request.ban === false || count.bannedUntil > count.now)) return count
+      }
+      return andThen(quota.spend(request), (count) => remember(request, count, now))
+    },
+  }
+}
+
+function stateOf({ usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil }: QuotaCount): QuotaState {
+  return { usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refusedInMinute: 0, bannedUntil }
+}
