@@ -1,23 +1,25 @@
 import type { ApiKey, NewPet, Pet, PetStatus, PlanLimits } from './model.ts'
 
-/** A value now, or a promise of it: what answers from memory need not wait for a tick. */
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
 
-/** The time. The default of every clock in this package is `Date` itself. */
+/** A source of the time. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. It may step back, as a machine's clock does. */
+  /** Returns milliseconds since the Unix epoch. The time may step back. */
   now(): number
 }
 
-/** What a port may want to know of the request that it works for. */
+/** The request that a port is called for. */
 export interface CallContext {
-  /** Aborts when the client has left, so that work for it can be given up. */
+  /** Aborts when the client disconnects, so that a port can stop working for it. */
   readonly signal?: AbortSignal | undefined
+  /** The client's address, if the adapter knows it. */
+  readonly clientAddress?: string | undefined
 }
 
-/** Which animals one page holds. */
+/** The animals of one page. */
 export interface PetQuery {
-  /** The most animals to return: a whole number, at least 1. */
+  /** The largest number of animals: a whole number, at least 1. */
   readonly limit: number
   /** Only animals whose id is greater than this. */
   readonly after?: bigint | undefined
@@ -26,36 +28,36 @@ export interface PetQuery {
 }
 
 /**
- * Where animals are kept.
+ * Keeps the animals.
  *
- * A port that cannot reach its engine throws a {@link PetStoreError} with the code `service_unavailable` (the client gets
- * 503), or an error with a connection code such as `ECONNREFUSED`. Anything else that it throws becomes a 500.
+ * If the engine cannot be reached, throw a {@link PetStoreError} with the code `service_unavailable`, or an error with a
+ * connection code such as `ECONNREFUSED`: the client gets 503. Any other error is a 500.
  */
 export interface PetStorage {
   /**
-   * The first `limit` animals by ascending id that match the query.
+   * Returns the first `limit` animals by ascending id that match the query.
    *
-   * An animal whose `create` has not yet answered may be missing, but then every animal with a greater id is missing as
-   * well: a reader that follows the ids never passes over one.
+   * An animal whose `create` has not returned yet may be missing. Then all animals with greater ids are missing too, so that a
+   * client that follows the ids never skips one.
    */
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
-  /** Keeps one animal, under an id greater than every id that a list has shown. It is durable once this has answered. */
+  /** Adds an animal, with an id greater than every id that a list has shown. It is durable when the call returns. */
   create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
-  /** The animal of that id, or `undefined` or `null`. */
+  /** Returns the animal of an id, or `undefined` or `null`. */
   get(id: bigint, context?: CallContext): MaybePromise<Pet | null | undefined>
 }
 
-/** Tells whose a token is. This one method is all that a host needs to plug in credentials of its own. */
+/** Finds the key of a token. A host needs only this method to use credentials of its own. */
 export interface KeyStore {
   /**
-   * The live key of that token, or `undefined` or `null` where it is unknown, revoked or expired.
+   * Returns the valid key of a token, or `undefined` or `null` if the token is unknown, revoked or expired.
    *
-   * The token is any token68 that a client sent: nothing has been checked but its characters.
+   * The token is what the client has sent. Only its characters have been checked (RFC 9110, section 11.2: token68).
    */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | null | undefined>
 }
 
-/** What a new key is issued with. */
+/** The options of a new key. */
 export interface IssueOptions {
   /** The plan: `free`, `pro`, `business`, `enterprise` (which needs `limits`), or a plan of your own. */
   readonly plan: string
@@ -63,88 +65,91 @@ export interface IssueOptions {
   readonly account?: string | undefined
   /** Limits for this key alone. @default those of the plan */
   readonly limits?: PlanLimits | undefined
-  /** A note for whoever reads the list of keys. @default none */
+  /** A note for the list of keys. @default none */
   readonly label?: string | undefined
-  /** From when on the key is refused, in milliseconds since the Unix epoch. @default never */
+  /** When the key expires, in milliseconds since the Unix epoch. @default never */
   readonly expiresAt?: number | undefined
 }
 
-/** A key on the day of its issue: the only time that its token is shown. */
+/** A key that has just been issued: the only time that its token is shown. */
 export interface IssuedKey {
-  /** What the client sends after `Bearer`. Back ends keep only its SHA-256. */
+  /** The bearer token. Back ends keep only its SHA-256. */
   readonly token: string
-  /** What the store keeps of it. */
+  /** The key without its token. */
   readonly key: ApiKey
 }
 
 /** A key store that also issues, revokes and lists. */
 export interface ManagedKeyStore extends KeyStore {
-  /** The live key of that token, or `undefined`. */
+  /** Returns the valid key of a token, or `undefined`. */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
-  /** Issues a key. @throws {PetStoreError} `invalid_option` where an option has no meaning */
+  /** Issues a key. @throws {PetStoreError} `invalid_option`, with the name of the option */
   issue(options: IssueOptions): Promise<IssuedKey>
-  /** Revokes the key of that id, at once; `false` where there is none to revoke. */
+  /** Revokes the key of an id at once. Returns `false` if there is none to revoke. */
   revoke(id: string): Promise<boolean>
-  /** Every key ever issued, the oldest first, revoked ones included. */
+  /** Returns every key ever issued, the oldest first, including revoked keys. */
   list(): Promise<readonly ApiKey[]>
 }
 
-/** When a subject is banned. */
+/** The rule by which a subject is banned. */
 export interface BanRule {
-  /** How many refusals within one minute start a ban: a whole number, at least 1. */
+  /** Refusals within one minute that start a ban: a whole number, at least 1. */
   readonly afterRefusals: number
-  /** How long a ban lasts, in seconds: a whole number, at least 1. */
+  /** Length of a ban, in seconds: a whole number, at least 1. */
   readonly seconds: number
 }
 
-/** One request that is to be counted. */
+/** One request to count. */
 export interface QuotaRequest {
-  /** Whose allowance it spends, such as `account:acme`. Any string. */
+  /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
-  /** True for an address without a key: such subjects must never push out those of customers. */
+  /**
+   * True for a client address without a valid key. Counts of such subjects need room of their own that is bounded, so that a
+   * flood of addresses never removes the count of a customer.
+   */
   readonly anonymous: boolean
-  /** The limits in force for this subject now. */
+  /** The limits that apply. */
   readonly limits: PlanLimits
-  /** The rule for bans, or `false` where there are none. */
+  /** The rule for bans, or `false` for none. */
   readonly ban: BanRule | false
   /** The core's time, in milliseconds since the Unix epoch. A store on a shared engine uses the engine's instead. */
   readonly now: number
 }
 
-/** How a subject stands after one request. All times are in milliseconds since the Unix epoch, by one clock. */
+/** The counts of a subject after one request. All times are in milliseconds since the Unix epoch, by one clock. */
 export interface QuotaCount {
   /** Whether the request may be served. Only then has it been counted, in both windows. */
   readonly granted: boolean
-  /** The time by which the store decided. */
+  /** The store's time of the decision. */
   readonly now: number
-  /** Requests served in this minute, this one included. */
+  /** Requests served in this minute, including this one. */
   readonly usedInMinute: number
   /** When the minute's window ends. */
   readonly minuteEndsAt: number
-  /** Requests served on this day, this one included. */
+  /** Requests served on this day, including this one. */
   readonly usedInDay: number
   /** When the day's window ends. */
   readonly dayEndsAt: number
-  /** When the ban ends; 0 where there is none. */
+  /** When the ban ends; 0 for no ban. */
   readonly bannedUntil: number
 }
 
 /**
  * Counts requests.
  *
- * `spend` is one atomic step: two calls at once never both take the last request. The law that every store follows is
- * {@link countRequest}; a store on an engine of its own says the same in that engine's language.
+ * `spend` is one atomic step: of two concurrent calls, only one gets the last request. {@link countRequest} is the law that
+ * every store follows, if need be in the language of its engine.
  */
 export interface QuotaStore {
-  /** Counts one request against both windows, or refuses it and counts it in neither. */
+  /** Counts a request in both windows, or refuses it and counts it in neither. */
   spend(request: QuotaRequest): MaybePromise<QuotaCount>
 }
 
 /** The three ports of a whole back end, as `createPetStore` takes them. */
 export interface BackEnd {
-  /** Where animals are kept. */
+  /** Keeps the animals. */
   readonly storage: PetStorage
-  /** Tells whose an API key is. */
+  /** Finds the key of a token. */
   readonly keyStore: KeyStore
   /** Counts requests. */
   readonly quota: QuotaStore

@@ -10,8 +10,6 @@ export interface ApiRequest extends CallContext {
   readonly target: string
   /** The leading part of the path that a router of the host has already matched, such as `/shop`. */
   readonly mountPath?: string | undefined
-  /** The client's address, if the adapter knows it. */
-  readonly clientAddress?: string | undefined
   /** Returns the value of a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**

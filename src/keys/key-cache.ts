@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ApiKey } from '../model.ts'
-import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
+import type { CallContext, Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import {
   checkOptions,
@@ -13,24 +13,25 @@ import {
   type OptionRules,
 } from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
+import { lookUpTurns } from './look-up-turns.ts'
 
 /** The options of {@link cached}. */
 export interface KeyCacheOptions {
-  /** How long a key is answered from the cache, in milliseconds; 0 for never. @default 30000 */
+  /** How long a key is cached, in milliseconds; 0 for not at all. @default 30000 */
   readonly ttl?: number | undefined
-  /** How many keys are remembered, and as many unknown tokens beside them. @default 10000 */
+  /** The largest number of cached keys, and of cached unknown tokens. @default 10000 */
   readonly max?: number | undefined
   /** The time, in milliseconds since the Unix epoch. @default the system's */
   readonly clock?: Clock | undefined
 }
 
-/** An unknown token is remembered for less time than a key: it may just have been issued by another process. */
+/** How long an unknown token is cached, in milliseconds: another process may issue it meanwhile. */
 const UNKNOWN_TTL = 5_000
-/** How long unknown tokens may be, in characters, before there is room for fewer of them: ours have 53. */
+/** The length of an unknown token, in characters, above which it counts as several. */
 const UNKNOWN_LENGTH = 256
-/** A look-up that takes longer than this is joined by nobody else: it may be lost, with the connection it was sent on. */
+/** How long requests of the same token join a look-up, in milliseconds: it may be lost with its connection. */
 const JOINED_FOR = 5_000
-/** What it brings is remembered for as long as this; then it is forgotten, as one that is lost never ends. */
+/** How long a look-up may take for its result to be cached, in milliseconds. A lost one never ends. */
 const AWAITED_FOR = 60_000
 
 interface Entry {
@@ -44,10 +45,10 @@ interface LookUp {
 }
 
 /**
- * Puts a cache before a key store: one look-up for many requests at once, and none for a token seen lately.
+ * Puts a cache in front of a key store: concurrent requests of one token share a look-up, and a recent token needs none.
  *
  * A key that is revoked through this store is refused at once. One that is revoked elsewhere is refused after `ttl` at the
- * latest, and a change of its plan counts as late.
+ * latest, and a change of its plan takes effect as late. At most four look-ups of one client address run at once.
  *
  * @throws {PetStoreError} `invalid_option`
  * @example
@@ -67,7 +68,7 @@ export function cached<Store extends KeyStore>(
 export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore | ManagedKeyStore {
   if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
   const cache = new KeyCache(store, options)
-  const find: KeyStore['find'] = (token) => cache.find(token)
+  const find: ManagedKeyStore['find'] = (token, context) => cache.find(token, context)
   if (!('issue' in store)) return { find }
   return {
     find,
@@ -93,7 +94,7 @@ const RULES: OptionRules<keyof KeyCacheOptions> = {
   clock: clockRule,
 }
 
-/** What is expected of how a back end caches keys. */
+/** The rule of the option `keyCache` of a back end. */
 export const keyCacheRule: OptionRule = {
   expected: 'false or { ttl, max, clock }',
   check: (value) => value === false || isObject(value),
@@ -106,7 +107,8 @@ class KeyCache {
   readonly #clock: Clock
   readonly #known: LRUCache<string, Entry>
   readonly #unknown: LRUCache<string, Entry>
-  /** Look-ups under way, which later requests of the same token join. Others when a key is revoked. */
+  readonly #runInTurn = lookUpTurns()
+  /** Running look-ups, which later requests of the same token join. A revocation replaces the map. */
   #lookUps: LRUCache<string, LookUp>
   readonly #max: number
 
@@ -122,13 +124,15 @@ class KeyCache {
     this.#max = max
   }
 
-  find(token: string): MaybePromise<ApiKey | undefined> {
+  find(token: string, context: CallContext | undefined): MaybePromise<ApiKey | undefined> {
     const known = this.#known.get(token)
     if (known !== undefined && this.#isFresh(known.readAt, this.#ttl)) return known.key
     const unknown = this.#unknown.get(token)
     if (unknown !== undefined && this.#isFresh(unknown.readAt, Math.min(this.#ttl, UNKNOWN_TTL))) return undefined
     const lookUp = this.#lookUps.peek(token)
-    return lookUp !== undefined && this.#isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : this.#lookUp(token)
+    return lookUp !== undefined && this.#isFresh(lookUp.startedAt, JOINED_FOR)
+      ? lookUp.result
+      : this.#lookUp(token, context?.clientAddress)
   }
 
   forgetToken(token: string): void {
@@ -140,21 +144,21 @@ class KeyCache {
     this.#lookUps = boundedByLength(this.#max)
   }
 
-  /** A clock that was set back makes nothing fresher than it is. */
+  /** After the clock steps back, an entry from the future is not fresh. */
   #isFresh(since: number, length: number): boolean {
     const age = this.#clock.now() - since
     return age >= 0 && age < length
   }
 
-  /** Many callers may wait for it, so it is not bound to the client of any. */
-  #lookUp(token: string): Promise<ApiKey | undefined> {
+  /** Many requests may wait for it, so it gets the signal of none. */
+  #lookUp(token: string, clientAddress: string | undefined): Promise<ApiKey | undefined> {
     const lookUps = this.#lookUps
     const startedAt = this.#clock.now()
-    const result = Promise.resolve(this.#store.find(token))
+    const result = this.#runInTurn(clientAddress, async () => this.#store.find(token))
       .then((found) => {
-        // A database's row may be `null`, and a condition in plain JavaScript leaves `false`.
+        // A key store may return `null` for a missing row, or `false` in plain JavaScript.
         const key = found || undefined
-        // One that was overtaken, by a revocation or by a later look-up, may have read what no longer holds.
+        // After a revocation or a later look-up of the same token, the result may be out of date.
         if (lookUps === this.#lookUps && lookUps.peek(token) === lookUp)
           this.#remember(token, { key, readAt: startedAt })
         return key
@@ -171,7 +175,7 @@ class KeyCache {
 
   #forgetLost(): void {
     const now = this.#clock.now()
-    // From the oldest on.
+    // The oldest come first.
     for (const [token, { startedAt }] of this.#lookUps.rentries() as Iterable<[string, LookUp]>) {
       if (Math.abs(now - startedAt) < AWAITED_FOR) break
       this.#lookUps.delete(token)
@@ -186,7 +190,7 @@ class KeyCache {
   }
 }
 
-/** A token that nobody knows may be as long as a header: these are bounded by their characters as well. */
+/** A client may send tokens as long as a header, so the cache is bounded by their length as well. */
 function boundedByLength<Value extends object>(max: number): LRUCache<string, Value> {
   const sizeCalculation = (_: Value, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
   return new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })

@@ -3,13 +3,13 @@ import type { IssueOptions } from '../ports.ts'
 import { checkOptions, invalidOption, limitsRule, type OptionRules } from '../support/option-rules.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
-/** A key that is about to be stored: the store keeps `key` and `hash`, the caller gets `token` this once. */
+/** A new key. A store keeps `key` and `hash`; only the caller gets `token`. */
 export interface NewKey {
-  /** What the client sends after `Bearer`. */
+  /** The bearer token. */
   readonly token: string
   /** The SHA-256 of the token, in hexadecimal. */
   readonly hash: string
-  /** What the service is to know of the key. */
+  /** The key without its token. */
   readonly key: ApiKey
 }
 
@@ -18,14 +18,18 @@ const RULES: OptionRules<keyof IssueOptions> = {
   account: { expected: 'a string that is not empty, without U+0000 and lone surrogates', check: isText },
   limits: limitsRule,
   label: { expected: 'a string without U+0000 and lone surrogates', check: isStorable },
-  expiresAt: { expected: 'whole milliseconds since the Unix epoch', check: (value) => Number.isSafeInteger(value) },
+  expiresAt: {
+    expected: 'whole milliseconds since the Unix epoch, not seconds',
+    check: (value) => Number.isSafeInteger(value) && !looksLikeSeconds(value as number),
+  },
 }
 
 /**
- * Makes a key, for any store that keeps some.
+ * Creates a key, for key stores.
  *
  * @param now - milliseconds since the Unix epoch
- * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
+ * @param plans - the plans that exist, if the store knows them; a key of another plan needs limits of its own
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
  * import { hashToken, newKey } from 'petstore-kit'
@@ -34,12 +38,14 @@ const RULES: OptionRules<keyof IssueOptions> = {
  * console.log(hash === (await hashToken(token)), key.plan) // true pro
  * ```
  */
-export async function newKey(options: IssueOptions, now: number): Promise<NewKey> {
+export async function newKey(options: IssueOptions, now: number, plans?: readonly string[]): Promise<NewKey> {
   checkOptions(RULES, options)
   const { plan, account, limits, label, expiresAt } = options
   if (plan === undefined) throw invalidOption('plan', RULES.plan.expected, plan)
   if (limits === undefined && plan === 'enterprise')
     throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, limits)
+  if (limits === undefined && plans && !plans.includes(plan))
+    throw invalidOption('plan', `one of the plans ${plans.join(', ')}, or limits on the key`, plan)
   const token = newToken()
   const key = {
     id: newKeyId(),
@@ -53,11 +59,16 @@ export async function newKey(options: IssueOptions, now: number): Promise<NewKey
   return { token, hash: await hashToken(token), key: Object.freeze(key) }
 }
 
+/** As seconds, these are dates from 2001 to 5138; as milliseconds, days in January 1970 to March 1973. */
+function looksLikeSeconds(time: number): boolean {
+  return time >= 1e9 && time < 1e11
+}
+
 function isText(value: unknown): value is string {
   return isStorable(value) && value !== ''
 }
 
-/** Text that every engine can keep. */
+/** Returns whether every database can store a text. */
 function isStorable(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\u0000')
 }

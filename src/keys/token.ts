@@ -2,22 +2,22 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX = 'pet_'
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
-/** The prefix, and the 49 digits of secret and checksum. */
+/** The prefix, then 43 digits of secret and 6 of checksum. */
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
-/** A new token: 256 bits of randomness in base62, and a checksum by which a mistyped one is refused without a look-up. */
+/** Returns a new token: 256 random bits in base62, and a checksum so that a mistyped token needs no look-up. */
 export function newToken(): string {
   const secret = PREFIX + base62(randomInteger(32), SECRET_LENGTH)
   return secret + checksum(secret)
 }
 
-/** A new id of a key: 96 bits of randomness. */
+/** Returns a new id of a key: 96 random bits. */
 export function newKeyId(): string {
   return `key_${base62(randomInteger(12), 17)}`
 }
 
 /**
- * Whether a text has the form of a token and its checksum is right.
+ * Returns whether a text has the form of a token and a right checksum.
  *
  * @example
  * ```ts
@@ -32,7 +32,7 @@ export function isToken(text: string): boolean {
 }
 
 /**
- * What stores keep of a token: its SHA-256, in hexadecimal.
+ * Returns the SHA-256 of a token in hexadecimal, which key stores keep in place of the token.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ function base62(value: bigint, length: number): string {
   return text
 }
 
-/** The CRC-32 of ISO 3309, in base62. */
+/** Returns the CRC-32 (ISO 3309) in base62. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (let i = 0; i < text.length; i++) {

@@ -1,5 +1,5 @@
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { checkOptions, clockRule, countRule } from '../support/option-rules.ts'
+import { checkOptions, clockRule, countRule, planNamesRule } from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -9,16 +9,18 @@ import { memoryStorage } from './storage.ts'
 export interface MemoryOptions {
   /** The time, in milliseconds since the Unix epoch. @default the system's */
   readonly clock?: Clock | undefined
-  /** How many customers' counts are kept; past that, those who came longest ago start anew. @default 100000 */
+  /** The largest number of counts of keys and accounts. The least recently used is forgotten first. @default 100000 */
   readonly maxCustomers?: number | undefined
-  /** How many strangers' counts are kept, by address. @default 10000 */
+  /** The largest number of counts of client addresses without a valid key. @default 10000 */
   readonly maxAddresses?: number | undefined
+  /** The plans for which `issue` issues keys. @default any plan */
+  readonly plans?: readonly string[] | undefined
 }
 
-const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRule }
+const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRule, plans: planNamesRule }
 
 /**
- * The default back end: all in memory, gone when the process ends.
+ * Creates the default back end. Everything is in memory, and lost when the process ends.
  *
  * @throws {PetStoreError} `invalid_option`
  * @example
@@ -37,10 +39,10 @@ export function memory(options: MemoryOptions = {}): {
   quota: QuotaStore
 } {
   checkOptions(RULES, options)
-  const { clock = systemClock, maxCustomers = 100_000, maxAddresses = 10_000 } = options
+  const { clock = systemClock, maxCustomers = 100_000, maxAddresses = 10_000, plans } = options
   return {
     storage: memoryStorage(),
-    keyStore: memoryKeyStore(clock),
+    keyStore: memoryKeyStore(clock, plans),
     quota: memoryQuota(maxCustomers, maxAddresses),
   }
 }

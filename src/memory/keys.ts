@@ -3,28 +3,28 @@ import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
 
-/** API keys in memory, by the SHA-256 of their token. */
-export function memoryKeyStore(clock: Clock): ManagedKeyStore {
+/** Keeps API keys in memory, by the SHA-256 of their token. */
+export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   const byHash = new Map<string, ApiKey>()
   const hashes = new Map<string, string>()
-  // Hashing takes longer than all the rest of a request. Only tokens of live keys stand here: there are no more than those.
+  // Hashing takes longer than the rest of a request. Only tokens of valid keys are kept here, so the map is bounded.
   const hashOfToken = new Map<string, string>()
-  const underWay = new Map<string, Promise<ApiKey | undefined>>()
+  const running = new Map<string, Promise<ApiKey | undefined>>()
 
   const live = (hash: string) => {
     const key = byHash.get(hash)
     return key?.revokedAt === undefined ? key : undefined
   }
   const hashAndFind = async (token: string) => {
-    const hash = await hashToken(token).finally(() => underWay.delete(token))
+    const hash = await hashToken(token).finally(() => running.delete(token))
     const key = live(hash)
     if (key !== undefined) hashOfToken.set(token, hash)
     return key
   }
-  /** Requests that bring one token at once share its hashing, and so go on in the order in which they came. */
+  /** Concurrent requests of one token share its hashing, and so continue in the order of their arrival. */
   const share = (token: string) => {
-    const finding = underWay.get(token) ?? hashAndFind(token)
-    underWay.set(token, finding)
+    const finding = running.get(token) ?? hashAndFind(token)
+    running.set(token, finding)
     return finding
   }
   return {
@@ -36,7 +36,7 @@ export function memoryKeyStore(clock: Clock): ManagedKeyStore {
       return isToken(token) ? share(token) : undefined
     },
     async issue(options) {
-      const { token, hash, key } = await newKey(options, clock.now())
+      const { token, hash, key } = await newKey(options, clock.now(), plans)
       byHash.set(hash, key)
       hashes.set(key.id, hash)
       return { token, key }

@@ -3,7 +3,7 @@ import type { QuotaCount, QuotaRequest } from '../ports.ts'
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** What a quota store keeps of one subject. All times are in milliseconds since the Unix epoch. */
+/** The counts of one subject in a quota store. All times are in milliseconds since the Unix epoch. */
 export interface QuotaState {
   /** Requests served in this minute. */
   usedInMinute: number
@@ -15,12 +15,12 @@ export interface QuotaState {
   dayEndsAt: number
   /** Requests refused in this minute, since the last ban. */
   refusedInMinute: number
-  /** When the ban ends; 0 where there is none. */
+  /** When the ban ends; 0 for no ban. */
   bannedUntil: number
 }
 
 /**
- * The state of a subject that was never seen.
+ * Returns the state of a new subject.
  *
  * @example
  * ```ts
@@ -33,12 +33,12 @@ export function newQuotaState(): QuotaState {
   return { usedInMinute: 0, minuteEndsAt: 0, usedInDay: 0, dayEndsAt: 0, refusedInMinute: 0, bannedUntil: 0 }
 }
 
-/** When the window that holds `now` ends: windows are aligned to the Unix epoch. */
+/** Returns the end of the window of `now`. Windows are aligned to the Unix epoch. */
 function windowEnd(now: number, length: number): number {
   return (Math.floor(now / length) + 1) * length
 }
 
-/** How a subject stands at `now` that has spent nothing. */
+/** Returns the count of a subject without requests. */
 export function untouchedCount(now: number): QuotaCount {
   return {
     granted: true,
@@ -52,10 +52,10 @@ export function untouchedCount(now: number): QuotaCount {
 }
 
 /**
- * The law of counting, as one step on one subject's state, which it changes in place.
+ * Counts one request, or refuses it: the law of every quota store. It changes the state in place.
  *
- * For whoever writes a quota store that can read, decide and write in one transaction. Time that steps back frees nobody
- * early (what was counted stays counted) and makes nobody wait longer than one window from now.
+ * Use it in a quota store that can read, decide and write in one transaction. After the clock steps back, no limit is lifted
+ * early, and no client waits longer than one window.
  *
  * @example
  * ```ts
@@ -95,7 +95,7 @@ export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'sub
   }
 }
 
-/** Opens new windows where the old ones have ended, and holds those that a clock set back has put too far ahead. */
+/** Opens a new window if the old one has ended. After the clock steps back, a window ends at most its length from now. */
 function roll(state: QuotaState, now: number): void {
   if (now >= state.minuteEndsAt) {
     state.minuteEndsAt = windowEnd(now, MINUTE)
@@ -108,7 +108,7 @@ function roll(state: QuotaState, now: number): void {
   } else if (state.dayEndsAt > now + DAY) state.dayEndsAt = now + DAY
 }
 
-/** When the ban in force ends, or 0. */
+/** Returns when the ban ends, or 0. */
 function banEnd(state: QuotaState, length: number, now: number): number {
   if (now >= state.bannedUntil) state.bannedUntil = 0
   else if (state.bannedUntil > now + length) state.bannedUntil = now + length

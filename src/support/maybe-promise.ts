@@ -1,11 +1,11 @@
 import type { MaybePromise } from '../ports.ts'
 
-/** Goes on with a value: at once where it is there, so that a request served from memory waits for no tick. */
+/** Calls a function with a value: at once if it is no promise, so that a request served from memory waits for no tick. */
 export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return isPending(value) ? value.then(next) : next(value)
 }
 
-/** Whether a value is still to come, be it a promise of the language or of a library. */
+/** Returns whether a value is a promise, of the language or of a library. */
 export function isPending<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

@@ -52,6 +52,12 @@ export const millisecondsRule: OptionRule = {
   check: (value) => value === 0 || (isCount(value) && value < 2 ** 31),
 }
 
+/** The rule of a list of plans. */
+export const planNamesRule: OptionRule = {
+  expected: 'a list of the names of plans',
+  check: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+}
+
 /** The rule of the limits of a plan or a key. */
 export const limitsRule: OptionRule = {
   expected: '{ perMinute, perDay }, whole numbers of at least 1',

@@ -1,4 +1,4 @@
-/** Whether a value is a whole number of at least 1. */
+/** Returns whether a value is a whole number of at least 1. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
 }

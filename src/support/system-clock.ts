@@ -1,4 +1,4 @@
 import type { Clock } from '../ports.ts'
 
-/** The time of the runtime. It is looked up at each call: the fake timers of a test put another `Date` in its place. */
+/** The time of the runtime. `Date` is looked up at each call, because fake timers of a test replace it. */
 export const systemClock: Clock = { now: () => Date.now() }

@@ -13,7 +13,7 @@ testHost({ name: 'Deno', binary, args: ['run', '--allow-all'], program: 'deno.mj
 test.skipIf(missing('Deno', binary !== undefined))('Deno: an HTTP/2 upload that breaks off adds nothing', async () => {
   const args = ['run', '--allow-all', hostProgram('deno-broken-upload.mjs')]
   const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
-  expect(stdout).toBe('400 0\n')
+  expect(stdout).toBe('499 0\n')
 })
 
 test.skipIf(missing('Deno', binary !== undefined))(

@@ -8,7 +8,6 @@ import { heededHeader, sentHeader } from './headers.ts'
 import { findPlace, type Place } from './mount-path.ts'
 import { isAfterLastRequest, turnOf } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
-import { shareClass } from './shape.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
 import { writeAnswer } from './write-response.ts'
 
@@ -38,7 +37,6 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
   return (incoming, outgoing, next) => {
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
-    if (next !== undefined) shareClass(incoming, outgoing)
     // A host of another kind, such as Koa or Fastify, calls it with objects of its own.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)

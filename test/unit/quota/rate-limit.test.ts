@@ -408,7 +408,7 @@ test('a 429 says for how long to wait', async () => {
   expect((await send('/v1/pets')).message).toBe('Too many requests. Retry after 1 second.')
   await send('/v1/pets')
   expect((await send('/v1/pets')).message).toBe(
-    'The API key is banned for a time, for going on over its limit. Retry after 300 seconds.',
+    'The API key is banned for a while, because it kept sending requests over its limit. Retry after 300 seconds.',
   )
 })
 

@@ -55,7 +55,8 @@ export const contract: Rows = {
     for (const authorization of ['Bearer nobody', 'Basic YTpi', 'Bearer', 'Bearer a b']) {
       const wrong = await send('/v1/pets', { headers: { authorization } })
       expectError(wrong, 401, 'invalid_api_key')
-      assert.equal(wrong.headers['www-authenticate'], 'Bearer realm="petstore", error="invalid_token"')
+      const error = authorization.startsWith('Bearer') ? ', error="invalid_token"' : ''
+      assert.equal(wrong.headers['www-authenticate'], `Bearer realm="petstore"${error}`)
     }
   },
   'the scheme is read without regard to case': async ({ send }) => {

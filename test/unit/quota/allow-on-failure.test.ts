@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { memoryQuota } from '../../../src/memory/quota.ts'
+import type { QuotaRequest } from '../../../src/ports.ts'
+import { allowOnFailure } from '../../../src/quota/allow-on-failure.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+
+function failingQuota() {
+  const clock = manualClock()
+  const store = memoryQuota()
+  const state = { clock, isDown: true, calls: 0, failures: 0, spend: () => serve() }
+  const spend = allowOnFailure(
+    {
+      spend(request) {
+        state.calls++
+        if (state.isDown) throw new Error('down')
+        return store.spend(request)
+      },
+    },
+    clock,
+  )
+  const request = (): QuotaRequest => ({
+    subject: 'key:a',
+    anonymous: false,
+    limits: { perMinute: 1, perDay: 1 },
+    ban: false,
+    now: clock.now(),
+  })
+  const serve = () => spend(request(), () => void state.failures++)
+  return state
+}
+
+test('asks a failing store once a second, and reports each failure', async () => {
+  const quota = failingQuota()
+  for (let i = 0; i < 10; i++) expect(await quota.spend()).toMatchObject({ granted: true, usedInMinute: 0 })
+  expect([quota.calls, quota.failures]).toEqual([1, 1])
+  quota.clock.advance(1_000)
+  for (let i = 0; i < 10; i++) await quota.spend()
+  expect([quota.calls, quota.failures]).toEqual([2, 2])
+})
+
+test('lets one request try again while the others pass', async () => {
+  const quota = failingQuota()
+  await quota.spend()
+  quota.clock.advance(1_000)
+  await Promise.all([quota.spend(), quota.spend(), quota.spend()])
+  expect(quota.calls).toBe(2)
+})
+
+test('counts again once the store has recovered', async () => {
+  const quota = failingQuota()
+  await quota.spend()
+  quota.isDown = false
+  quota.clock.advance(1_000)
+  expect(await quota.spend()).toMatchObject({ granted: true, usedInMinute: 1 })
+  expect(await quota.spend()).toMatchObject({ granted: false })
+})

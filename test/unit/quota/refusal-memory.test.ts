@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { memoryQuota } from '../../../src/memory/quota.ts'
+import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/ports.ts'
+import { rememberRefusals } from '../../../src/quota/refusal-memory.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+
+/** Counts calls of a quota store whose clock is ahead of the core's. */
+function observedQuota(ahead = 0) {
+  const store = memoryQuota()
+  const observed = { calls: 0, spend: (request: QuotaRequest) => spend(request) }
+  function spend(request: QuotaRequest): QuotaCount {
+    observed.calls++
+    return store.spend({ ...request, now: request.now + ahead }) as QuotaCount
+  }
+  return observed
+}
+
+const limits = { perMinute: 2, perDay: 5 }
+const banRule = { afterRefusals: 3, seconds: 300 }
+const keyRequest = { subject: 'key:a', anonymous: false, limits, ban: banRule }
+const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: false } as const
+
+test.each([0, 3_600_000])('responds as the store alone, whose clock is %i ms ahead', async (ahead) => {
+  const step = fc.record({
+    advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
+    request: fc.constantFrom<Omit<QuotaRequest, 'now'>>(keyRequest, addressRequest, {
+      ...keyRequest,
+      limits: { perMinute: 4, perDay: 9 },
+    }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const clock = manualClock()
+      const [bare, guarded]: QuotaStore[] = [observedQuota(ahead), rememberRefusals(observedQuota(ahead), clock)]
+      for (const { advance, request } of steps) {
+        clock.advance(advance)
+        const asked = { ...request, now: clock.now() }
+        expect(await guarded?.spend(asked)).toEqual(await bare?.spend(asked))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('asks the store no more about an anonymous client until its window ends', async () => {
+  const clock = manualClock()
+  const store = observedQuota()
+  const { spend } = rememberRefusals(store, clock)
+  for (let i = 0; i < 100; i++) await spend({ ...addressRequest, now: clock.now() })
+  expect(store.calls).toBe(3)
+  clock.advance(60_000)
+  expect(await spend({ ...addressRequest, now: clock.now() })).toMatchObject({ granted: true })
+})
+
+test('asks the store no more about a banned key until its ban ends', async () => {
+  const clock = manualClock()
+  const store = observedQuota()
+  const { spend } = rememberRefusals(store, clock)
+  for (let i = 0; i < 1_000; i++) await spend({ ...keyRequest, now: clock.now() })
+  expect(store.calls).toBe(2 + banRule.afterRefusals)
+  clock.advance(300_000)
+  expect(await spend({ ...keyRequest, now: clock.now() })).toMatchObject({ granted: true })
+})

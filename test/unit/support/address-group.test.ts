@@ -1,0 +1,41 @@
+import { isIPv6 } from 'node:net'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { addressGroup } from '../../../src/support/address-group.ts'
+
+test.each([
+  ['203.0.113.7', 56, '203.0.113.7'],
+  ['::ffff:203.0.113.7', 56, '203.0.113.7'],
+  ['::FFFF:cb00:7107', 56, '203.0.113.7'],
+  ['2001:db8:1:ab12::1', 56, '2001:db8:1:ab00:0:0:0:0/56'],
+  ['2001:db8:1:abff:ffff::', 56, '2001:db8:1:ab00:0:0:0:0/56'],
+  ['2001:DB8:1:ab12::1', 32, '2001:db8:0:0:0:0:0:0/32'],
+  ['2001:db8::1', 128, '2001:db8:0:0:0:0:0:1/128'],
+  ['fe80::1%eth0', 64, 'fe80:0:0:0:0:0:0:0/64'],
+  ['64:ff9b::192.0.2.1', 128, '64:ff9b:0:0:0:0:c000:201/128'],
+  ['::', 56, '0:0:0:0:0:0:0:0/56'],
+  ['not an address', 56, 'not an address'],
+  ['1:2', 56, '1:2'],
+  ['1::2::3', 56, '1::2::3'],
+  ['::12345', 56, '::12345'],
+])('counts %s with a prefix of %i bits as %s', (address, bits, group) => {
+  expect(addressGroup(address, bits)).toBe(group)
+})
+
+test('counts all spellings and all addresses of a prefix as one', () => {
+  const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 })
+  fc.assert(
+    fc.property(groups, groups, fc.integer({ min: 32, max: 128 }), (one, other, bits) => {
+      const long = one.map((group) => group.toString(16).padStart(4, '0')).join(':')
+      const { hostname } = new URL(`http://[${long}]`)
+      const short = hostname.slice(1, -1)
+      expect(isIPv6(short)).toBe(true)
+      fc.pre(!short.startsWith('::ffff:'))
+      expect(addressGroup(short, bits)).toBe(addressGroup(long, bits))
+      const mask = (i: number) => 0xffff >> Math.min(16, Math.max(0, bits - 16 * i))
+      const neighbour = one.map((group, i) => (group & ~mask(i)) | ((other[i] as number) & mask(i)))
+      const text = neighbour.map((group) => group.toString(16)).join(':')
+      expect(addressGroup(text, bits)).toBe(addressGroup(long, bits))
+    }),
+  )
+})
