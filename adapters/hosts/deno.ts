@@ -1,3 +1,4 @@
+import type { BodyReader } from '../../src/http/read-body.ts'
 import type { ApiRequest, PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
 import { checkPetStore } from './shared/check-pet-store.ts'
@@ -46,6 +47,11 @@ export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = 
 
 class DenoRequest extends ServedRequest<DenoServeInfo> {
   override readonly target = targetOf(this.request)
+
+  /** Deno keeps the connection if the body is cancelled. An unread body would block it. */
+  protected override async discardRest(reader: BodyReader): Promise<void> {
+    await reader.cancel().catch(() => {})
+  }
 
   protected override peer(): string | undefined {
     const { connection } = this

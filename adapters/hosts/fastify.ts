@@ -1,16 +1,17 @@
 import { originForm, pathOf } from '../../src/http/request-target.ts'
 import { errorResponse } from '../../src/http/response.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
-import { writingTimes } from './node/batched-writes.ts'
+import { batchedWrites } from './node/batched-writes.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
-import { heededHeader } from './node/headers.ts'
+import { currentHeader } from './node/headers.ts'
 import { matchedPath, overlap, type Place } from './node/mount-path.ts'
 import { turnOf } from './node/pipelining.ts'
 import { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
-import { afterBody, withHostVary } from './node/write-response.ts'
+import { endAfterBody } from './node/write-response.ts'
 import { checkPetStore } from './shared/check-pet-store.ts'
 import { readerOf } from './shared/client-address.ts'
+import { mergeHeaders } from './shared/response-headers.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 export type { TrustProxy } from './shared/client-address.ts'
@@ -32,7 +33,8 @@ export interface FastifyRequestLike {
 export interface FastifyReplyLike {
   readonly raw: NodeOutgoing
   code(status: number): unknown
-  header(name: string, value: string): unknown
+  header(name: string, value: string | string[]): unknown
+  removeHeader(name: string): unknown
   getHeader(name: string): unknown
   send(body?: Uint8Array): unknown
 }
@@ -77,18 +79,18 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const petStore = options?.petStore
   checkPetStore(petStore)
   const readAddress = readerOf(options, ['petStore', ...FASTIFYS_OWN])
-  const writingTime = writingTimes()
+  const batchWrite = batchedWrites()
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
   const url = petStore.basePath.slice(shared.length)
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
     const place = placeOf(raw, mount)
-    const request = new NodeRequest(raw, reply.raw, place, readAddress, heededHeader, false)
+    const request = new NodeRequest(raw, reply.raw, place, readAddress, currentHeader, false)
     try {
       if ((await turnOf(reply.raw)) === false) return reply
       const answer = await petStore.handle(request)
-      await writingTime()
+      await batchWrite()
       send(reply, raw, answer)
     } catch {
       // What a store throws that a host has wrapped would be told to the client.
@@ -111,10 +113,13 @@ function placeOf(raw: NodeIncoming, prefix: string): Place {
   return { target: matched + rest, mountPath: matched + segments.join('/') }
 }
 
-/** As bytes, to which Fastify adds no charset. */
-function send(reply: FastifyReplyLike, raw: NodeIncoming, { status, headers: ours, body }: ApiResponse): void {
-  const headers = withHostVary(ours, (name) => reply.getHeader(name))
+/** Sends bytes, because Fastify adds a charset to the type of a text. */
+function send(reply: FastifyReplyLike, raw: NodeIncoming, { status, headers, body }: ApiResponse): void {
   reply.code(status)
-  for (let i = 0; i < headers.length; i += 2) reply.header(headers[i] as string, headers[i + 1] as string)
-  afterBody(raw, reply.raw, () => reply.send(body === '' ? undefined : Buffer.from(body)))
+  for (const [name, values] of mergeHeaders(headers, (header) => reply.getHeader(header))) {
+    // Fastify appends to `Set-Cookie` by itself.
+    reply.removeHeader(name)
+    reply.header(name, values)
+  }
+  endAfterBody(raw, reply.raw, () => reply.send(body === '' ? undefined : Buffer.from(body)))
 }

@@ -3,15 +3,20 @@ import { PetStoreError } from '../errors.ts'
 /** How much of a refused body is read and discarded, in bytes. */
 const MAX_DISCARDED = 4_000_000
 
-type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
+export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
 
 /**
  * Reads the whole body of a `Request`.
  *
  * @param limit - the largest body, in bytes
+ * @param discardRest - disposes of the rest of a body over the limit
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
  */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array> {
+export async function readBody(
+  request: Request,
+  limit: number,
+  discardRest: (reader: BodyReader) => Promise<void>,
+): Promise<Uint8Array> {
   const reader = request.body?.getReader?.() ?? wholeBodyReader(request)
   const abort = watchAbort(request)
   const chunks: Uint8Array[] = []
@@ -23,7 +28,7 @@ export async function readBody(request: Request, limit: number): Promise<Uint8Ar
       if (!ArrayBuffer.isView(value)) throw new TypeError('the body stream returned something other than bytes')
       size += value.byteLength
       if (size > limit) {
-        void discard(reader)
+        void discardRest(reader)
         throw tooLarge(limit)
       }
       chunks.push(value)
@@ -73,7 +78,7 @@ function watchAbort({ signal, headers }: Request) {
 }
 
 /** Reads on for a while: on some hosts, an unread rest blocks the next request of the connection. */
-async function discard(reader: BodyReader): Promise<void> {
+export async function readAndDiscard(reader: BodyReader): Promise<void> {
   try {
     for (let left = MAX_DISCARDED; left > 0; ) {
       const { done, value } = await reader.read()

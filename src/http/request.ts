@@ -1,6 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
-import { readBody, tooLarge } from './read-body.ts'
+import { type BodyReader, readAndDiscard, readBody, tooLarge } from './read-body.ts'
 
 /** A request as plain values. Each part is read only when it is needed. */
 export interface ApiRequest extends CallContext {
@@ -68,12 +68,19 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
+  /** Disposes of the rest of a body over the limit. An adapter may know a better way for its host. */
+  protected discardRest(reader: BodyReader): Promise<void> {
+    return readAndDiscard(reader)
+  }
+
   async body(limit: number): Promise<Uint8Array> {
     const { request } = this
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
     const isRead = request.bodyUsed || request.body?.locked
     if (isRead && length !== '0') throw new PetStoreError('body_already_read')
-    return isRead || request.body === null ? new Uint8Array() : readBody(request, limit)
+    return isRead || request.body === null
+      ? new Uint8Array()
+      : readBody(request, limit, (reader) => this.discardRest(reader))
   }
 }

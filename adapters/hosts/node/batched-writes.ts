@@ -1,75 +1,63 @@
-import { clearImmediate, setImmediate } from 'node:timers'
+import { atEndOfTurn } from '../../shared/end-of-turn.ts'
 
-/** From how many answers in one turn of the event loop on they are written together. */
-const SEVERAL = 2
-/** How many wait for one another at most: were it hundreds, the first would wait too long. */
-const MOST = 32
-/** While answers are written one by one, every so many-th looks whether its turn brings several. */
+/** From this many responses in one turn of the event loop on, those of the next turn are batched. */
+const BUSY_TURN = 2
+/** The largest batch, so that the first response does not wait too long. */
+const MAX_BATCH = 32
+/** While responses are not batched, only every so many-th starts to observe a turn. */
 const SAMPLE = 32
+/** A turn that is longer than this, in milliseconds, has other work to do: its responses are written at once. */
+const LONG_TURN = 3
+/** How long nothing is batched after a long turn, in milliseconds. */
+const PAUSE = 1_000
 
-/** What was there when this was loaded, whatever a host's tests put in its place later. */
-const atEndOfTurn = setImmediate
-const cancel = clearImmediate
-
-/** When an answer is to be written: at once, or where several come at a time, when this promise resolves. */
-export type WritingTime = () => Promise<void> | undefined
+/** Returns a promise to await before a response is written, or `undefined` to write it at once. */
+export type BatchWrite = () => Promise<void> | undefined
 
 /**
- * Makes what tells a door when to write its answers. Where several requests come at a time, that is when what the sockets
- * have brought together is worked on.
+ * Returns a scheduler that batches responses within one turn of the event loop. A client that sleeps must be woken for a
+ * response, which costs as much as a short request does; responses that are written together wake it once.
  *
- * A client that sleeps must be woken, which costs its server as much as a short request does. Answers that are written
- * one after another wake it once. Each request waits by itself, and so goes on in its own async context.
+ * @param now - the time, in milliseconds
  */
-export function writingTimes(): WritingTime {
-  let known: WritingTime | undefined
-  return () => {
-    // Asked of the first request: Workers let nothing be timed while a module is loaded.
-    known ??= isRuntimesOwn() ? byTurns() : () => undefined
-    return known()
-  }
-}
-
-/** Tests that had put a fake in its place before would have answers wait until they turn its time on. */
-function isRuntimesOwn(): boolean {
-  const handle = atEndOfTurn(() => {})
-  const isOwn = handle?.constructor?.name === 'Immediate'
-  if (isOwn) cancel(handle)
-  return isOwn
-}
-
-function byTurns(): WritingTime {
+export function batchedWrites(now: () => number = () => performance.now()): BatchWrite {
   let isBusy = false
-  let isCounting = false
-  /** Answers since the count began. */
-  let count = 0
-  let uncounted = 0
+  let unobserved = 0
+  let pausedUntil = 0
+  /** The turn under observation: when it began, and its responses. */
+  let turn: { readonly startedAt: number; responses: number } | undefined
   let batch: Promise<void> | undefined
   let release = () => {}
 
-  const releaseBatch = () => {
+  function flush(): void {
     batch = undefined
     release()
   }
-  const endCount = () => {
-    isCounting = false
-    isBusy = count >= SEVERAL
-    releaseBatch()
+
+  function endTurn(startedAt: number, responses: number): void {
+    const time = now()
+    isBusy = responses >= BUSY_TURN
+    if (time - startedAt > LONG_TURN) pausedUntil = time + PAUSE
+    turn = undefined
+    flush()
   }
-  const beginCount = () => {
-    isCounting = true
-    count = 0
-    atEndOfTurn(endCount)
-  }
+
   return () => {
-    if (!isCounting && (isBusy || ++uncounted % SAMPLE === 0)) beginCount()
-    count++
-    if (!isBusy) return undefined
+    if (!turn && !isBusy && ++unobserved % SAMPLE !== 0) return undefined
+    const time = now()
+    if (time < pausedUntil) return undefined
+    if (!turn) {
+      const observed = { startedAt: time, responses: 0 }
+      turn = observed
+      atEndOfTurn(() => endTurn(observed.startedAt, observed.responses))
+    }
+    turn.responses++
+    if (!isBusy || time - turn.startedAt > LONG_TURN) return undefined
     batch ??= new Promise((resolve) => {
       release = resolve
     })
-    const mine = batch
-    if (count % MOST === 0) releaseBatch()
-    return mine
+    const current = batch
+    if (turn.responses % MAX_BATCH === 0) flush()
+    return current
   }
 }

@@ -3,13 +3,13 @@ import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { checkPetStore } from '../shared/check-pet-store.ts'
 import { readerOf, type TrustProxy } from '../shared/client-address.ts'
-import { writingTimes } from './batched-writes.ts'
-import { heededHeader, sentHeader } from './headers.ts'
+import { batchedWrites } from './batched-writes.ts'
+import { currentHeader, sentHeader } from './headers.ts'
 import { findPlace, type Place } from './mount-path.ts'
 import { isAfterLastRequest, turnOf } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
-import { writeAnswer } from './write-response.ts'
+import { writeResponse } from './write-response.ts'
 
 /** The options of {@link toNodeHandler}. */
 export interface NodeHandlerOptions {
@@ -41,7 +41,7 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     // Behind others, what they have made of the headers counts.
-    const readHeader = next === undefined ? sentHeader : heededHeader
+    const readHeader = next === undefined ? sentHeader : currentHeader
     void answer(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
@@ -59,7 +59,7 @@ export type NodeAnswerer = (
 export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): NodeAnswerer {
   checkPetStore(petStore)
   const readAddress = readerOf(options)
-  const writingTime = writingTimes()
+  const batchWrite = batchedWrites()
   return async (incoming, outgoing, place, readHeader, awaitsContinue = isContinueDue(incoming, outgoing)) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader, awaitsContinue)
@@ -71,10 +71,10 @@ export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): N
     } catch {
       answer = errorResponse('internal_error')
     }
-    const time = writingTime()
-    if (time !== undefined) await time
+    const batch = batchWrite()
+    if (batch !== undefined) await batch
     try {
-      writeAnswer(incoming, outgoing, request, answer)
+      writeResponse(incoming, outgoing, request, answer)
     } catch {
       giveUp(incoming, outgoing, request)
     }
@@ -93,7 +93,7 @@ function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean 
 function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): void {
   try {
     if (outgoing.headersSent) outgoing.destroy()
-    else writeAnswer(incoming, outgoing, request, errorResponse('internal_error'))
+    else writeResponse(incoming, outgoing, request, errorResponse('internal_error'))
   } catch {
     // A host that has wrapped the response may throw here as well. Nobody is left to tell.
     outgoing.destroy()

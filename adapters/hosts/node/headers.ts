@@ -1,4 +1,6 @@
-/** Where in names and values by turns the next header of a lower-case name stands, or -1. */
+import type { NodeIncoming } from './types.ts'
+
+/** Returns the index of the next header of a lower-case name, or -1. */
 function nextHeader(rawHeaders: readonly string[], name: string, start: number): number {
   for (let i = start; i < rawHeaders.length; i += 2) {
     const field = rawHeaders[i] as string
@@ -7,46 +9,36 @@ function nextHeader(rawHeaders: readonly string[], name: string, start: number):
   return -1
 }
 
-/** The value of a header, several joined by a comma and a space. */
-function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
+/**
+ * Returns the value of a header as the client sent it, several values joined by a comma and a space. Node's `headers` drops a
+ * second `Authorization`, and takes time to build.
+ */
+export function sentHeader({ rawHeaders }: Pick<NodeIncoming, 'rawHeaders'>, name: string): string | undefined {
   let joined: string | undefined
   for (let i = nextHeader(rawHeaders, name, 0); i !== -1; i = nextHeader(rawHeaders, name, i + 2))
     joined = joined === undefined ? rawHeaders[i + 1] : `${joined}, ${rawHeaders[i + 1]}`
   return joined
 }
 
-/** The headers of a request. What plays the part of Node's in tests and on serverless hosts has but an object of them. */
-export interface Head {
-  readonly rawHeaders?: readonly string[] | undefined
-  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
+/** Returns the value of a header as the host has changed it in `headers`, or else as the client sent it. */
+export function currentHeader(
+  incoming: Pick<NodeIncoming, 'rawHeaders' | 'headers'>,
+  name: string,
+): string | undefined {
+  const { rawHeaders, headers } = incoming
+  const sent = sentHeader(incoming, name)
+  const value = headers?.[name]
+  const current = typeof value === 'object' ? value.join(', ') : value
+  return current === sent || isFirstOfSeveral(current, name, rawHeaders) ? sent : current
 }
 
-/**
- * The value of a header as the client sent it, from the raw headers: Node's own object drops a second Authorization without
- * a word, and is slow to make.
- */
-export function sentHeader({ rawHeaders, headers }: Head, name: string): string | undefined {
-  return rawHeaders?.length ? rawHeader(rawHeaders, name) : told(headers?.[name])
-}
-
-/** The same, but where code of the host has added, changed or removed the header, what it says. */
-export function heededHeader(head: Head, name: string): string | undefined {
-  const sent = sentHeader(head, name)
-  const now = told(head.headers?.[name])
-  return now === sent || isFirstOfMany(now, name, head.rawHeaders) ? sent : now
-}
-
-/** Of a doubled header that Node's object has but once, it tells the first. */
-function isFirstOfMany(now: string | undefined, name: string, rawHeaders: readonly string[] = []): boolean {
+/** Node's `headers` keeps only the first value of some headers. */
+function isFirstOfSeveral(value: string | undefined, name: string, rawHeaders: readonly string[]): boolean {
   const first = nextHeader(rawHeaders, name, 0)
-  return first !== -1 && rawHeaders[first + 1] === now && nextHeader(rawHeaders, name, first + 2) !== -1
+  return first !== -1 && rawHeaders[first + 1] === value && nextHeader(rawHeaders, name, first + 2) !== -1
 }
 
-function told(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === 'object' ? value.join(', ') : value
-}
-
-/** The length that a head gives its body, in bytes: 0 where it speaks of none. */
-export function declaredLength(head: Head): number {
-  return Number(sentHeader(head, 'content-length') ?? 0)
+/** Returns the declared length of a body, in bytes; 0 if none is declared. */
+export function declaredLength(incoming: Pick<NodeIncoming, 'rawHeaders'>): number {
+  return Number(sentHeader(incoming, 'content-length') ?? 0)
 }

@@ -5,7 +5,10 @@ import type { Place } from './mount-path.ts'
 import { readBody } from './read-body.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** A Node request as plain values, each read only when asked for. */
+/** How many headers of a request Node keeps by default (`server.maxHeadersCount`). */
+const MAX_HEADERS = 1_000
+
+/** A Node request as plain values. Each is read only when it is needed. */
 export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string
@@ -42,7 +45,9 @@ export class NodeRequest implements ApiRequest {
   }
 
   get clientAddress(): string | undefined {
-    return this.#readAddress(this.#peer, this.header('x-forwarded-for'))
+    // Node drops headers beyond this number. The proxy's entry may be among them, so only the connection is trusted then.
+    const isComplete = this.#incoming.rawHeaders.length < 2 * MAX_HEADERS
+    return this.#readAddress(this.#peer, isComplete ? this.header('x-forwarded-for') : undefined)
   }
 
   get signal(): AbortSignal {

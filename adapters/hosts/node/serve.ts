@@ -4,8 +4,7 @@ import { originForm } from '../../../src/http/request-target.ts'
 import type { PetStore } from '../../../src/index.ts'
 import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
-import { closer, REQUEST_EVENTS, type Running, runningResponses } from './closing.ts'
-import { answerConnect } from './connect.ts'
+import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
 import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
 import { sentHeader } from './headers.ts'
 
@@ -67,19 +66,18 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   server.setTimeout(idleTimeout)
   // Node's own five seconds between requests are less than a proxy keeps its connections for: it would send on one that closes.
   server.keepAliveTimeout = idleTimeout
-  answerAll(server, running, nodeAnswerer(petStore, { trustProxy }))
+  handleAll(server, nodeAnswerer(petStore, { trustProxy }))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** Answers requests of every kind, and CONNECT. */
-function answerAll(server: Server, running: Running, answer: NodeAnswerer): void {
+/** Handles requests of every kind. */
+function handleAll(server: Server, answer: NodeAnswerer): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue?: boolean) =>
     answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader, awaitsContinue)
   for (const event of REQUEST_EVENTS) {
     server.on(event, (incoming, outgoing) => void reply(incoming, outgoing, event === 'checkContinue'))
   }
-  answerConnect(server, running, (incoming, outgoing) => void reply(incoming, outgoing))
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -71,7 +71,8 @@ export interface NodeOutgoing {
   readonly _expect_continue?: boolean | undefined
   readonly _sent100?: boolean | undefined
   getHeader(name: string): unknown
-  setHeader(name: string, value: string): unknown
+  getHeaderNames(): readonly string[]
+  setHeader(name: string, value: string | string[]): unknown
   writeHead(status: number, headers?: object): unknown
   /** In HTTP/1 alone. */
   flushHeaders?(): void

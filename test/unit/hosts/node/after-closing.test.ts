@@ -49,20 +49,6 @@ function watchIntervals() {
   return { standing, ended: ended.promise }
 }
 
-test('a CONNECT that waits for the store is waited for no longer than closeTimeout', async () => {
-  const asked = signalled()
-  const find = () => {
-    asked.resolve()
-    return new Promise<undefined>(() => {})
-  }
-  const { url, authorized, close } = await startServer({ store: { keyStore: { find } }, closeTimeout: 20 })
-  const connection = await rawConnection(url)
-  await connection.send(`CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
-  await within(asked.promise, 'the key store')
-  await within(close(), 'close', 2_000)
-  await connection.closed()
-})
-
 test('no interval of a server stays that closes while an answer is on its way: it would hold the store for ever', async () => {
   const { standing, ended } = watchIntervals()
   const { connection, close } = await unread(1)

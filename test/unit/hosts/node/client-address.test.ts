@@ -140,3 +140,13 @@ test('each address behind a trusted proxy has an allowance of its own, and a spo
   expect(await statusOf('9.9.9.9, 1.1.1.1')).toBe(429)
   expect(await statusOf('9.9.9.9\r\nX-Forwarded-For: ::ffff:1.1.1.1')).toBe(429)
 })
+
+test('ignores X-Forwarded-For of a request with 1,000 headers, since Node may have dropped the entry of the proxy', async () => {
+  const { url } = await startServer({ perMinute: 1, trustProxy: 1 })
+  const statusOf = async (forwardedFor: string, headers: number) => {
+    const head = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${forwardedFor}\r\n`
+    return (await rawRequest(url, `${head}${'a:1\r\n'.repeat(headers)}\r\n`)).status
+  }
+  expect([await statusOf('1.1.1.1', 900), await statusOf('2.2.2.2', 900)]).toEqual([401, 401])
+  expect([await statusOf('3.3.3.3', 998), await statusOf('4.4.4.4', 1_100)]).toEqual([401, 429])
+})

@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { closer, runningResponses } from '../../../../adapters/hosts/node/closing.ts'
 import { serve, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
-import { memory, type Pet, type PetStorage } from '../../../../src/index.ts'
+import { memory, type Pet } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
 import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
 import { rawConnection } from '../../../support/raw-http.ts'
@@ -144,14 +144,6 @@ describe('close', () => {
     await connection.send(`${line} HTTP/1.1\r\n${authorized}${rest}`)
     await within(close(), 'close', 2_000)
     await connection.closed()
-  })
-
-  test('a socket that asked for CONNECT and stays holds nobody up', async () => {
-    const { url, authorized, close } = await startServer({ closeTimeout: LONG })
-    const connection = await rawConnection(url)
-    await connection.send(`CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
-    expect((await connection.answer()).headers.connection).toBe('close')
-    await within(close(), 'close', 2_000)
   })
 
   test('leaves no timer behind, which would keep the process from ending', async () => {
@@ -307,22 +299,6 @@ test('a request whose head was on its way when close began is answered, and its 
   expect([answer.status, answer.headers.connection]).toEqual([200, 'close'])
   await connection.closed()
   await within(closed, 'close')
-})
-
-test('a client that resets a CONNECT which waits for its turn disturbs nobody', async () => {
-  const { store, asked, open } = gated()
-  const left = signalled()
-  const list: PetStorage['list'] = (_query, context) => {
-    context?.signal?.addEventListener('abort', () => left.resolve())
-    return store.storage.list()
-  }
-  const { url, authorized } = await startServer({ store: { storage: { ...store.storage, list } } })
-  const connection = await rawConnection(url)
-  await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\nCONNECT a:443 HTTP/1.1\r\n${authorized}\r\n`)
-  await within(asked, 'the storage')
-  connection.socket.resetAndDestroy()
-  await within(left.promise, 'the signal')
-  open()
 })
 
 test('a client that leaves before answers that are written holds up the close of no other', async () => {

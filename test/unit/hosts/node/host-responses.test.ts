@@ -87,7 +87,7 @@ test("a header of the host's has the same bytes beside whatever body, and whethe
 test.each([
   ['Cookie', 'Cookie, Origin'],
   ['origin', 'origin'],
-  ['Accept , ORIGIN', 'Accept , ORIGIN'],
+  ['Accept, ORIGIN', 'Accept, ORIGIN'],
   ['*', '*'],
 ])('answers vary by what the host says that they vary by, %s, and by the origin', async (theirs, both) => {
   const { petStore } = await keyedStore({ store: { cors: { origins: ['https://shop.example'] } } })

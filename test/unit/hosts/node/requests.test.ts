@@ -82,34 +82,6 @@ describe('the method', () => {
     expect(body).not.toContain(token)
   })
 
-  test.each([
-    ['www.example:443', 404],
-    ['/v1/pets', 405],
-  ])('CONNECT %s: %i, and the connection ends', async (target, status) => {
-    const { url, authorized } = await startServer()
-    const connection = await rawConnection(url)
-    await connection.send(`CONNECT ${target} HTTP/1.1\r\n${authorized}\r\n`)
-    const answer = await connection.answer()
-    expect(answer.status).toBe(status)
-    expect(answer.headers['x-ratelimit-remaining']).toMatch(/^\d+$/)
-    await connection.closed()
-  })
-
-  test('CONNECT behind requests that still run: all are answered, in order', async () => {
-    const { url, authorized } = await startServer()
-    const connection = await rawConnection(url)
-    const get = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`
-    await connection.send(`${get}${get}${get}CONNECT a:443 HTTP/1.1\r\n${authorized}\r\n\x16\x03\x01`)
-    const statuses = [
-      await connection.answer(),
-      await connection.answer(),
-      await connection.answer(),
-      await connection.answer(),
-    ]
-    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 404])
-    await connection.closed()
-  })
-
   test('an Upgrade that nobody offers is a request like any other', async () => {
     const { url, authorized } = await startServer()
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`

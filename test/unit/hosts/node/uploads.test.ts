@@ -402,6 +402,32 @@ test('a client that never sends the body it announced is cut off behind a host w
   await connection.closed()
 })
 
+test('a refused upload that keeps arriving is drained for as long as it takes', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { petStore } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const requests: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    requests.push(request)
+    handler(request, response)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close().closeAllConnections())
+  await once(server, 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(uploadHead(2_048, false, STRANGER))
+  expect((await connection.answer()).status).toBe(401)
+  for (let part = 0; part < 8; part++) {
+    vi.advanceTimersByTime(1_900)
+    const arrived = once(requests[0] as IncomingMessage, 'data')
+    await upload(connection, 256, false)
+    await arrived
+  }
+  vi.useRealTimers()
+  await connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  expect((await connection.answer()).status).toBe(401)
+})
+
 /** A server of a host's own, on which nothing comes that waits for a timer. */
 async function answering(prepare: (response: ServerResponse, request: IncomingMessage) => void) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

@@ -1,0 +1,126 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { type BatchWrite, batchedWrites } from '../../../../adapters/hosts/node/batched-writes.ts'
+import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { manualClock } from '../../../../src/testing/index.ts'
+import { keyedStore } from '../../../support/node-server.ts'
+import { rawConnection } from '../../../support/raw-http.ts'
+
+/** A scheduler whose clock the test moves. */
+function scheduler() {
+  const clock = manualClock()
+  return { clock, batchWrite: batchedWrites(clock.now) }
+}
+
+/** Schedules responses in one turn. Returns how many were batched, and how many of those are not released at its end. */
+async function turn(batchWrite: BatchWrite, responses: number): Promise<{ batched: number; stuck: number }> {
+  const batches = Array.from({ length: responses }, batchWrite).filter((batch) => batch !== undefined)
+  let stuck = batches.length
+  for (const batch of batches) void batch.then(() => stuck--)
+  await setImmediate()
+  return { batched: batches.length, stuck }
+}
+
+/** A scheduler that has seen turns with many responses. */
+async function busyScheduler() {
+  const one = scheduler()
+  for (let i = 0; i < 4; i++) await turn(one.batchWrite, 20)
+  return one
+}
+
+test('holds no response back beyond its turn', async () => {
+  const property = fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 40 }), async (turns) => {
+    const { batchWrite } = scheduler()
+    for (const responses of turns) expect((await turn(batchWrite, responses)).stuck).toBe(0)
+  })
+  await fc.assert(property, { numRuns: 50 })
+})
+
+test('writes the only response of a turn at once', async () => {
+  const { batchWrite } = scheduler()
+  for (let i = 0; i < 100; i++) expect((await turn(batchWrite, 1)).batched).toBe(0)
+})
+
+test('batches several responses of a turn until one comes alone', async () => {
+  const { batchWrite } = await busyScheduler()
+  for (const responses of [20, 2, 2, 1]) expect((await turn(batchWrite, responses)).batched).toBe(responses)
+  expect((await turn(batchWrite, 1)).batched).toBe(0)
+})
+
+test('batches at most 32 responses', async () => {
+  const { batchWrite } = await busyScheduler()
+  const batches = Array.from({ length: 100 }, batchWrite)
+  const sizes = [...new Set(batches)].map((batch) => batches.filter((other) => other === batch).length)
+  expect(sizes).toEqual([32, 32, 32, 4])
+  await setImmediate()
+})
+
+test('writes at once when the turn has already been long', async () => {
+  const { batchWrite, clock } = await busyScheduler()
+  expect(batchWrite()).toBeInstanceOf(Promise)
+  clock.advance(4)
+  expect(batchWrite()).toBeUndefined()
+  await setImmediate()
+})
+
+test('batches nothing for a second after a long turn', async () => {
+  const { batchWrite, clock } = await busyScheduler()
+  batchWrite()
+  clock.advance(20)
+  await setImmediate()
+  clock.advance(999)
+  expect((await turn(batchWrite, 20)).batched).toBe(0)
+  clock.advance(1)
+  await turn(batchWrite, 50)
+  expect((await turn(batchWrite, 20)).batched).toBe(20)
+})
+
+test('releases a batch under fake timers', async () => {
+  const { batchWrite } = await busyScheduler()
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const batch = batchWrite()
+  expect(batch).toBeInstanceOf(Promise)
+  await batch
+})
+
+test('releases a batch if fake timers were there when it was loaded', async () => {
+  vi.resetModules()
+  onTestFinished(() => {
+    vi.doUnmock('node:timers')
+    vi.resetModules()
+  })
+  vi.doMock('node:timers', () => ({ setImmediate: () => ({}), clearImmediate: () => {} }))
+  const { batchedWrites } = await import('../../../../adapters/hosts/node/batched-writes.ts')
+  const batchWrite = batchedWrites(() => 0)
+  for (let i = 0; i < 200; i++) await batchWrite()
+})
+
+test('writes each response in the async context of its request', async () => {
+  const { petStore, authorized } = await keyedStore()
+  const handler = toNodeHandler(petStore)
+  const context = new AsyncLocalStorage<string>()
+  const finished: [string | undefined, string | undefined][] = []
+  const server = createServer((request, response) =>
+    context.run(request.url ?? '', () => {
+      response.on('finish', () => finished.push([request.url, context.getStore()]))
+      handler(request, response)
+    }),
+  ).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const connections = await Promise.all(Array.from({ length: 40 }, () => rawConnection(url)))
+  for (let round = 0; round < 10; round++) {
+    for (const [i, connection] of connections.entries())
+      void connection.send(`GET /v1/pets?round=${round}&i=${i} HTTP/1.1\r\n${authorized}\r\n`)
+    await Promise.all(connections.map((connection) => connection.answer()))
+  }
+  expect(new Set(finished.map(([asked]) => asked)).size).toBe(400)
+  for (const [asked, written] of finished) expect(written).toBe(asked)
+})
