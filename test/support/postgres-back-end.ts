@@ -19,7 +19,7 @@ export function emptied(client: PostgresClient) {
     const backEnd = postgres(client, { clock })
     migrated ??= backEnd.migrate()
     await migrated
-    await client.query('TRUNCATE petstore.pets, petstore.keys, petstore.quota')
+    await client.query('TRUNCATE petstore.pets, petstore.keys, petstore.quota, petstore.anonymous')
     return {
       as: <Name extends keyof Ports>(name: Name): Opened<Ports[Name]> => ({
         port: backEnd[name],

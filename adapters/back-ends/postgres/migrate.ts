@@ -1,17 +1,16 @@
 import type { Query } from './client.ts'
 import { dollarQuoted, literal, type Names } from './names.ts'
-import { spendFunction } from './spend.ts'
+import { spendAnonymousFunction, spendFunction } from './spend.ts'
 
-/** Any number will do, so long as all processes agree on it. */
+/** The key of the advisory lock. */
 const LOCK = 7_382_615_401
 
-/** The steps, the oldest first: a step that was ever released is never changed, only followed by another. */
-const STEPS: readonly ((names: Names) => string)[] = [firstTables]
+/** The steps from each version to the next. A released step is never changed, only followed by another. */
+const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets]
 
 /**
- * Brings the tables up to date: one statement, so one connection and one transaction, whatever stands between.
- *
- * The lock lets one process at a time through. Those that waited find the work done.
+ * Brings the tables up to date. It is one statement, so that it is one transaction behind any pooler. The lock lets one process
+ * through at a time.
  */
 export async function migrate(query: Query, names: Names): Promise<void> {
   await query(`DO ${dollarQuoted(program(names), 'petstore')}`)
@@ -38,9 +37,8 @@ END`
 }
 
 /**
- * Counts are numbers of JavaScript, so they are kept as `double precision`: the arithmetic is the same to the last bit.
- * The page of a filter costs the page: its index has the ids of one status in order. Counts change at every request, so
- * their pages leave room for the new version of a row beside the old one.
+ * Counts are `double precision`, which computes exactly as JavaScript does. The index on status and id makes a filtered page as
+ * cheap as any. Counts change at every request, so their pages leave room for the next version of a row.
  */
 function firstTables(names: Names): string {
   const { pets, petIds, keys, quota } = names
@@ -77,4 +75,15 @@ function firstTables(names: Names): string {
     ) WITH (fillfactor = 50);
     CREATE INDEX quota_by_end ON ${quota} (greatest(day_ends_at, banned_until));
     ${spendFunction(names)}`
+}
+
+/** Anonymous clients get a table of their own, so that a flood of them takes no room from customers. */
+function anonymousBuckets(names: Names): string {
+  return `
+    CREATE TABLE ${names.anonymous} (
+      LIKE ${names.quota} INCLUDING DEFAULTS,
+      bucket int NOT NULL,
+      PRIMARY KEY (bucket, subject)
+    ) WITH (fillfactor = 50);
+    ${spendAnonymousFunction(names)}`
 }

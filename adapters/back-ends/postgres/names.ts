@@ -11,7 +11,9 @@ export interface Names {
   readonly petIds: string
   readonly keys: string
   readonly quota: string
+  readonly anonymous: string
   readonly spend: string
+  readonly spendAnonymous: string
 }
 
 /** What is expected of a schema's name. */
@@ -30,7 +32,9 @@ export function namesIn(schema: string): Names {
     petIds: `${quoted}.pet_ids`,
     keys: `${quoted}.keys`,
     quota: `${quoted}.quota`,
+    anonymous: `${quoted}.anonymous`,
     spend: `${quoted}.spend`,
+    spendAnonymous: `${quoted}.spend_anonymous`,
   }
 }
 

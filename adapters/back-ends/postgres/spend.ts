@@ -1,23 +1,35 @@
+import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 import { dollarQuoted, type Names } from './names.ts'
 
-/**
- * The law of `countRequest`, step by step, as a function of the engine: there it is planned once for a connection, where a
- * statement that says the same is planned at every request, which costs several times the work itself.
- *
- * Whoever comes second to a subject waits for the first to have ended, and reads the time only then. The arguments are
- * the subject, its limits for the minute and the day, the ban's rule (refusals, milliseconds) or nulls, and the time where
- * it is not to be the engine's own.
- */
+// The law of `countRequest`, step by step, as functions of the engine. A function is planned once per connection; a statement
+// that says the same is planned at every request, which costs several times the work itself. The second request of a subject
+// waits for the first, and reads the time only then. Arguments: the limits, the ban rule (refusals, milliseconds) or nulls, and
+// the time if it is not to be the engine's.
+const PARAMETERS = `per_minute double precision, per_day double precision,
+      after_refusals double precision, ban_length double precision, at double precision`
+
+/** Returns the function that counts a request of a customer. */
 export function spendFunction({ spend, quota }: Names): string {
   return `
     CREATE FUNCTION ${spend}(
-      who text, per_minute double precision, per_day double precision,
-      after_refusals double precision, ban_length double precision, at double precision,
+      who text, ${PARAMETERS},
       OUT granted boolean, OUT decided_at double precision, OUT state ${quota}
-    ) LANGUAGE plpgsql AS ${dollarQuoted(body(quota), 'spend')};`
+    ) LANGUAGE plpgsql AS ${dollarQuoted(customerBody(quota), 'spend')};`
 }
 
-function body(quota: string): string {
+/**
+ * Returns the function that counts a request of an anonymous client. A bucket has room for a fixed number of clients: a new one
+ * replaces one whose day has ended, or else the one with the fewest requests, so that refused clients are the last.
+ */
+export function spendAnonymousFunction({ spendAnonymous, anonymous }: Names): string {
+  return `
+    CREATE FUNCTION ${spendAnonymous}(
+      in_bucket int, who text, ${PARAMETERS},
+      OUT granted boolean, OUT decided_at double precision, OUT state ${anonymous}
+    ) LANGUAGE plpgsql AS ${dollarQuoted(anonymousBody(anonymous), 'spend_anonymous')};`
+}
+
+function customerBody(quota: string): string {
   return `
     DECLARE
       banned boolean := false;
@@ -27,7 +39,32 @@ function body(quota: string): string {
         EXIT WHEN FOUND;
         INSERT INTO ${quota} VALUES (who, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;
       END LOOP;
-      decided_at := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));
+      ${law}
+      UPDATE ${quota} AS q SET ${assignments} WHERE q.subject = who;
+    END
+    `
+}
+
+function anonymousBody(anonymous: string): string {
+  return `
+    DECLARE
+      banned boolean := false;
+    BEGIN
+      LOOP
+        SELECT a.* INTO state FROM ${anonymous} AS a WHERE a.bucket = in_bucket AND a.subject = who FOR NO KEY UPDATE;
+        EXIT WHEN FOUND;
+        DELETE FROM ${anonymous} AS a WHERE a.bucket = in_bucket AND a.subject IN (
+          SELECT b.subject FROM ${anonymous} AS b WHERE b.bucket = in_bucket
+          ORDER BY b.day_ends_at DESC, b.used_in_day DESC OFFSET ${BUCKET_SIZE - 1} FOR UPDATE SKIP LOCKED);
+        INSERT INTO ${anonymous} VALUES (who, 0, 0, 0, 0, 0, 0, in_bucket) ON CONFLICT DO NOTHING;
+      END LOOP;
+      ${law}
+      UPDATE ${anonymous} AS a SET ${assignments} WHERE a.bucket = in_bucket AND a.subject = who;
+    END
+    `
+}
+
+const law = `decided_at := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));
       ${roll('minute', 60_000, 'state.refused_in_minute := 0;')}
       ${roll('day', 86_400_000)}
       IF after_refusals IS NOT NULL THEN
@@ -45,16 +82,13 @@ function body(quota: string): string {
           state.banned_until := decided_at + ban_length;
           state.refused_in_minute := 0;
         END IF;
-      END IF;
-      UPDATE ${quota} AS q SET used_in_minute = state.used_in_minute, minute_ends_at = state.minute_ends_at,
-        used_in_day = state.used_in_day, day_ends_at = state.day_ends_at,
-        refused_in_minute = state.refused_in_minute, banned_until = state.banned_until
-      WHERE q.subject = who;
-    END
-    `
-}
+      END IF;`
 
-/** Opens a new window where the old one has ended, and holds one that a clock set back has put too far ahead. */
+const assignments = `used_in_minute = state.used_in_minute, minute_ends_at = state.minute_ends_at,
+        used_in_day = state.used_in_day, day_ends_at = state.day_ends_at,
+        refused_in_minute = state.refused_in_minute, banned_until = state.banned_until`
+
+/** Opens a new window if the old one has ended. After the clock steps back, a window ends at most its length from now. */
 function roll(window: 'minute' | 'day', length: number, also = ''): string {
   const [used, end] = [`state.used_in_${window}`, `state.${window}_ends_at`]
   return `IF decided_at >= ${end} THEN

@@ -1,5 +1,6 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
+import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { hex, subjectName } from '../shared/subject.ts'
 import { unavailable } from '../shared/unavailable.ts'
 import { type Evaluator, evaluatorOf, type RedisClient } from './client.ts'
@@ -55,8 +56,10 @@ export function redis(client: RedisClient, options: RedisOptions = {}): { readon
 
   async function spend(request: QuotaRequest): Promise<QuotaCount> {
     const name = subjectName(request.subject)
-    const key = `${prefix}quota:${typeof name === 'string' ? name : await name}`
-    return toCount(await run(key, argumentsOf(request, clock)), request)
+    const subject = typeof name === 'string' ? name : await name
+    const key = request.anonymous ? `${prefix}anonymous:${bucketOf(subject)}` : `${prefix}quota:${subject}`
+    const args = [...argumentsOf(request, clock), request.anonymous ? subject : '']
+    return toCount(await run(key, args), request)
   }
   return { quota: { spend } }
 }

@@ -1,11 +1,13 @@
+import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
+
 /**
- * The law of `countRequest`, step by step, in the language of the engine.
+ * The law of `countRequest`, step by step, in Lua.
  *
- * The key holds six numbers as text. The arguments are the limits for the minute and the day, the ban's rule (refusals,
- * milliseconds; none where there are no bans), and the time where it is not to be the engine's own. The numbers of Lua are
- * those of JavaScript; `%.17g` writes them whole, where a reply of integers would cut them.
- *
- * What is kept outlasts its end by two days, so that a clock which steps back frees nobody.
+ * Arguments: the limits per minute and per day, the ban rule (refusals, milliseconds; empty for no bans), the time if it is not
+ * to be the engine's, and the subject if it is an anonymous client. The counts of a key are six numbers as text. Anonymous
+ * clients share hashes of bounded size. If a hash is full, the client with the fewest requests is removed, so that refused
+ * clients are the last. Such a hash expires a minute after its day, the key of a customer two days after its windows, so
+ * that no limit is lifted early after the clock steps back. `%.17g` keeps numbers exact; integer replies would cut them.
  */
 export const script = `local function number(text) return tonumber(text) or 0 end
 local perMinute, perDay = number(ARGV[1]), number(ARGV[2])
@@ -17,7 +19,9 @@ if not now then
 end
 
 local usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refused, bannedUntil = 0, 0, 0, 0, 0, 0
-local kept = redis.call('GET', KEYS[1])
+local anonymous = ARGV[6] ~= '' and ARGV[6]
+local kept
+if anonymous then kept = redis.call('HGET', KEYS[1], anonymous) else kept = redis.call('GET', KEYS[1]) end
 if kept then
   local n = string.gmatch(kept, '%S+')
   usedInMinute, minuteEndsAt, usedInDay = number(n()), number(n()), number(n())
@@ -51,5 +55,22 @@ end
 local state = string.format('%.17g %.17g %.17g %.17g %.17g %.17g',
   usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refused, bannedUntil)
 local expiry = math.max(minuteEndsAt, dayEndsAt, bannedUntil) - now + 172800000
-redis.call('SET', KEYS[1], state, 'PX', string.format('%.0f', math.min(expiry, 1e15)))
+if anonymous then
+  if not kept and redis.call('HLEN', KEYS[1]) >= ${BUCKET_SIZE} then
+    local all = redis.call('HGETALL', KEYS[1])
+    local victim, fewest
+    for i = 1, #all, 2 do
+      local n = string.gmatch(all[i + 1], '%S+')
+      n() n()
+      local used, ends = number(n()), number(n())
+      if now >= ends then used = -1 end
+      if not fewest or used < fewest then victim, fewest = all[i], used end
+    end
+    redis.call('HDEL', KEYS[1], victim)
+  end
+  redis.call('HSET', KEYS[1], anonymous, state)
+  redis.call('PEXPIRE', KEYS[1], string.format('%.0f', dayEndsAt - now + 60000))
+else
+  redis.call('SET', KEYS[1], state, 'PX', string.format('%.0f', math.min(expiry, 1e15)))
+end
 return string.format('%d %.17g ', granted and 1 or 0, now) .. state`

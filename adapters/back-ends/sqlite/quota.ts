@@ -7,15 +7,17 @@ import {
   type QuotaState,
   type QuotaStore,
 } from '../../../src/index.ts'
+import { BUCKET_SIZE, bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
 import { prepare, type SqliteDatabase } from './database.ts'
 import type { Transaction, Writer } from './writer.ts'
 
 const MINUTE = 60_000
-/** A subject is forgotten this long after all of its windows have ended, in milliseconds: clocks may step back. */
+/** How long a count is kept after its end, in milliseconds, so that no limit is lifted early after the clock steps back. */
 const KEPT_FOR = 2 * 86_400_000
-/** How many that have ended are removed for each that is new, so that the table shrinks and no request waits long. */
-const REMOVED_AT_ONCE = 4
+/** After so many transactions, at most so many ended counts are removed, so that no request waits long. */
+const PRUNE_EVERY = 50
+const PRUNED_AT_ONCE = 500
 
 interface Row {
   readonly state: string
@@ -25,6 +27,8 @@ interface Row {
 /** A subject as a transaction found it, and as it stands now. */
 interface Entry {
   readonly row: Row | undefined
+  /** The bucket of an anonymous client; `null` for a customer. */
+  readonly bucket: number | null
   readonly state: QuotaState
   /** The time of the first request. */
   readonly now: number
@@ -40,18 +44,30 @@ interface Entry {
 export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
   const read = prepare(database, 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?')
   const update = prepare(database, 'UPDATE petstore_quota SET state = ? WHERE subject = ?')
-  const replace = prepare(database, 'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at) VALUES (?, ?, ?)')
-  const remove = prepare(
+  const replace = prepare(
+    database,
+    'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
+  )
+  const prune = prepare(
     database,
     `DELETE FROM petstore_quota WHERE subject IN
-    (SELECT subject FROM petstore_quota WHERE ends_at < ? ORDER BY ends_at LIMIT ${REMOVED_AT_ONCE})`,
+    (SELECT subject FROM petstore_quota WHERE ends_at < ? AND (bucket IS NOT NULL OR ends_at < ?)
+    ORDER BY ends_at LIMIT ${PRUNED_AT_ONCE})`,
   )
+  // A full bucket keeps the clients with the most requests, so that refused clients are the last to be forgotten.
+  const makeRoom = prepare(
+    database,
+    `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota WHERE bucket = ?
+    ORDER BY json_extract(state, '$.dayEndsAt') DESC, json_extract(state, '$.usedInDay') DESC
+    LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`,
+  )
+  let transactions = 0
 
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
   /** What a transaction has read or counted, it need not read again: nobody else writes meanwhile. */
-  function entryOf({ subject, now }: QuotaRequest, transaction: Transaction): Entry {
+  function entryOf({ subject, anonymous, now }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
       entries = new Map()
@@ -60,21 +76,28 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     const known = entries.get(subject)
     if (known) return known
     const [row] = read.all(subject) as Row[]
-    const entry = { row, state: row ? (JSON.parse(row.state) as QuotaState) : newQuotaState(), now }
+    const entry = {
+      row,
+      bucket: anonymous ? bucketOf(subject) : null,
+      state: row ? (JSON.parse(row.state) as QuotaState) : newQuotaState(),
+      now,
+    }
     entries.set(subject, entry)
     return entry
   }
 
   function saveAll(): void {
     for (const [subject, entry] of entries) save(subject, entry)
-    for (const { row, now } of entries.values()) if (row === undefined) remove.run(now - KEPT_FOR)
+    const now = entries.values().next().value?.now ?? 0
+    if (transactions++ % PRUNE_EVERY === 0) prune.run(now, now - KEPT_FOR)
   }
 
   /** The index is touched only when a window ends, and nothing at all where nothing has changed, as during a ban. */
-  function save(subject: string, { row, state }: Entry): void {
+  function save(subject: string, { row, bucket, state }: Entry): void {
+    if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
     const endsAt = Math.max(state.minuteEndsAt, state.dayEndsAt, state.bannedUntil)
-    if (row?.ends_at !== endsAt) replace.run(subject, text, endsAt)
+    if (row?.ends_at !== endsAt) replace.run(subject, text, endsAt, bucket)
     else if (row.state !== text) update.run(text, subject)
   }
 

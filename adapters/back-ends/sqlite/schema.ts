@@ -30,6 +30,9 @@ const MIGRATIONS = [
      ends_at REAL NOT NULL
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);`,
+  // Anonymous clients share buckets of bounded size; the bucket of a customer is null.
+  `ALTER TABLE petstore_quota ADD COLUMN bucket INTEGER;
+   CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;`,
 ]
 
 /** Brings the schema up to date. Several processes may do so at once: one does it, the others wait. */

@@ -1,4 +1,5 @@
 import { isPetStoreError } from '../../../src/errors.ts'
+import { atEndOfTurn } from '../../shared/end-of-turn.ts'
 import type { SqliteDatabase } from './database.ts'
 import { guarded } from './errors.ts'
 
@@ -59,14 +60,14 @@ export function createWriter(database: SqliteDatabase): Writer {
   function flush(): void {
     const group = waiting.slice(0, LARGEST_GROUP)
     waiting = waiting.slice(LARGEST_GROUP)
-    if (waiting.length > 0) setImmediate(flush)
+    if (waiting.length > 0) atEndOfTurn(flush)
     commit(database, group)
   }
 
   return {
     write: (work) =>
       new Promise((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(flush)
+        if (waiting.length === 0) atEndOfTurn(flush)
         waiting.push({ work, resolve, reject })
       }),
   }

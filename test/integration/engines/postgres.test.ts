@@ -37,7 +37,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       await Promise.all([...pools, ...pools].map((each) => postgres(each).migrate()))
     }
     await Promise.all(pools.map((each) => each.end()))
-    expect((await pool.query('SELECT version FROM petstore.versions')).rows).toEqual([{ version: 1 }])
+    expect((await pool.query('SELECT version FROM petstore.versions')).rows).toEqual([{ version: 1 }, { version: 2 }])
     const backEnd = postgres(pool)
     const created = await backEnd.storage.create(pet)
     await backEnd.migrate()

@@ -82,7 +82,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await blocker.query('COMMIT')
     blocker.release()
     expect(slow).toMatchObject({ status: 503, retryAfter: '5' })
-    expect(String((errors[0] as Error).cause)).toBe('Error: the storage did not answer within 200 ms')
+    expect(String((errors[0] as Error).cause)).toBe('Error: the storage did not respond within 200 ms')
     expect((await addAnimal(petStore, token)).status).toBe(201)
   })
 

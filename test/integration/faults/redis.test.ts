@@ -66,12 +66,11 @@ for (const program of REDIS_PROGRAMS) {
         const load = startLoad(petStore, token)
         await load.reach(201, 50)
         await server.stop()
-        const before = errors.length
         await load.reach(201, 200)
         await server.start()
         await load.stop()
         expect(new Set(load.answers.map(({ status }) => status))).toEqual(new Set([201]))
-        expect(errors.length).toBeGreaterThan(before)
+        expect(errors.length).toBeGreaterThan(0)
       })
 
       test('its scripts are flushed in mid-load: nobody notices', async () => {
@@ -89,9 +88,10 @@ for (const program of REDIS_PROGRAMS) {
 
       test('everything is flushed: the counts begin anew', async () => {
         await untilReady()
-        const { petStore } = open(client(), { plans: { free: { perMinute: 1_000_000, perDay: 3 } }, ban: false })
         await admin.flushall()
         const statuses = async () => {
+          // A store of its own each time: a process remembers refusals until their window ends.
+          const { petStore } = open(client(), { plans: { free: { perMinute: 1_000_000, perDay: 3 } }, ban: false })
           const answers = [addAnimal(petStore, token), addAnimal(petStore, token), addAnimal(petStore, token)]
           return (await Promise.all([...answers, addAnimal(petStore, token)])).map(({ status }) => status).sort()
         }

@@ -212,19 +212,33 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       }
     })
 
-    on('counts are removed some time after all of their windows have ended', async ({ database, quota }) => {
+    on('ended counts are removed as requests go on', async ({ database, quota }) => {
       const clock = manualClock()
       const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
-      const spend = (name: string) => quota.spend(spending(`address:${name}`, clock.now()))
-      await Promise.all(Array.from({ length: 40 }, (_, i) => spend(`old ${i}`)))
-      clock.advance(2 * 86_400_000)
-      await spend('new 1')
+      const spend = (subject: string, anonymous: boolean) =>
+        quota.spend({ ...spending(subject, clock.now()), anonymous })
+      for (let i = 0; i < 40; i++) await spend(`key:${i}`, false)
+      for (let i = 0; i < 40; i++) await spend(`address:${i}`, true)
+      assert.equal(count(), 80)
+      clock.advance(86_400_001)
+      for (let i = 0; i < 50; i++) await spend('key:regular', false)
       assert.equal(count(), 41)
-      clock.advance(2 * 86_400_000)
-      await spend('new 2')
-      assert.equal(count(), 38)
-      await Promise.all(Array.from({ length: 30 }, (_, i) => spend(`newer ${i}`)))
-      assert.equal(count(), 32)
+      clock.advance(3 * 86_400_000)
+      for (let i = 0; i < 50; i++) await spend('key:regular', false)
+      assert.equal(count(), 1)
+    })
+
+    on('anonymous clients have bounded room, and a refused one keeps its place', async ({ database, quota }) => {
+      const { now } = manualClock()
+      const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
+      const refused = { ...spending('address:refused', now()), limits: { perMinute: 2, perDay: 2 } }
+      for (let i = 0; i < 3; i++) await quota.spend(refused)
+      await quota.spend({ ...spending('key:customer', now()), anonymous: false })
+      await Promise.all(Array.from({ length: 15_000 }, (_, i) => quota.spend(spending(`address:${i}`, now()))))
+      assert.ok(count() <= 256 * 40 + 1, String(count()))
+      assert.equal((await quota.spend(refused)).granted, false)
+      const customer = await quota.spend({ ...spending('key:customer', now()), anonymous: false })
+      assert.equal(customer.usedInMinute, 2)
     })
   })
 }
