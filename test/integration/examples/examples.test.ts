@@ -36,7 +36,7 @@ async function expectPetStore({ url, token }: { url: string; token: string }): P
   assert.equal((await fetch(url)).status, 401)
 }
 
-const ownPages = ['express.mjs', 'fastify.mjs', 'hono.mjs', 'koa.mjs']
+const ownPages = ['express.mjs', 'fastify.mjs', 'h3.mjs', 'hono.mjs', 'koa.mjs']
 
 for (const name of ['node-http.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
   test(name, async () => {
@@ -59,6 +59,10 @@ test('shop-with-own-auth.mjs: colleagues share one allowance, and the shop has i
 const bun = await runtimeBinary('bun')
 test.skipIf(missing('Bun', bun !== undefined))('bun.mjs', async () => {
   await expectPetStore(await start(bun ?? '', example('bun.mjs')))
+})
+
+test.skipIf(missing('Bun', bun !== undefined))('itty-router.mjs', async () => {
+  await expectPetStore(await start(bun ?? '', example('itty-router.mjs')))
 })
 
 const deno = await runtimeBinary('deno')

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
@@ -8,17 +8,28 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missingRedis, startRedis } from '../support/redis-server.ts'
-import { runtimeBinary } from '../support/runtimes.ts'
 import { missing } from '../support/skips.ts'
-import { until } from '../support/until.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
-const snippets = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', code = '']) => ({
-  language,
-  code,
-}))
-const titleOf = (code: string) => code.trim().split('\n').at(-1) ?? ''
+
+/** A fenced block of a document. `excerptOf` is the file that a block with a path behind its language comes from. */
+interface Snippet {
+  readonly document: string
+  readonly language: string
+  readonly excerptOf: string
+  readonly code: string
+}
+
+const documents = ['README.md', ...readdirSync(resolve(root, 'docs')).map((name) => `docs/${name}`)].filter((name) =>
+  name.endsWith('.md'),
+)
+const snippets = documents.flatMap((document): Snippet[] =>
+  [...readFileSync(resolve(root, document), 'utf8').matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].map(
+    ([, language = '', excerptOf = '', code = '']) => ({ document, language, excerptOf, code }),
+  ),
+)
+const titleOf = ({ document, code }: Snippet) => `${document}: ${code.trim().split('\n').at(-1)}`
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -78,7 +89,7 @@ async function scratch(code: string): Promise<string> {
 const scratches: string[] = []
 afterAll(() => Promise.all(scratches.map((folder) => rm(folder, { recursive: true }))))
 
-describe('the README', () => {
+describe('the documents', () => {
   test('shows a whole example of at most 12 lines by line 25', () => {
     const before = readme.slice(0, readme.indexOf('```js'))
     const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
@@ -86,29 +97,50 @@ describe('the README', () => {
     expect(before.split('\n').length + code.split('\n').length).toBeLessThanOrEqual(25)
   })
 
-  const programs = snippets.filter(({ language }) => language === 'js')
-  test('has snippets to run', () => {
-    expect(programs.length).toBeGreaterThan(4)
-    expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(['js', 'sh']))
+  test('has at most 130 lines', () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(130)
   })
 
-  const needsEngines = (code: string) => code.includes('_URL')
-  const ending = programs.map(({ code }) => code).filter((code) => !code.includes('3000'))
+  test('links to files that exist', () => {
+    for (const document of documents) {
+      const text = readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
+      for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+        const target = resolve(root, dirname(document), link)
+        expect({ document, link, exists: existsSync(target) }).toEqual({ document, link, exists: true })
+      }
+    }
+  })
 
-  async function runsToItsEnd(code: string): Promise<void> {
-    // A pool of connections keeps a program going.
-    const file = await scratch(needsEngines(code) ? `${code}process.exit()` : code)
+  const excerpts = snippets.filter(({ excerptOf }) => excerptOf !== '')
+  test.each(excerpts.map((snippet) => [titleOf(snippet), snippet] as const))('%s is in its file', (_, snippet) => {
+    expect(readFileSync(resolve(root, snippet.excerptOf), 'utf8')).toContain(snippet.code.trimEnd())
+  })
+
+  const programs = snippets.filter(({ language, excerptOf }) => language === 'js' && excerptOf === '')
+  test('has snippets to run', () => {
+    expect(programs.length).toBeGreaterThan(8)
+  })
+
+  const needsEngines = ({ code }: Snippet) => code.includes('_URL')
+  const ending = programs.filter(({ code }) => !code.includes('3000'))
+
+  async function runsToItsEnd(snippet: Snippet): Promise<void> {
+    // A pool of connections keeps a program alive.
+    const file = await scratch(needsEngines(snippet) ? `${snippet.code}process.exit()` : snippet.code)
     const { child, output, ended } = run(process.execPath, [file], '', dirname(file))
     await ended
     expect({ code: child.exitCode, output: child.exitCode === 0 ? '' : output() }).toEqual({ code: 0, output: '' })
-    for (const [, expected] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)) expect(output()).toContain(expected)
+    for (const [, expected] of snippet.code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm))
+      expect(output()).toContain(expected)
   }
 
-  test.each(ending.filter((code) => !needsEngines(code)).map((code) => [titleOf(code), code]))('%s', (_, code) =>
-    runsToItsEnd(code),
+  test.each(ending.filter((snippet) => !needsEngines(snippet)).map((snippet) => [titleOf(snippet), snippet] as const))(
+    '%s',
+    (_, snippet) => runsToItsEnd(snippet),
   )
-  test.skipIf(noEngines).each(ending.filter(needsEngines).map((code) => [titleOf(code), code]))('%s', (_, code) =>
-    runsToItsEnd(code),
+  test.skipIf(noEngines).each(ending.filter(needsEngines).map((snippet) => [titleOf(snippet), snippet] as const))(
+    '%s',
+    (_, snippet) => runsToItsEnd(snippet),
   )
 
   const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
@@ -130,7 +162,7 @@ describe('the README', () => {
     }
   })
 
-  test.each(programs.filter(({ code }) => code.includes('3000')).map(({ code }) => [titleOf(code), code]))(
+  test.each(programs.filter(({ code }) => code.includes('3000')).map((snippet) => [titleOf(snippet), snippet.code]))(
     '%s',
     async (_, code) => {
       const port = await freePort()
@@ -152,60 +184,8 @@ describe('the README', () => {
     },
   )
 
-  const [prelude = ''] = programs.map(({ code }) => code).filter((code) => code.includes('// a key of it: '))
-  /** What the comment says. */
-  const keyOf = (code: string) => /\/\/ a key of it: (.*)$/m.exec(code)?.[1] ?? ''
-  const hosts = [...readme.matchAll(/^\| ([^|]+) \| (`.+`) \|[^|]*\|$/gm)]
-    .filter(([, , cell = '']) => cell.includes('petStore'))
-    .map(
-      ([, host = '', cell = '']) =>
-        [
-          host,
-          prelude +
-            cell
-              .split('<br>')
-              .map((line) => line.slice(1, -1))
-              .join('\n'),
-        ] as const,
-    )
-
-  test.each(hosts.filter(([, code]) => code.includes('3000')))('the three lines of %s', async (host, code) => {
-    const runtime =
-      host === 'Bun' || host === 'Deno' ? await runtimeBinary(host === 'Bun' ? 'bun' : 'deno') : process.execPath
-    if (runtime === undefined) {
-      missing(host, false)
-      return
-    }
-    const port = await freePort()
-    const file = await scratch(`${code.replaceAll('3000', String(port))}\nconsole.log((${keyOf(code)}).token)`)
-    const { child, output, ended } = run(
-      runtime,
-      host === 'Deno' ? ['run', '--allow-net', '--allow-env', file] : [file],
-    )
-    try {
-      const prefix = code.includes("'/shop'") ? '/shop' : ''
-      const address = `http://localhost:${port}${prefix}/v1/pets`
-      expect((await answerOf(address, child)).status).toBe(401)
-      await until(async () => output().includes('pet_') || child.exitCode !== null)
-      const [token] = /pet_\w+/.exec(output()) ?? []
-      expect((await answerOf(address, child, token)).status).toBe(200)
-    } finally {
-      child.kill()
-      await ended
-    }
-  })
-
-  test.each(hosts.filter(([, code]) => !code.includes('3000')))('the three lines of %s', async (_, code) => {
-    const file = await scratch(`${code}\nexport const { token } = ${keyOf(code)}`)
-    const module = (await import(file)) as Record<string, unknown>
-    const { fetch = module.GET } = (module.default ?? {}) as { fetch?: unknown }
-    const ask = (headers: HeadersInit) =>
-      (fetch as (request: Request) => Promise<Response>)(new Request('http://localhost/v1/pets', { headers }))
-    expect((await ask({})).status).toBe(401)
-    expect((await ask({ authorization: `Bearer ${module.token}` })).status).toBe(200)
-  })
-
-  test('shows every host', () => {
+  test('shows every host, and an example of each', () => {
+    const hosts = [...readme.matchAll(/^\| ([^|]+) \| `[^|]+` \| \[[^\]]+\]\((examples\/[^)]+)\) \|$/gm)]
     expect(hosts.length).toBe(11)
   })
 

@@ -1,0 +1,15 @@
+// node examples/h3.mjs
+import { fromWebHandler, H3, serve } from 'h3'
+import { createPetStore, memory } from 'petstore-kit'
+
+const backEnd = memory()
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore(backEnd)
+
+const app = new H3()
+app.all('/v1/**', fromWebHandler(petStore.fetch))
+app.get('/', () => 'The shop itself')
+
+const server = serve(app, { port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1', silent: true })
+await server.ready()
+console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${new URL(server.url).port}/v1/pets`)

@@ -1,0 +1,14 @@
+// bun examples/itty-router.mjs
+import { IttyRouter } from 'itty-router'
+import { createPetStore, memory } from 'petstore-kit'
+
+const backEnd = memory()
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const petStore = createPetStore(backEnd)
+
+const router = IttyRouter()
+router.all('/v1/*', petStore.fetch)
+router.get('/', () => new Response('The shop itself'))
+
+const server = Bun.serve({ port: process.env.PORT ?? 3000, hostname: '127.0.0.1', fetch: router.fetch })
+console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${server.port}/v1/pets`)
