@@ -42,7 +42,9 @@ export interface PetStore {
  * first argument is neither a `Request` nor a URL, such as a request of Node.
  */
 export interface PetStoreFetch {
+  /** Responds to a request; further arguments are ignored. */
   (request: Request, ...ignored: unknown[]): Promise<Response>
+  /** Responds to a request for a URL. */
   (url: URL | string, init?: RequestInit): Promise<Response>
 }
 

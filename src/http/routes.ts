@@ -15,10 +15,16 @@ export type Route =
 /** A handler of the router: it gets the parameters of the path. */
 type ToRoute = (request: { params: Record<string, string | undefined> }) => Route
 
-const router = IttyRouter()
-router.get('/pets', (): Route => ({ kind: 'listPets' }))
-router.post('/pets', (): Route => ({ kind: 'createPet' }))
-router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
+const { routes } = createRouter()
+
+/** A function, because terser mistakes the minified `e` of itty-router for a `catch (e)` at the top level of a bundle. */
+function createRouter() {
+  const router = IttyRouter()
+  router.get('/pets', (): Route => ({ kind: 'listPets' }))
+  router.post('/pets', (): Route => ({ kind: 'createPet' }))
+  router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
+  return router
+}
 
 /**
  * Finds the route of a method and a path below the base path, such as `/pets/7`.
@@ -29,11 +35,11 @@ router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: para
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const [offered, pattern, [toRoute]] of router.routes) {
+  for (const [offered, pattern, [toRoute]] of routes) {
     const match = offered === wanted && pattern.exec(path)
     if (match) return (toRoute as unknown as ToRoute)({ params: match.groups ?? {} })
   }
-  const others = router.routes.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
+  const others = routes.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
   if (others.length === 0) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }

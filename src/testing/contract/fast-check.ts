@@ -1,10 +1,14 @@
-/** fast-check, which is loaded only when a suite runs: whoever wants no suite need not install it. */
+import type { TestRunner } from './runner.ts'
+
+/** The module `fast-check`, an optional peer dependency. */
 export type FastCheck = typeof import('fast-check')
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
-/** Bundlers take a missing package for optional where its absence is caught. */
-export async function loadFastCheck(): Promise<FastCheck> {
+/** Returns the `fast-check` of the runner, or imports it when a suite runs, so that only suites need the package. */
+export async function fastCheckOf({ fc }: TestRunner): Promise<FastCheck> {
+  // Typed as an object in public, because declarations must not need an optional package.
+  if (fc) return fc as FastCheck
   try {
     return await import('fast-check')
   } catch (cause) {

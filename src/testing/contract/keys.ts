@@ -1,7 +1,7 @@
 import type { Clock, IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import { manualClock } from '../clock.ts'
 import { checkEqual, checkRejected, show } from './assert.ts'
-import { loadFastCheck } from './fast-check.ts'
+import { fastCheckOf } from './fast-check.ts'
 import { checkMistake, type KeyModel, keyCommands, MISTAKES } from './key-commands.ts'
 import { type Opened, type TestRunner, withPort } from './runner.ts'
 
@@ -37,7 +37,7 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
   const { name, open, runs = 30 } = options
   runner.describe(`key store: ${name}`, () => {
     runner.test('answers as a plain list of keys does', async () => {
-      const fc = await loadFastCheck()
+      const fc = await fastCheckOf(runner)
       const sequences = fc.commands(keyCommands(fc), { maxCommands: 40, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) => {
         const clock = manualClock()

@@ -4,7 +4,7 @@ import { countRequest, newQuotaState, type QuotaState } from '../../quota/fixed-
 import { type ManualClock, manualClock } from '../clock.ts'
 import { texts } from './arbitraries.ts'
 import { checkEqual, checkSameItems, show } from './assert.ts'
-import { type FastCheck, loadFastCheck } from './fast-check.ts'
+import { type FastCheck, fastCheckOf } from './fast-check.ts'
 import { type Opened, type TestRunner, withPort } from './runner.ts'
 
 /** The options of {@link quotaContract}. */
@@ -42,7 +42,7 @@ export function quotaContract(runner: TestRunner, options: QuotaContractOptions)
   const { name, open, runs = 30, commands = 60 } = options
   runner.describe(`quota: ${name}`, () => {
     runner.test('counts by the law', async () => {
-      const fc = await loadFastCheck()
+      const fc = await fastCheckOf(runner)
       const sequences = fc.commands(quotaCommands(fc), { maxCommands: commands, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) => {
         const clock = manualClock()

@@ -1,20 +1,22 @@
-/** The two functions of a test runner that a suite needs: vitest's, node:test's, bun:test's. */
+/** The functions of a test runner that a suite needs: those of vitest, node:test, bun:test or Jest. */
 export interface TestRunner {
   /** Names a group of tests. */
   describe(name: string, body: () => void): unknown
-  /** Adds a test, which fails where its body rejects. */
+  /** Adds a test, which fails if its body rejects. */
   test(name: string, body: () => Promise<void>): unknown
+  /** The module `fast-check`. Pass it where a module cannot be imported at run time, as in CommonJS under Jest. @default it is imported */
+  readonly fc?: object | undefined
 }
 
-/** A port that a suite has opened, and how to let go of it. */
+/** A port that a suite has opened. */
 export interface Opened<Port> {
-  /** The port: fresh and empty, and nobody else writes to it. */
+  /** The port: new, empty, and used by nothing else. */
   readonly port: Port
-  /** Lets go of what the port holds; called after every run, failed ones too. */
+  /** Releases the port. It is called after every run, also a failed one. */
   close(): Promise<void>
 }
 
-/** Makes one body of a test: it opens a port, and closes it whatever happens in between. */
+/** Opens a port, uses it, and closes it in any case. */
 export async function withPort<Port>(open: () => Promise<Opened<Port>>, use: (port: Port) => Promise<void>) {
   const { port, close } = await open()
   try {
@@ -24,7 +26,7 @@ export async function withPort<Port>(open: () => Promise<Opened<Port>>, use: (po
   }
 }
 
-/** Lets everything else that waits go on, timers and sockets as well. */
+/** Waits for one turn of the event loop. */
 export function yieldToOthers(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }

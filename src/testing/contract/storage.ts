@@ -2,7 +2,7 @@ import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.
 import type { PetStorage } from '../../ports.ts'
 import { newPets } from './arbitraries.ts'
 import { check, checkEqual } from './assert.ts'
-import { type FastCheck, loadFastCheck } from './fast-check.ts'
+import { type FastCheck, fastCheckOf } from './fast-check.ts'
 import { type Opened, type TestRunner, withPort, yieldToOthers } from './runner.ts'
 import {
   checkCreated,
@@ -47,7 +47,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
   const { name, open, runs = 30, commands = 60 } = options
   runner.describe(`storage: ${name}`, () => {
     runner.test('answers as a plain list does', async () => {
-      const fc = await loadFastCheck()
+      const fc = await fastCheckOf(runner)
       const sequences = fc.commands(storageCommands(fc), { maxCommands: commands, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) =>
         withPort(open, (real) => fc.asyncModelRun(() => ({ model: [] as StorageModel, real }), sequence)),
@@ -55,7 +55,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
       await fc.assert(property, { numRuns: runs })
     })
     runner.test('never lets a reader pass over an animal while others are added', async () => {
-      const fc = await loadFastCheck()
+      const fc = await fastCheckOf(runner)
       const property = fc.asyncProperty(races(fc), (race) => withPort(open, (storage) => runRace(storage, race)))
       // A race that is run again may go another way, so there is no use in looking for a smaller one.
       await fc.assert(property, { numRuns: Math.ceil(runs / 3), endOnFailure: true })

@@ -1,23 +1,28 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { compileFunction } from 'node:vm'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 const dist = join(import.meta.dirname, '../../../dist')
 
-/** Loads a CommonJS module as Jest does: compiled by itself, where an `import()` has nobody to answer it. */
+/** Loads a CommonJS module as Jest does: it compiles the text itself, where `import()` is not available. */
 function load(file: string): Record<string, unknown> {
   const require = createRequire(file)
   const module = { exports: {} }
-  const here = (name: string) => (name.startsWith('.') ? load(join(dirname(file), name)) : require(name))
-  compileFunction(readFileSync(file, 'utf8'), ['exports', 'require', 'module'])(module.exports, here, module)
+  const requireFrom = (name: string) => (name.startsWith('.') ? load(join(dirname(file), name)) : require(name))
+  compileFunction(readFileSync(file, 'utf8'), ['exports', 'require', 'module'])(module.exports, requireFrom, module)
   return module.exports
 }
 
-test('the suites run where a runner compiles CommonJS by itself', async () => {
+test('the suites run in CommonJS with a fast-check that is passed in', async () => {
   const bodies: (() => unknown)[] = []
   const runner = {
+    fc,
     describe: (_: string, body: () => void) => body(),
     test: (_: string, body: () => void) => bodies.push(body),
   }
@@ -26,4 +31,15 @@ test('the suites run where a runner compiles CommonJS by itself', async () => {
   storageContract(runner, { name: 'ours', runs: 1, open: () => ({ port: memory().storage, close: () => {} }) })
   for (const body of bodies) await body()
   expect(bodies.length).toBeGreaterThan(3)
+})
+
+test('an ES module imports every CommonJS export by its name', async () => {
+  const files = (await readdir(dist)).filter((name) => name.endsWith('.cjs') && !name.startsWith('chunk'))
+  expect(files.length).toBeGreaterThan(8)
+  for (const name of files) {
+    const names = Object.keys(createRequire(import.meta.url)(join(dist, name)))
+    expect(names.length).toBeGreaterThan(0)
+    const program = `import { ${names.join(', ')} } from ${JSON.stringify(join(dist, name))}`
+    await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
+  }
 })

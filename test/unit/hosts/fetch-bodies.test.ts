@@ -35,6 +35,10 @@ describe.each(Object.entries(doors))('%s', (_, door) => {
       expect(response.status).toBe(413)
     },
   )
+})
+
+describe('Bun', () => {
+  const door = doors.Bun
 
   test('the rest of a body that is too large goes by, so that it holds up nothing behind it', async () => {
     const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
@@ -87,7 +91,22 @@ describe.each(Object.entries(doors))('%s', (_, door) => {
   )
 })
 
-test('Deno: a body that nobody has read is cancelled, and one that a host reads is left to it', async () => {
+test('Deno: the rest of a body over the limit is cancelled', async () => {
+  const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  let isCancelled = false
+  const body = new ReadableStream({
+    pull: (stream) => stream.enqueue(new Uint8Array(64)),
+    cancel: () => {
+      isCancelled = true
+    },
+  })
+  const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+  expect((await doors.Deno(store)(request)).status).toBe(413)
+  expect(isCancelled).toBe(true)
+})
+
+test('Deno: an unread body is cancelled, and a body that the host reads is left alone', async () => {
   const store = await createTestPetStore()
   let isCancelled = false
   const body = () =>
