@@ -75,3 +75,13 @@ export function listening(server, token, cleanUp) {
   endWith(cleanUp)
   server.listen(0, '127.0.0.1', () => ready(server.address().port, token))
 }
+
+/** With the argument `busy`, adds a route of the host that computes for 20 ms. */
+export function withComputeRoute(handler) {
+  if (process.argv[2] !== 'busy') return handler
+  return (request, response) => {
+    if (request.url !== '/compute') return handler(request, response)
+    for (const end = performance.now() + 20; performance.now() < end; );
+    response.end('computed')
+  }
+}

@@ -1,3 +1,4 @@
+import { benchBusy } from './busy.mjs'
 import { benchEngines } from './engines.mjs'
 import { benchFetch } from './fetch.mjs'
 import { benchHosts } from './hosts.mjs'
@@ -6,6 +7,7 @@ import { benchPages } from './pages.mjs'
 import { benchStart } from './start.mjs'
 
 const benches = {
+  busy: benchBusy,
   engines: benchEngines,
   fetch: benchFetch,
   hosts: benchHosts,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { toNodeHandler } from 'petstore-kit/node'
-import { filledStore, listening } from '../fixtures.mjs'
+import { filledStore, listening, withComputeRoute } from '../fixtures.mjs'
 
 const { petStore, token } = await filledStore()
-listening(createServer(toNodeHandler(petStore)), token)
+listening(createServer(withComputeRoute(toNodeHandler(petStore))), token)
