@@ -1,19 +1,19 @@
 import type { Clock } from '../ports.ts'
 import { invalidOption } from '../support/option-rules.ts'
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
-  /** Moves the time by so many milliseconds, back where they are negative. */
+  /** Moves the clock by a number of milliseconds; a negative number moves it back. */
   advance(milliseconds: number): void
-  /** Moves the time to an instant, in milliseconds since the Unix epoch. */
+  /** Sets the clock, in milliseconds since the Unix epoch. */
   set(time: number): void
 }
 
 /**
- * Makes a clock for tests.
+ * Creates a clock for tests.
  *
- * @param start - milliseconds since the Unix epoch, or a date. Defaults to the first instant of 2026 in UTC
- * @throws {PetStoreError} `invalid_option` where it is, or is moved by or to, what is no time
+ * @param start - milliseconds since the Unix epoch, or a date. Default: 1 January 2026, 00:00 UTC
+ * @throws {PetStoreError} `invalid_option` for anything but a finite number or a valid date
  * @example
  * ```ts
  * import { manualClock } from 'petstore-kit/testing'
@@ -35,7 +35,7 @@ export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): Manual
   }
 }
 
-/** A test that lost its number somewhere hears of it here, and not from a header that says NaN. */
+/** Fails here, so that no header contains `NaN` later. */
 function milliseconds(name: string, value: number): number {
   if (!Number.isFinite(value)) throw invalidOption(name, 'a number of milliseconds', value)
   return value

@@ -7,37 +7,37 @@ import type { ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { invalidOption, isObject } from '../support/option-rules.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 
-/** A pet store of a test's own, and what a test wants to move or look into. */
+/** A pet store for one test, with its parts. */
 export interface TestPetStore extends PetStore {
   /** The token of a key on the plan `free`. */
   readonly token: string
-  /** The time by which the store lives; it stands still until the test moves it. */
+  /** The clock of the store. It stands still until the test moves it. */
   readonly clock: ManualClock
-  /** The animals, to be filled or looked into without a request. */
+  /** The animals, to add and read without a request. */
   readonly storage: PetStorage
-  /** The keys, of which more can be issued. */
+  /** The keys, to issue and revoke more. */
   readonly keyStore: ManagedKeyStore
-  /** The counts, which can be spent without a request. */
+  /** The counts, to spend without a request. */
   readonly quota: QuotaStore
   /**
-   * Sends a request with the key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. The base path is
-   * put before a path that does not begin with it, so that the target of a Link can be followed as it is.
+   * Sends a request with the key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. A path without the
+   * base path gets it, and the target of a `Link` works as it is.
    */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>
 }
 
-/** The options of {@link createTestPetStore}: those of `createPetStore`, but for the parts that it brings. */
+/** The options of {@link createTestPetStore}: those of `createPetStore` without the ports. */
 export type TestPetStoreOptions = Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> & {
-  /** The time to live by. @default a {@link manualClock} */
+  /** The clock. @default a {@link manualClock} */
   readonly clock?: ManualClock | undefined
 }
 
 const OWN = ['storage', 'keyStore', 'quota'] as const
 
 /**
- * Starts a pet store in memory, with one key, on a clock that stands still.
+ * Creates a pet store in memory with one key, on a clock that stands still.
  *
- * @throws {PetStoreError} `invalid_option`, as `createPetStore` does, and for a back end: it brings its own
+ * @throws {PetStoreError} `invalid_option`, as `createPetStore` does, and for a port, since the test store has its own
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'
@@ -52,7 +52,7 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
   const { clock = manualClock() } = options
   const given: PetStoreOptions = options
   const own = OWN.find((name) => given[name] !== undefined)
-  if (own) throw invalidOption(own, 'none, as a test pet store brings its own', given[own])
+  if (own) throw invalidOption(own, 'none, because a test store has its own', given[own])
   const backEnd = memory({ clock })
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore(Object.assign(Object.create(options) as PetStoreOptions, backEnd, { clock }))
@@ -66,7 +66,7 @@ export async function createTestPetStore(options: TestPetStoreOptions = {}): Pro
     const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
     const { headers } = request
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    // A form or a file brings the type that it has; text brings one as well, which nobody has chosen.
+    // A form or a file has a type of its own. The type that `Request` sets for text is not the caller's choice.
     const chosen = typeof init.body === 'string' ? new Headers(init.headers) : headers
     if (init.body != null && !chosen.has('content-type')) headers.set('content-type', 'application/json')
     return petStore.fetch(request)

@@ -31,7 +31,9 @@ const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
  */
 export function turnOf(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined
-  const { socket } = outgoing.req
+  const { socket }: { readonly socket?: Socket } = outgoing.req
+  // Mock requests may have no socket.
+  if (!socket) return undefined
   if (socket.destroyed) return Promise.resolve(false)
   const others = waiting.get(socket) ?? watch(socket)
   socket.pause()

@@ -1,19 +1,19 @@
-/** Assertions of our own, for the suites run under any runner. */
+/** Fails with a message. The suites bring their own assertions, because they run under any test runner. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
 }
 
-/** Compares plain values to any depth. A member that is `undefined` counts as left out. */
+/** Compares plain values deeply. A member that is `undefined` counts as absent. */
 export function checkEqual(actual: unknown, expected: unknown, what: string): void {
   check(isEqual(actual, expected), `${what}: expected ${brief(expected)}, got ${brief(actual)}`)
 }
 
-/** Compares two lists without regard to their order. */
+/** Compares two lists in any order. */
 export function checkSameItems(actual: readonly unknown[], expected: readonly unknown[], what: string): void {
   checkEqual(actual.map(show).sort(), expected.map(show).sort(), what)
 }
 
-/** Checks that a promise is rejected with an error of that code. */
+/** Checks that a promise rejects with an error code. */
 export async function checkRejected(call: () => Promise<unknown>, code: string, what: string): Promise<void> {
   const error: unknown = await call().then(
     () => undefined,
@@ -23,7 +23,7 @@ export async function checkRejected(call: () => Promise<unknown>, code: string, 
   check(actual === code, `${what}: expected an error of code ${code}, got ${String(actual)}`)
 }
 
-/** Writes a value for a message: with its members in one order, and bigint told apart from number. */
+/** Returns a value as text: members are sorted, and a bigint differs from a number. */
 export function show(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
   if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`

@@ -12,15 +12,15 @@ interface Issued {
   key: ApiKey
 }
 
-/** What a key store must know: every key that was issued, with its token. */
+/** The model: every issued key with its token. */
 export interface KeyModel {
   readonly clock: ManualClock
-  /** In the order of their issue. */
+  /** In the order of issue. */
   readonly keys: Issued[]
 }
 type KeyCommand = AsyncCommand<KeyModel, ManagedKeyStore>
 
-/** Everything that can be done to a key store. */
+/** Returns the calls of a key store. */
 export function keyCommands(fc: FastCheck): Arbitrary<KeyCommand>[] {
   return [
     issues(fc).map(issue),
@@ -34,7 +34,7 @@ export function keyCommands(fc: FastCheck): Arbitrary<KeyCommand>[] {
   ]
 }
 
-/** Options of a key; `expiresIn` is counted from the instant of its issue. */
+/** Options of a key. `expiresIn` counts from its issue. */
 interface Wanted extends Omit<IssueOptions, 'expiresAt'> {
   readonly expiresIn?: number
 }
@@ -86,7 +86,7 @@ function find(index: number): KeyCommand {
   }
 }
 
-/** What can be wrong with a token. */
+/** Mistakes in a token. */
 export const MISTAKES = [
   'last character',
   'one too many',
@@ -109,7 +109,7 @@ function findMistyped(index: number, mistake: Mistake): KeyCommand {
   }
 }
 
-/** Checks that nobody is found by a token with a mistake. */
+/** Checks that a token with a mistake finds no key. */
 export async function checkMistake(store: ManagedKeyStore, token: string, mistake: Mistake): Promise<void> {
   checkEqual(await store.find(await mistype(token, mistake)), undefined, `find a token with a mistake: ${mistake}`)
 }

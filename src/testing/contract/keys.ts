@@ -7,19 +7,19 @@ import { type Opened, type TestRunner, withPort } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
 export interface KeyStoreContractOptions {
-  /** Names the store in the report of the tests. */
+  /** The name of the key store in test titles. */
   readonly name: string
-  /** Opens a store without any key, and that takes its time from `clock`. */
+  /** Opens a key store without keys that reads the time from `clock`. */
   open(clock: Clock): Promise<Opened<ManagedKeyStore>>
-  /** How many sequences of commands are tried. @default 30 */
+  /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
 }
 
 /**
- * The tests that every {@link ManagedKeyStore} must pass. They need `fast-check`.
+ * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`.
  *
- * Random sequences of calls are compared with a plain list of keys. A key that has expired may be found or not: the core
- * holds `expiresAt` against the clock itself.
+ * Random sequences of calls are compared with a plain list of keys. An expired key may be found or not, because the core checks
+ * `expiresAt` too.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export interface KeyStoreContractOptions {
 export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOptions): void {
   const { name, open, runs = 30 } = options
   runner.describe(`key store: ${name}`, () => {
-    runner.test('answers as a plain list of keys does', async () => {
+    runner.test('behaves like a plain list of keys', async () => {
       const fc = await fastCheckOf(runner)
       const sequences = fc.commands(keyCommands(fc), { maxCommands: 40, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) => {
@@ -47,10 +47,12 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
       })
       await fc.assert(property, { numRuns: runs })
     })
-    runner.test('knows a token by all of its characters', () => withPort(() => open(manualClock()), refuseMistakes))
-    runner.test('refuses options that have no meaning', () => withPort(() => open(manualClock()), refuseWrongOptions))
-    runner.test('issues keys at once, each its own', () => withPort(() => open(manualClock()), issueAtOnce))
-    runner.test('revokes a key for one caller alone', () => withPort(() => open(manualClock()), revokeAtOnce))
+    runner.test('compares all characters of a token', () => withPort(() => open(manualClock()), refuseMistakes))
+    runner.test('refuses wrong options', () => withPort(() => open(manualClock()), refuseWrongOptions))
+    runner.test('issues different keys to concurrent calls', () => withPort(() => open(manualClock()), issueAtOnce))
+    runner.test('reports a revocation to one of several callers', () =>
+      withPort(() => open(manualClock()), revokeAtOnce),
+    )
   })
 }
 
@@ -59,7 +61,7 @@ async function refuseMistakes(store: ManagedKeyStore): Promise<void> {
   for (const mistake of MISTAKES) await checkMistake(store, token, mistake)
 }
 
-/** Each is wrong in one option. */
+/** Options of which one is wrong. */
 const WRONG_OPTIONS: readonly object[] = [
   {},
   { plan: '' },

@@ -9,22 +9,22 @@ import { type Opened, type TestRunner, withPort } from './runner.ts'
 
 /** The options of {@link quotaContract}. */
 export interface QuotaContractOptions {
-  /** Names the store in the report of the tests. */
+  /** The name of the quota store in test titles. */
   readonly name: string
-  /** Opens a store that has counted nothing, and that takes its time from `clock`. */
+  /** Opens a quota store without counts that reads the time from `clock`. */
   open(clock: Clock): Promise<Opened<QuotaStore>>
-  /** How many sequences of commands are tried. @default 30 */
+  /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
-  /** The most commands in one sequence. @default 60 */
+  /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined
 }
 
 /**
- * The tests that every {@link QuotaStore} must pass. They need `fast-check`.
+ * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`.
  *
- * Random sequences of requests, one by one and in bursts, are compared with {@link countRequest}, while the clock steps
- * forward and back. It never steps further back than 26 hours behind the latest time: a store may forget a subject two
- * days after its windows and its ban have ended.
+ * Random sequences of requests, single and in bursts, are compared with {@link countRequest} while the clock steps forward and
+ * back. It stays within 26 hours of the latest time, because a store may forget a subject two days after its windows and its ban
+ * have ended.
  *
  * @example
  * ```ts
@@ -41,7 +41,7 @@ export interface QuotaContractOptions {
 export function quotaContract(runner: TestRunner, options: QuotaContractOptions): void {
   const { name, open, runs = 30, commands = 60 } = options
   runner.describe(`quota: ${name}`, () => {
-    runner.test('counts by the law', async () => {
+    runner.test('counts by the law of countRequest', async () => {
       const fc = await fastCheckOf(runner)
       const sequences = fc.commands(quotaCommands(fc), { maxCommands: commands, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) => {
@@ -52,7 +52,7 @@ export function quotaContract(runner: TestRunner, options: QuotaContractOptions)
       })
       await fc.assert(property, { numRuns: runs })
     })
-    runner.test('grants exactly the limit when more is asked at once', () => {
+    runner.test('grants exactly the limit to concurrent requests', () => {
       const clock = manualClock()
       return withPort(
         () => open(clock),
@@ -121,7 +121,7 @@ function quotaCommands(fc: FastCheck): Arbitrary<QuotaCommand>[] {
   ]
 }
 
-/** Few, so that they meet again; and some that are hard to keep. */
+/** A few subjects, so that they repeat. Some are hard to store. */
 function subjects(fc: FastCheck) {
   const customers = fc.constantFrom('account:a', 'account:b', 'account:A', 'key:a')
   const addresses = fc.constantFrom('address:192.0.2.1', 'address:2001:db8::1')
@@ -137,7 +137,7 @@ interface Asked {
   readonly ban: QuotaRequest['ban']
 }
 
-/** Spends for each subject so many times, all at once. Which call comes first is open; what they get together is not. */
+/** Spends several times for each subject at once. The order of the calls is open, but not the set of their results. */
 function spend(asked: readonly Asked[], times: number): QuotaCommand {
   const spendings = new Map(
     asked.map(({ subject: { name, anonymous }, limits, ban }) => [name, { subject: name, anonymous, limits, ban }]),
@@ -177,7 +177,7 @@ function step(milliseconds: number): QuotaCommand {
   return moveTo((model) => model.clock.now() + milliseconds, `the clock steps by ${milliseconds} ms`)
 }
 
-/** Goes to the very edge of a window or a ban that some subject is in. */
+/** Moves the clock to the end of a window or a ban of some subject. */
 function ends(fc: FastCheck): Arbitrary<QuotaCommand> {
   return fc
     .tuple(fc.nat(), fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'), fc.constantFrom(-1, 0, 1))

@@ -6,17 +6,17 @@ import { int64s, newPets } from './arbitraries.ts'
 import { check, checkEqual, show } from './assert.ts'
 import type { FastCheck } from './fast-check.ts'
 
-/** Every animal that was kept, by ascending id: what a storage must answer follows from this list alone. */
+/** The model: every animal by ascending id. */
 export type StorageModel = Pet[]
 type StorageCommand = AsyncCommand<StorageModel, PetStorage>
 
-/** A place among the ids, which only the run itself can name. */
+/** A position among the ids. The ids themselves are known only while a sequence runs. */
 interface Place {
   locate(pets: readonly Pet[]): bigint
   toString(): string
 }
 
-/** Everything that can be done to a storage. */
+/** Returns the calls of a storage. */
 export function storageCommands(fc: FastCheck): Arbitrary<StorageCommand>[] {
   const pets = newPets(fc)
   const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
@@ -31,7 +31,7 @@ export function storageCommands(fc: FastCheck): Arbitrary<StorageCommand>[] {
   ]
 }
 
-/** An id, and others that a storage might take for it. */
+/** An id, and ids that a storage might confuse with it. */
 const DISTORTIONS = {
   'the id': (id: bigint) => id,
   'one below the id': (id: bigint) => id - 1n,
@@ -57,7 +57,7 @@ function clamp(id: bigint): bigint {
   return id > INT64_MAX ? INT64_MAX : id
 }
 
-/** What a list must answer. */
+/** Returns the result that a list must have. */
 export function expectedPage(pets: readonly Pet[], { limit, after, status }: PetQuery): Pet[] {
   const matching = pets.filter((pet) => (after === undefined || pet.id > after) && matches(pet, status))
   return matching.slice(0, limit)
@@ -67,21 +67,21 @@ export function matches(pet: Pet, status: PetStatus | undefined): boolean {
   return status === undefined || pet.status === status
 }
 
-/** Adds an animal: of a storage that answers with none, all else that is asked would fail without saying so. */
+/** Adds an animal. Without this check, a storage that returns none would fail later with an unclear message. */
 export async function create(storage: PetStorage, pet: NewPet): Promise<Pet> {
   const created: unknown = await storage.create(pet)
   check(typeof created === 'object' && created !== null, `create: expected an animal, got ${describe(created)}`)
   return created as Pet
 }
 
-/** Reads one page, which may be no array at all. */
+/** Reads one page, and checks that it is an array. */
 export async function list(storage: PetStorage, query: PetQuery): Promise<readonly Pet[]> {
   const page = await storage.list(query)
   check(Array.isArray(page), `list ${show(query)}: expected an array, got ${describe(page)}`)
   return page
 }
 
-/** Checks a new animal against what was sent, and the law of ids. */
+/** Checks a new animal, and that its id is the greatest. */
 export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefined): void {
   check(typeof created.id === 'bigint', `create: expected a bigint as id, got ${show(created.id)}`)
   check(created.id <= INT64_MAX && created.id >= INT64_MIN, `create: expected an int64 as id, got ${created.id}`)
@@ -89,7 +89,7 @@ export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefin
   if (before !== undefined) check(created.id > before, `create: expected an id above ${before}, got ${created.id}`)
 }
 
-/** Adds animals, all at once where there are several. */
+/** Adds animals, several of them at once. */
 function createSome(newcomers: readonly NewPet[]): StorageCommand {
   return {
     check: () => true,
@@ -125,7 +125,7 @@ function walk(limit: number, status: PetStatus | undefined): StorageCommand {
       for (;;) {
         const page = await list(storage, { limit, status, after: seen.at(-1)?.id })
         check(page.length <= limit, `list: expected at most ${limit} animals, got ${page.length}`)
-        // More than there are shows a reader that goes round in circles.
+        // More animals than exist: the pages repeat themselves.
         if (page.length === 0 || seen.length > model.length) break
         seen.push(...page)
       }

@@ -16,20 +16,20 @@ import {
 
 /** The options of {@link storageContract}. */
 export interface StorageContractOptions {
-  /** Names the storage in the report of the tests. */
+  /** The name of the storage in test titles. */
   readonly name: string
-  /** Opens a storage that is empty. */
+  /** Opens an empty storage. */
   open(): Promise<Opened<PetStorage>>
-  /** How many sequences of commands are tried. @default 30 */
+  /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
-  /** The most commands in one sequence. @default 60 */
+  /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined
 }
 
 /**
- * The tests that every {@link PetStorage} must pass. They need `fast-check`.
+ * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`.
  *
- * Random sequences of calls are compared with a plain list; readers follow the ids while writers add.
+ * Random sequences of calls are compared with a plain list, and readers follow the ids while writers add animals.
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export interface StorageContractOptions {
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
   const { name, open, runs = 30, commands = 60 } = options
   runner.describe(`storage: ${name}`, () => {
-    runner.test('answers as a plain list does', async () => {
+    runner.test('behaves like a plain list', async () => {
       const fc = await fastCheckOf(runner)
       const sequences = fc.commands(storageCommands(fc), { maxCommands: commands, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) =>
@@ -54,20 +54,20 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
       )
       await fc.assert(property, { numRuns: runs })
     })
-    runner.test('never lets a reader pass over an animal while others are added', async () => {
+    runner.test('lets no reader skip an animal while others are added', async () => {
       const fc = await fastCheckOf(runner)
       const property = fc.asyncProperty(races(fc), (race) => withPort(open, (storage) => runRace(storage, race)))
-      // A race that is run again may go another way, so there is no use in looking for a smaller one.
+      // A race may end differently when it is repeated, so shrinking it is useless.
       await fc.assert(property, { numRuns: Math.ceil(runs / 3), endOnFailure: true })
     })
     runner.test('fills pages of any size', () => withPort(open, fillPages))
-    runner.test('keeps what it has given back from being changed', () => withPort(open, changeWhatWasGiven))
-    runner.test('goes on after a client that has left', () => withPort(open, leaveEarly))
+    runner.test('is not affected by changes of what it has returned', () => withPort(open, changeWhatWasGiven))
+    runner.test('works on after a client has disconnected', () => withPort(open, leaveEarly))
   })
 }
 
 interface Race {
-  /** What each writer adds, one after another. */
+  /** The animals of each writer, which it adds one after another. */
   readonly writers: readonly (readonly NewPet[])[]
   readonly limit: number
   readonly status: PetStatus
@@ -96,7 +96,7 @@ async function runRace(storage: PetStorage, { writers, limit, status }: Race): P
   checkEqual(filtered, matching, `what a reader of ${status} has seen that followed the ids`)
 }
 
-/** Each animal must be there for everyone as soon as its `create` has answered. */
+/** Every reader must find an animal as soon as its `create` has returned. */
 async function addInTurn(storage: PetStorage, pets: readonly NewPet[]): Promise<Pet[]> {
   const added: Pet[] = []
   for (const pet of pets) {
@@ -129,7 +129,7 @@ async function follow(
   }
 }
 
-/** The core asks for one more than the largest page of the contract. */
+/** The core requests one animal more than the largest page of the interface. */
 async function fillPages(storage: PetStorage): Promise<void> {
   const newcomers = Array.from({ length: 130 }, (_, i) => ({
     name: `${i}`,
@@ -155,7 +155,7 @@ async function changeWhatWasGiven(storage: PetStorage): Promise<void> {
   checkEqual(await names(), ['a', 'b', 'c'], 'list, after a page was changed')
 }
 
-/** What is asked for a client that has left may be refused; nobody else may notice. */
+/** A call for a client that has disconnected may be refused. Other calls must not be affected. */
 async function leaveEarly(storage: PetStorage): Promise<void> {
   const kept = await create(storage, { name: 'kept', categoryId: 1n })
   const left = { signal: AbortSignal.abort() }

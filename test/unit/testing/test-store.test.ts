@@ -8,7 +8,7 @@ test.each(['storage', 'keyStore', 'quota'] as const)(
   async (name) => {
     await expect(createTestPetStore({ [name]: memory()[name] })).rejects.toMatchObject({
       code: 'invalid_option',
-      message: `option ${name}: expected none, as a test pet store brings its own, got an object`,
+      message: `option ${name}: expected none, because a test store has its own, got an object`,
     })
   },
 )
