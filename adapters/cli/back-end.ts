@@ -35,15 +35,18 @@ export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
   return data !== undefined || databaseUrl !== undefined
 }
 
-/** Does something with the place that the flags name, and lets go of it. */
+/** Opens the back end that the flags name, uses it, and closes it. */
 export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
   const backEnd = await openPlace(flags)
+  return usePlace(backEnd, () => use(backEnd)).finally(backEnd.close)
+}
+
+/** Uses a back end. If it becomes unavailable, the error names the place and the cause. */
+export async function usePlace<T>({ place }: Pick<OpenedBackEnd, 'place'>, use: () => Promise<T>): Promise<T> {
   try {
-    return await use(backEnd)
+    return await use()
   } catch (error) {
-    throw isPetStoreError(error) && error.code === 'service_unavailable' ? unusable(backEnd.place, error) : error
-  } finally {
-    await backEnd.close()
+    throw isPetStoreError(error) && error.code === 'service_unavailable' ? unusable(place, error) : error
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type ResponseReport,
 } from '../../src/index.ts'
 import { serve } from '../hosts/node/index.ts'
-import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
+import { type BackEndFlags, isPersistent, openBackEnd, usePlace } from './back-end.ts'
 import { closeOnSignal } from './closing.ts'
 import { reason } from './driver.ts'
 import { type Furnished, type FurnishFlags, furnish } from './furnish.ts'
@@ -27,7 +27,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   if (flags.data !== undefined) requireWritable(flags.data)
   const backEnd = await openBackEnd(flags)
   try {
-    await run(backEnd, flags)
+    await usePlace(backEnd, () => run(backEnd, flags))
   } catch (error) {
     await backEnd.close()
     throw error
