@@ -2,8 +2,8 @@ import type { BodyReader } from '../../src/http/read-body.ts'
 import type { ApiRequest, PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
 import { checkPetStore } from './shared/check-pet-store.ts'
-import { letBodyPass, letBodyPassWhenSent } from './shared/deno-body.ts'
-import { type FetchHandlerOptions, fetchAnswerer } from './shared/fetch-handler.ts'
+import { cancelBody, cancelBodyWhenSent } from './shared/deno-body.ts'
+import { createFetchHandler, type FetchHandlerOptions } from './shared/fetch-handler.ts'
 import { ServedRequest } from './shared/served-request.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
@@ -11,7 +11,7 @@ export type { TrustProxy } from './shared/client-address.ts'
 /** The options of {@link toDenoHandler}. */
 export type DenoHandlerOptions = FetchHandlerOptions
 
-/** What is needed of the second argument of a Deno handler: the address of the connection, which a Unix socket lacks. */
+/** What is needed of the second argument of a Deno handler: the address of the connection; a Unix socket has none. */
 export interface DenoServeInfo {
   readonly remoteAddr: object & { readonly hostname?: string }
 }
@@ -20,11 +20,11 @@ export interface DenoServeInfo {
 export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Response>
 
 /**
- * Makes a handler for `Deno.serve` that knows each client's address.
+ * Creates a handler for `Deno.serve` that knows each client's address.
  *
- * Without need of the address, `petStore.fetch` does as well.
+ * `petStore.fetch` is enough if the address is not needed.
  *
- * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is wrong
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'
@@ -35,12 +35,12 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
   checkPetStore(petStore)
-  const answer = fetchAnswerer(withTimelySignal(petStore), options, DenoRequest)
+  const answer = createFetchHandler(withTimelySignal(petStore), options, DenoRequest)
   return async (request, info) => {
     const response = await answer(request, info)
-    // Where there is nothing, a host may look elsewhere, and read the body there.
-    if (response.status === 404) return letBodyPassWhenSent(request, response)
-    void letBodyPass(request)
+    // After a 404, a host may pass the request on to another handler, which reads the body.
+    if (response.status === 404) return cancelBodyWhenSent(request, response)
+    void cancelBody(request)
     return response
   }
 }
@@ -55,19 +55,20 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
 
   protected override peer(): string | undefined {
     const { connection } = this
-    if (!connection?.remoteAddr) throw invalidOption('info', 'that of Deno as the second argument', connection)
+    if (!connection?.remoteAddr)
+      throw invalidOption('info', 'the info that Deno.serve passes as the second argument', connection)
     return connection.remoteAddr.hostname
   }
 }
 
-/** Deno puts the target behind the Host header as that came, so that a path in there would stand before it. */
+/** Deno builds `url` from the Host header as it was sent, so a path in that header must be removed. */
 function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3
   return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
 }
 
-/** Deno aborts the signal of a request also when it has been answered; a back end is to hear only of clients that left. */
+/** Deno aborts the signal of a request after its response too. A back end must see only clients that disconnect. */
 function withTimelySignal(petStore: PetStore): PetStore {
   return {
     fetch: petStore.fetch,

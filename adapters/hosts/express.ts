@@ -8,17 +8,17 @@ export type { TrustProxy } from './shared/client-address.ts'
 /** The options of {@link toExpressHandler}. */
 export type ExpressHandlerOptions = NodeHandlerOptions
 
-/** A middleware of Express 4 and 5. It never throws, and never hands an error to `next`. */
+/** A middleware of Express 4 and 5. It never throws, and never passes an error to `next`. */
 export type ExpressHandler = (request: NodeIncoming, response: NodeOutgoing, next: (error?: unknown) => void) => void
 
 /**
- * Makes a middleware for Express 4 and 5, and for routers of their kind.
+ * Creates a middleware for Express 4 and 5.
  *
- * It may be mounted at the root, under a prefix, inside a Router or on a wildcard. Where the prefix is part of the store's
- * `basePath`, or stands before it, links name the path that the client asked for. What lies outside goes to `next`.
- * Mount it ahead of body parsers: of a body that one has read, only what is certainly exact is taken.
+ * It may be mounted at the root, under a prefix or inside a Router. The prefix may stand before the store's `basePath` or be part
+ * of it; links contain the path that the client requested. Requests outside the base path go to `next`. Mount it before body
+ * parsers: a parsed body is used only if it is certainly exact.
  *
- * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is wrong
  * @example
  * ```ts
  * import express from 'express'

@@ -20,7 +20,7 @@ export type { TrustProxy } from './shared/client-address.ts'
 export interface PetStorePluginOptions extends NodeHandlerOptions {
   /** The store to mount. */
   readonly petStore: PetStore
-  /** Fastify's own option: the path under which the plugin's routes stand. @default none */
+  /** Fastify's own option: the path under which the plugin's routes are added. @default none */
   readonly prefix?: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface FastifyReplyLike {
   send(body?: Uint8Array): unknown
 }
 
-/** What is needed of a Fastify instance: a scope of its own, in which routes are added. */
+/** What is needed of a Fastify instance, to which routes are added. */
 export interface FastifyScope {
   readonly prefix: string
   readonly supportedMethods: string[]
@@ -52,17 +52,16 @@ export interface FastifyScope {
   }): unknown
 }
 
-/** What Fastify reads itself of the options of a plugin. */
-const FASTIFYS_OWN = ['prefix', 'logLevel', 'logSerializers']
+/** Options of a plugin that Fastify reads itself. */
+const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
 
 /**
- * A Fastify plugin that adds the store's routes in a scope of its own.
+ * Adds the store's routes to a Fastify scope.
  *
- * Requests are answered before Fastify reads a body, so parsers are neither used nor touched. Hooks of the host run as for
- * its own routes: `onRequest` before, `onSend` and `onResponse` after. A `prefix` may stand before the store's `basePath`,
- * or end with its beginning.
+ * It responds in `onRequest`, before Fastify reads a body. The host's `onRequest` hooks run before it, `onSend` and `onResponse`
+ * after it. A `prefix` may stand before the store's `basePath`, or be the beginning of it.
  *
- * @throws {PetStoreError} `invalid_option` where the store or an option is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or an option is wrong
  * @example
  * ```ts
  * import Fastify from 'fastify'
@@ -75,10 +74,10 @@ const FASTIFYS_OWN = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // Who calls it with a store, as other doors are called, gives no options.
+  // The store itself is a likely wrong argument, since other adapters take it; it has no member `petStore`.
   const petStore = options?.petStore
   checkPetStore(petStore)
-  const readAddress = readerOf(options, ['petStore', ...FASTIFYS_OWN])
+  const readAddress = readerOf(options, ['petStore', ...FASTIFY_OPTIONS])
   const batchWrite = batchedWrites()
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
@@ -93,19 +92,19 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       await batchWrite()
       send(reply, raw, answer)
     } catch {
-      // What a store throws that a host has wrapped would be told to the client.
+      // Fastify would send the message of an error to the client.
       send(reply, raw, errorResponse('internal_error'))
     }
     return reply
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
-  // Where nothing stands before it, the wildcard alone takes the root in.
+  // Without a prefix and a base path, the wildcard includes the root.
   const paths = prefix + url === '' ? ['/*'] : [url, `${url}/*`]
   for (const path of paths)
     scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, onRequest, handler })
 }
 
-/** A prefix may hold parameters, so it is its number of segments that is taken off the path. */
+/** A prefix may contain parameters, so its number of segments decides which part of the path is the mount path. */
 function placeOf(raw: NodeIncoming, prefix: string): Place {
   const rest = originForm(raw.url ?? '/')
   const matched = matchedPath(raw, rest)

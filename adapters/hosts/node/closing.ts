@@ -2,13 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
-/** Node tells requests apart by what they expect: nothing, "100 Continue", or what no server knows and we overlook. */
+/** Node emits another event for a request with an `Expect` header: "100 Continue", or an unknown expectation, which is ignored. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
-/** The responses of each connection that are not yet sent. */
+/** The responses of each connection that have not been sent. */
 export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
 
-/** Watches a server's responses. Of a connection that breaks, Node closes only the response whose turn it was. */
+/** Tracks a server's responses. When a connection breaks, Node closes only the response that was being written. */
 export function runningResponses(server: Server): Running {
   const running = new Map<Socket, Set<ServerResponse>>()
   const opened = (socket: Socket) => {
@@ -26,7 +26,7 @@ export function runningResponses(server: Server): Running {
   return running
 }
 
-/** While the server closes, the last answer of each connection ends it, so that nobody waits for one that idles. */
+/** Returns the function that closes a server. The last response of each connection then ends the connection. */
 export function closer(server: Server, running: Running, closeTimeout: number): () => Promise<void> {
   const sockets = new Set<Socket>()
   let closed: Promise<void> | undefined
@@ -44,7 +44,6 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
   for (const event of REQUEST_EVENTS) server.on(event, endConnection)
   const close = () =>
     new Promise<void>((resolve) => {
-      // Node does not know the sockets that it has handed over to CONNECT any more.
       const timer = setTimeout(() => destroyAll(sockets), closeTimeout)
       const onClose = () => {
         clearTimeout(timer)
@@ -55,7 +54,7 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
         if (last !== undefined) endWith(last)
       }
       void closeGently(server, running, onClose)
-      // Node does not count as idle what has never asked, such as a connection that a browser opens in advance.
+      // Node does not count a connection without a request as idle. Browsers open such connections in advance.
       destroyAll([...sockets].filter((socket) => socket.bytesRead === 0))
     })
   return () => {
@@ -68,18 +67,18 @@ function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }
 
-/** Node counts a connection as idle whose answer is written but not yet sent, and would cut it off. */
+/** Node counts a connection as idle if its response is written but not yet sent, and would cut it off. */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
   const unsent = () => [...running.values()].flatMap(lastWritten)
   if (unsent().length === 0) server.close(onClose)
   else NetServer.prototype.close.call(server, onClose)
-  // Others may be written while these are waited for.
+  // Other responses may be written meanwhile.
   for (let waiting = unsent(); waiting.length > 0; waiting = unsent()) await Promise.all(waiting.map(gone))
-  // Closes what idles, and ends the interval at which Node looks at connections: it would hold the server for ever.
+  // Closes idle connections, and stops the interval that checks connections. It would keep the server in memory.
   server.close()
 }
 
-/** Answers are sent in their order: one for each connection is enough to wait for. */
+/** Responses are sent in order, so the last one of each connection is enough to wait for. */
 function lastWritten(responses: ReadonlySet<ServerResponse>): ServerResponse[] {
   return [...responses].filter((one) => one.writableEnded).slice(-1)
 }

@@ -13,16 +13,16 @@ import { writeResponse } from './write-response.ts'
 
 /** The options of {@link toNodeHandler}. */
 export interface NodeHandlerOptions {
-  /** Whose word on the client's address is taken: nobody's, that of so many proxies, or of these. @default false */
+  /** Which proxies to trust for the client's address. @default false */
   readonly trustProxy?: TrustProxy | undefined
 }
 
 /**
- * Makes a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
+ * Creates a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
  *
- * As a middleware, with a third argument, it passes on what lies outside the store's base path.
+ * With a third argument it is a middleware: requests outside the store's base path go to `next`.
  *
- * @throws {PetStoreError} `invalid_option` where the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is wrong
  * @example
  * ```ts
  * import { createServer } from 'node:http'
@@ -33,21 +33,21 @@ export interface NodeHandlerOptions {
  * ```
  */
 export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = {}): NodeHandler {
-  const answer = nodeAnswerer(petStore, options)
+  const respond = nodeResponder(petStore, options)
   return (incoming, outgoing, next) => {
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
-    // A host of another kind, such as Koa or Fastify, calls it with objects of its own.
+    // Koa and Fastify would pass objects of their own if they were given this handler.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
-    // Behind others, what they have made of the headers counts.
+    // As a middleware, it reads the headers as the host has changed them.
     const readHeader = next === undefined ? sentHeader : currentHeader
-    void answer(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
+    void respond(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
 
-/** Answers one request at a known place. */
-export type NodeAnswerer = (
+/** Responds to one request at a known place. */
+export type NodeResponder = (
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
   place: Place,
@@ -55,47 +55,47 @@ export type NodeAnswerer = (
   awaitsContinue?: boolean,
 ) => Promise<void>
 
-/** What every door on Node's own requests shares. The core never throws, but a store that a host has wrapped may. */
-export function nodeAnswerer(petStore: PetStore, options: NodeHandlerOptions): NodeAnswerer {
+/** Creates what all adapters on Node's requests share. The core never throws, but a store that the host has wrapped may. */
+export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): NodeResponder {
   checkPetStore(petStore)
   const readAddress = readerOf(options)
   const batchWrite = batchedWrites()
   return async (incoming, outgoing, place, readHeader, awaitsContinue = isContinueDue(incoming, outgoing)) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader, awaitsContinue)
-    let answer: ApiResponse
+    let response: ApiResponse
     try {
       const turn = turnOf(outgoing)
       if (turn !== undefined && !(await turn)) return
-      answer = await petStore.handle(request)
+      response = await petStore.handle(request)
     } catch {
-      answer = errorResponse('internal_error')
+      response = errorResponse('internal_error')
     }
     const batch = batchWrite()
     if (batch !== undefined) await batch
     try {
-      writeResponse(incoming, outgoing, request, answer)
+      writeResponse(incoming, outgoing, request, response)
     } catch {
       giveUp(incoming, outgoing, request)
     }
   }
 }
 
-/** Whether the client waits for "100 Continue" that nobody has sent, as where the host listens to `checkContinue` itself. */
+/** Returns whether the client waits for "100 Continue": Node sends none if the host listens to `checkContinue`. */
 function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
-  // Node makes its object of headers when it is asked for.
+  // Reading `headers` would make Node build the object.
   if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
   const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100)
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** What cannot be written is no answer: the client gets another, or is at least let go. */
+/** If a response cannot be written, sends a 500, or at least closes the connection. */
 function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): void {
   try {
     if (outgoing.headersSent) outgoing.destroy()
     else writeResponse(incoming, outgoing, request, errorResponse('internal_error'))
   } catch {
-    // A host that has wrapped the response may throw here as well. Nobody is left to tell.
+    // A host that has wrapped the response may throw here too.
     outgoing.destroy()
   }
 }

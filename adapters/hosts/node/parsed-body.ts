@@ -6,8 +6,8 @@ const SHORTEST = '{"name":"a","categoryId":1}'
 const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
 
 /**
- * What the host has kept of a body that it has read: the exact bytes where there are any, else what its parser made of
- * them, as long as writing that anew loses nothing.
+ * Returns a body that the host has already read: the exact bytes if it kept them, or else the parsed value as JSON, if writing it
+ * loses nothing.
  *
  * @throws {PetStoreError} `body_already_read`
  */
@@ -17,7 +17,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   const length = sentHeader(incoming, 'content-length')
   for (const kept of [rawBody, body])
     if (typeof kept === 'string' && Number(length ?? 1) > 0) return wholeText(kept, length)
-  // HTTP/2 may send a body of which no header speaks.
+  // HTTP/2 may send a body without announcing it in a header.
   const isAnnounced = sentHeader(incoming, 'transfer-encoding') !== undefined || httpVersionMajor > 1
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
   if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
@@ -26,7 +26,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   return Buffer.from(rewrite(body))
 }
 
-/** A parser of JSON may have made the text of a string: the length tells. Decoding puts U+FFFD for what is not UTF-8. */
+/** The length shows whether the text is the whole body. Decoding replaces bytes that are not UTF-8 by U+FFFD. */
 function wholeText(text: string, length: unknown): Uint8Array {
   const bytes = Buffer.from(text)
   if (length !== undefined && Number(length) !== bytes.byteLength)
@@ -35,7 +35,7 @@ function wholeText(text: string, length: unknown): Uint8Array {
   return bytes
 }
 
-/** Parsers set `{}` where they have parsed nothing, so it stands for a body only where no animal can have been lost. */
+/** Parsers set `{}` if they have parsed nothing, so `{}` is a body only if the real one was too short for an animal. */
 function isEmptyObject(body: unknown): boolean {
   return typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0
 }
@@ -55,16 +55,20 @@ function rewrite(body: unknown): string {
   throw lost('the body was parsed, and is no JSON value any more')
 }
 
-/** Integers beyond 2^53 and what overflowed to infinity. That a number was a fraction in the text cannot be told any more. */
+/** Returns whether a number may have been rounded: integers beyond 2^53 and infinity. Lost digits of a fraction go unnoticed. */
 function isRounded(value: unknown): boolean {
   return (
     typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))
   )
 }
 
-/** The error of a body that the host has read, and of which nothing exact is left. */
+/** Returns the error of a body that the host has read without keeping the exact bytes. */
 export function lost(why: string, cause?: unknown): PetStoreError {
-  return new PetStoreError('body_already_read', `${why}: mount the pet store ahead of it, or keep request.rawBody`, {
-    cause,
-  })
+  return new PetStoreError(
+    'body_already_read',
+    `${why}: mount the pet store before the body parser, or keep request.rawBody`,
+    {
+      cause,
+    },
+  )
 }

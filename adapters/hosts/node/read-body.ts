@@ -5,7 +5,7 @@ import { declaredLength } from './headers.ts'
 import { keptBody, lost } from './parsed-body.ts'
 import type { NodeIncoming } from './types.ts'
 
-/** How many pieces of a body are made one. */
+/** Small chunks are joined when there are this many: each takes more memory than its bytes. */
 const MANY = 64
 
 /** A request whose client may wait for "100 Continue". */
@@ -14,23 +14,23 @@ interface Waiting {
 }
 
 /**
- * Reads the whole body of a Node request, or takes what the host has kept of it where the host has read it.
+ * Reads the whole body of a Node request, or uses what the host has kept if it has read the body.
  *
- * @throws {PetStoreError} `payload_too_large`, before the whole of it is read; `incomplete_body` where the client leaves;
- * `body_already_read` where the host has read it and nothing exact is left
+ * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the client disconnects;
+ * `body_already_read` if the host has read it and the exact bytes are lost
  */
 export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
   if (declaredLength(incoming) > limit) throw tooLarge(limit)
-  // HTTP/2 calls a body that has broken off before it was read ended as well.
+  // In HTTP/2, a body that broke off before it was read counts as ended too.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
-  // The state of the stream decides: parsers leave a `body` behind also where they have read nothing.
+  // The stream decides, because parsers set `body` even if they have read nothing.
   if (incoming.readableDidRead || incoming.readableEnded) return takeKept(incoming, limit)
   request.sendContinue()
   return collect(incoming, limit)
 }
 
-/** What the host is still gathering is not yet all that it will have kept. */
+/** Waits until the host has read the whole body, because it keeps the bytes only then. */
 async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
   return withinLimit(keptBody(incoming), limit)
@@ -42,9 +42,8 @@ function withinLimit(body: Uint8Array, limit: number): Uint8Array {
 }
 
 /**
- * The listeners stay: once the outcome is known they do nothing, and the rest of a body that is too large flows by. A host
- * that pipes the body to where nobody takes it would pause it for ever: what it has to keep then is no more than the limit.
- * One that pauses whenever this resumes has its turn between the two: within one turn they would go on without an end.
+ * Collects the body beside other readers of the host. The listeners stay, so that the rest of a body over the limit flows on. If
+ * the host pauses the stream, it is resumed in a later turn, because a host may pause it at every resume.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -65,7 +64,6 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
         return
       }
       size += bytes.byteLength
-      // A body may come byte by byte, and each piece takes more room than its bytes.
       if (pieces.push(bytes) === MANY) chunks.push(Buffer.concat(pieces.splice(0)))
       settled = size > limit
       if (settled) reject(tooLarge(limit))
@@ -83,7 +81,7 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
     incoming.on('close', onBreak)
     if (incoming.httpVersionMajor < 2) incoming.on('end', onEnd)
     else {
-      // HTTP/2 calls a body that breaks off ended as well, just before it says so.
+      // HTTP/2 emits `end` for a body that breaks off, just before `aborted`.
       incoming.on('aborted', onBreak)
       incoming.on('end', () => setImmediate(onEnd))
     }
@@ -91,15 +89,15 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   })
 }
 
-/** The host may have called `setEncoding`, which puts U+FFFD for what is not UTF-8: what it was cannot be told any more. */
+/** After `setEncoding`, bytes that are not UTF-8 have become U+FFFD, so the exact bytes are lost. */
 function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Array | undefined {
   if (typeof chunk !== 'string') return chunk as Uint8Array
   return chunk.includes('\ufffd') ? undefined : Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding)
 }
 
 /**
- * The host may have paused the stream, or wait for `readable` itself: then nothing flows unless it is pulled, and of what
- * has come already nothing is told again.
+ * Starts the stream. If the host listens to `readable`, the stream does not flow and must be read, and no event announces what has
+ * already arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
   if (incoming.listenerCount('readable') === 0) {

@@ -15,13 +15,13 @@ export class NodeRequest implements ApiRequest {
   readonly mountPath: string
   /** True while the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). */
   awaitsContinue: boolean
-  /** True once the whole answer is on its way, even where the connection is then kept for a while to drain the body. */
+  /** True once the whole response is written, even if the connection stays open to drain the body. */
   isAnswered = false
   readonly #incoming: NodeIncoming
   readonly #outgoing: NodeOutgoing
   readonly #readAddress: AddressReader
   readonly #readHeader: typeof sentHeader
-  /** Taken before anything is awaited: a socket that has closed has no address any more. */
+  /** Read at the start, because a closed socket has no address. */
   readonly #peer: string | undefined
   #abort: AbortController | undefined
 
@@ -59,7 +59,7 @@ export class NodeRequest implements ApiRequest {
     return this.#readHeader(this.#incoming, name)
   }
 
-  /** What is refused before it is read rejects as well. Were it async, each body would wait for three ticks more. */
+  /** Not `async`, which would delay each body by three ticks. */
   body(limit: number): Promise<Uint8Array> {
     try {
       return readBody(this.#incoming, limit, this)
@@ -68,14 +68,14 @@ export class NodeRequest implements ApiRequest {
     }
   }
 
-  /** Tells a client that waits for it to send the body. */
+  /** Sends "100 Continue" if the client waits for it. */
   sendContinue(): void {
     if (this.awaitsContinue) this.#outgoing.writeContinue()
     this.awaitsContinue = false
   }
 }
 
-/** In HTTP/2 the socket of a session that has ended throws when it is looked at. */
+/** In HTTP/2, the socket of a closed session throws when it is read. */
 function peerAddress({ socket }: NodeIncoming): string | undefined {
   try {
     return socket?.remoteAddress
@@ -85,8 +85,8 @@ function peerAddress({ socket }: NodeIncoming): string | undefined {
 }
 
 /**
- * A response that closes before all of it was sent has lost its client. Node calls one finished as well whose last bytes
- * failed to be written; only the socket tells.
+ * Aborts if the response closes before all of it was sent. Node also reports a response as finished if its last bytes could not be
+ * written; only the socket shows that.
  */
 function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: NodeOutgoing): AbortController {
   const controller = new AbortController()
@@ -100,7 +100,7 @@ function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: No
   return controller
 }
 
-/** In HTTP/2 a socket carries many requests, and one that has closed throws when it is looked at. */
+/** In HTTP/2, a socket carries many requests, and a closed one throws when it is read. */
 function hasFailed({ httpVersionMajor, socket }: NodeIncoming): boolean {
   return httpVersionMajor < 2 && socket?.errored != null
 }

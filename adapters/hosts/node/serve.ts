@@ -5,7 +5,7 @@ import type { PetStore } from '../../../src/index.ts'
 import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
 import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
-import { type NodeAnswerer, type NodeHandlerOptions, nodeAnswerer } from './handler.ts'
+import { type NodeHandlerOptions, type NodeResponder, nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
 
 /** The options of {@link serve}. */
@@ -14,9 +14,9 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly port?: number | undefined
   /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined
-  /** How long `close` lets running requests finish, in milliseconds. @default 10000 */
+  /** How long `close` waits for running requests, in milliseconds. @default 10000 */
   readonly closeTimeout?: number | undefined
-  /** How long nothing may move on a connection before it is closed, in milliseconds. @default 120000 */
+  /** How long a connection may be idle before it is closed, in milliseconds. @default 120000 */
   readonly idleTimeout?: number | undefined
 }
 
@@ -31,19 +31,19 @@ const RULES: OptionRules<keyof ServeOptions> = {
   trustProxy: trustProxyRule,
 }
 
-/** A server that listens. */
+/** A running server. */
 export interface ServingPetStore {
   /** Its address, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
-  /** Takes no more requests, lets those that run finish, and resolves when all connections are closed. */
+  /** Stops accepting requests, waits for running ones, and resolves when all connections are closed. */
   close(): Promise<void>
 }
 
 /**
- * Serves a pet store on a server of its own.
+ * Starts a server for a pet store.
  *
- * @throws {Error} that of Node, such as `EADDRINUSE`, where it cannot listen; {@link PetStoreError} `invalid_option` where
- * the store or an option is wrong
+ * @throws {Error} Node's error, such as `EADDRINUSE`, if it cannot listen; {@link PetStoreError} `invalid_option` if the store or an
+ * option is wrong
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'
@@ -60,19 +60,19 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   const server = createServer()
   const running = runningResponses(server)
   const close = closer(server, running, closeTimeout)
-  // Beyond a count of headers Node drops the rest in silence, a second Authorization too. Their bytes are limited anyway.
+  // By default, Node drops headers beyond a number, even a second Authorization. Their total size is limited anyway.
   server.maxHeadersCount = 0
-  // A client that never reads its answer would otherwise be waited for without end.
+  // Otherwise, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // Node's own five seconds between requests are less than a proxy keeps its connections for: it would send on one that closes.
+  // Node's default of 5 seconds is shorter than proxies keep connections: a proxy would send on a closing connection.
   server.keepAliveTimeout = idleTimeout
-  handleAll(server, nodeAnswerer(petStore, { trustProxy }))
+  handleAll(server, nodeResponder(petStore, { trustProxy }))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
 /** Handles requests of every kind. */
-function handleAll(server: Server, answer: NodeAnswerer): void {
+function handleAll(server: Server, answer: NodeResponder): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue?: boolean) =>
     answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader, awaitsContinue)
   for (const event of REQUEST_EVENTS) {
@@ -82,7 +82,7 @@ function handleAll(server: Server, answer: NodeAnswerer): void {
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Heard later as well: a connection that cannot be accepted, as when files run out, must not end the process.
+    // The listener stays: a connection that cannot be accepted, as when file descriptors run out, must not end the process.
     server.on('error', reject)
     server.listen(port, host, resolve)
   })

@@ -1,12 +1,10 @@
-/** An event listener: what its events bring is for the listener to know. Newer types of Node take no `never` here. */
+/** An event listener. Newer Node types do not accept `never` as its arguments. */
 type Listener = (...args: unknown[]) => void
 
 /** What is needed of Node's `Socket`. */
 interface NodeSocket {
   readonly remoteAddress?: string | undefined
   readonly errored?: Error | null
-  /** The response whose turn it is, in HTTP/1. */
-  readonly _httpMessage?: { readonly req?: unknown } | null
   destroy?(): unknown
 }
 
@@ -14,31 +12,29 @@ interface NodeSocket {
 export interface NodeIncoming {
   readonly method?: string | undefined
   readonly url?: string | undefined
-  /** The whole request target, where a router has shortened `url`. */
+  /** The whole request target, if a router has shortened `url`. */
   readonly originalUrl?: string | undefined
-  /** What of its path the router has matched, where that is Express's. */
+  /** The part of the path that Express has matched. */
   readonly baseUrl?: string | undefined
-  /** What the parameters of a route have taken in, there as well. */
-  readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly httpVersionMajor: number
   readonly rawHeaders: readonly string[]
-  /** What code of the host may have changed. */
+  /** The headers, which the host may have changed. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
   readonly complete: boolean
   readonly destroyed?: boolean
-  /** Whether the client has left, in HTTP/2. */
+  /** Whether the client has disconnected, in HTTP/2. */
   readonly aborted?: boolean
-  /** Whether any of the body has been read, and whether all of it. */
+  /** Whether part of the body, and all of it, has been read. */
   readonly readableDidRead?: boolean
   readonly readableEnded?: boolean
   readonly readableEncoding?: string | null
-  /** Whether what comes is handed on at once. */
+  /** Whether the stream flows. */
   readonly readableFlowing?: boolean | null
   readonly socket: NodeSocket | null
-  /** What a body parser of the host has made of the body, and the exact bytes where the host has kept them. */
+  /** The value of a body parser, and the exact bytes if the host has kept them. */
   readonly body?: unknown
   readonly rawBody?: unknown
-  /** Set by Express 4's parsers where they have really parsed. */
+  /** Set by the parsers of Express 4 after they have parsed a body. */
   readonly _body?: unknown
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
@@ -54,11 +50,11 @@ export interface NodeOutgoing {
   readonly writableEnded: boolean
   readonly writableFinished?: boolean
   readonly destroyed?: boolean
-  /** That of the connection, once it is this response's turn there. */
+  /** The socket, once all earlier responses of the connection have been sent. */
   readonly socket?: { uncork?(): void } | null
-  /** Whether the connection is kept after this, as the client wants it at first. */
+  /** Whether the connection stays open after this response. */
   shouldKeepAlive?: boolean
-  /** The stream beneath, in HTTP/2 alone. */
+  /** The HTTP/2 stream. */
   readonly stream?:
     | {
         close(): unknown
@@ -67,14 +63,17 @@ export interface NodeOutgoing {
         readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[] | undefined
       }
     | undefined
-  /** Whether the client waits for "100 Continue", and whether it was sent, in HTTP/1 alone. */
+  /**
+   * Whether the client waits for "100 Continue", and whether it was sent, in HTTP/1. No public property shows this; checked with
+   * Node 20 to 26. Without them, a client that waits sends its body after its own time limit.
+   */
   readonly _expect_continue?: boolean | undefined
   readonly _sent100?: boolean | undefined
   getHeader(name: string): unknown
   getHeaderNames(): readonly string[]
   setHeader(name: string, value: string | string[]): unknown
   writeHead(status: number, headers?: object): unknown
-  /** In HTTP/1 alone. */
+  /** In HTTP/1. */
   flushHeaders?(): void
   write(chunk: string, callback?: (error?: Error | null) => void): boolean
   end(): unknown
@@ -85,7 +84,7 @@ export interface NodeOutgoing {
 }
 
 /**
- * A request handler for Node's servers, and a middleware for what is built on them. It throws only where it is given no
- * request and response of Node, and never rejects.
+ * A request handler of Node's servers, and a middleware of frameworks built on them. It throws only if its arguments are not a
+ * request and a response of Node.
  */
 export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => void

@@ -3,11 +3,11 @@ import type { PetStoreError } from '../../../src/index.ts'
 import { checkOptions, invalidOption, type OptionRule } from '../../../src/support/option-rules.ts'
 
 /**
- * Whose word on the client's address is taken.
+ * Which proxies to trust for the client's address.
  *
- * `false`: nobody's, the address is that of the connection. A number: that many proxies stand in front, each of which
- * adds an address to `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first
- * address from the right that is not among them.
+ * `false`: none, use the address of the connection. A number: so many proxies stand in front, and each adds an address to
+ * `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first address from the right that is
+ * not among them.
  */
 export type TrustProxy = false | number | readonly string[]
 
@@ -15,7 +15,7 @@ export type TrustProxy = false | number | readonly string[]
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
 /**
- * Makes the reader for one setting of `trustProxy`.
+ * Creates the reader for a setting of `trustProxy`.
  *
  * @throws {PetStoreError} `invalid_option`
  */
@@ -26,7 +26,9 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
 }
 
 /**
- * The reader for the options of a door, which hold nothing else but what is named as well.
+ * Creates the reader for the options of an adapter.
+ *
+ * @param others - names of further options
  *
  * @throws {PetStoreError} `invalid_option`
  */
@@ -40,7 +42,7 @@ export function readerOf(
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
 
-/** What is expected of the option; its number or its entries are looked at where they are read. */
+/** The rule of the option. Its number or its entries are checked when they are read. */
 export const trustProxyRule: OptionRule = {
   expected: EXPECTED,
   check: (value) => value === false || typeof value === 'number' || Array.isArray(value),
@@ -61,7 +63,7 @@ function byList(trusted: BlockList): AddressReader {
   }
 }
 
-/** The last of a chain, nearest first, whose text is an address: what a proxy could not name falls back on the proxy. */
+/** Returns the last valid address of a chain, nearest first. If a proxy adds an invalid entry, its own address is used. */
 function firstKnown(chain: readonly (string | undefined)[]): string | undefined {
   for (let i = chain.length - 1; i >= 0; i--) {
     const address = chain[i] === undefined ? undefined : canonicalAddress(chain[i] as string)
@@ -75,14 +77,14 @@ function isTrusted(trusted: BlockList, text: string | undefined): boolean {
   return address !== undefined && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** The addresses that the proxies added, the nearest proxy's first. */
+/** Returns the addresses that proxies have added, beginning with the nearest proxy's. */
 function forwardedAddresses(header = ''): string[] {
   return header === '' ? [] : header.split(',').reverse()
 }
 
 /**
- * One spelling for each address: without a port, a zone or brackets, IPv4 that is mapped into IPv6 as IPv4.
- * `undefined` for a text that is no address.
+ * Returns an address in one spelling, without port, zone and brackets, IPv4-mapped IPv6 as IPv4. Returns `undefined` for any other
+ * text.
  */
 export function canonicalAddress(text: string): string | undefined {
   if (isIP(text) === 4) return text
@@ -118,7 +120,7 @@ function addEntry(trusted: BlockList, entry: unknown): void {
   if (address === undefined || rest.length > 0) throw invalidTrustProxy(entry)
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
   const longest = family === 'ipv6' ? 128 : 32
-  // A range of IPv4 that is written mapped into IPv6 counts the 96 bits before it.
+  // The prefix length of an IPv4-mapped range includes the 96 bits before the IPv4 address.
   const before = family === 'ipv4' && isIP(text) === 6 ? 96 : 0
   const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) - before : Number.NaN
   if (!(bits >= 0 && bits <= longest)) throw invalidTrustProxy(entry)

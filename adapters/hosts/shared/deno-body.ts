@@ -1,20 +1,20 @@
-/** Deno closes the connection behind the answer to a body that nobody has read, but not where that was cancelled. */
-export async function letBodyPass(request: Request): Promise<void> {
+/** Cancels an unread body: Deno closes the connection after a response if the request body was neither read nor cancelled. */
+export async function cancelBody(request: Request): Promise<void> {
   try {
     if (!request.bodyUsed) await request.body?.cancel()
   } catch {
-    // A host is reading it, or what it has handed over is no Request of Deno's.
+    // The host is reading the body, or has replaced the Request.
   }
 }
 
-/** The same answer, at whose sending the body passes: of one that is thrown away, a host may still read the body. */
-export async function letBodyPassWhenSent(request: Request, response: Response): Promise<Response> {
+/** Returns a response that cancels the body when it is sent. If the host discards the response, it can still read the body. */
+export async function cancelBodyWhenSent(request: Request, response: Response): Promise<Response> {
   if (!response.body || !isUnread(request)) return response
   const bytes = new Uint8Array(await response.arrayBuffer())
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        await letBodyPass(request)
+        await cancelBody(request)
         controller.enqueue(bytes)
         controller.close()
       },

@@ -3,20 +3,20 @@ import { type ApiRequest, type ApiResponse, type PetStore, toResponse } from '..
 import { checkPetStore } from './check-pet-store.ts'
 import { type AddressReader, readerOf, type TrustProxy } from './client-address.ts'
 
-/** The options of the doors on runtimes that speak the Fetch standard. */
+/** The options of adapters on runtimes with the Fetch API. */
 export interface FetchHandlerOptions {
-  /** Whose word on the client's address is taken: nobody's, that of so many proxies, or of these. @default false */
+  /** Which proxies to trust for the client's address. @default false */
   readonly trustProxy?: TrustProxy | undefined
 }
 
-/** What makes plain values of a Request and of what a server tells of its connection. */
+/** Converts a Request and its connection to plain values. */
 type Served<Connection> = new (request: Request, connection: Connection, readAddress: AddressReader) => ApiRequest
 
-/** Tells what a promise is fulfilled with, where the runtime can without waiting; `undefined` elsewhere. */
+/** Returns the value of a fulfilled promise if the runtime can read it without waiting. */
 type Peek = (promise: Promise<ApiResponse>) => ApiResponse | undefined
 
-/** What the doors on Bun and Deno share: a handler that never throws or rejects. */
-export function fetchAnswerer<Connection>(
+/** Creates what the adapters for Bun and Deno share: a handler that never throws or rejects. */
+export function createFetchHandler<Connection>(
   petStore: PetStore,
   options: FetchHandlerOptions,
   Served: Served<Connection>,

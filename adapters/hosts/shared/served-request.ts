@@ -1,7 +1,7 @@
 import { FetchRequest } from '../../../src/http/request.ts'
 import type { AddressReader } from './client-address.ts'
 
-/** A request that a runtime's server hands over, with what that tells of its connection. */
+/** A Request with the connection that it came from. */
 export abstract class ServedRequest<Connection> extends FetchRequest {
   protected readonly connection: Connection
   readonly #readAddress: AddressReader
@@ -13,10 +13,10 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
     this.#readAddress = readAddress
   }
 
-  /** The address that the connection came from. Finding it out takes time that most requests can save. */
+  /** Returns the address of the connection. It is read only when needed, because that takes time. */
   protected abstract peer(): string | undefined
 
-  /** Remembered: a connection that has closed has no address any more. */
+  /** Kept, because a closed connection has no address. */
   override get clientAddress(): string | undefined {
     if (this.#address === null) this.#address = this.#readAddress(this.peer(), this.header('x-forwarded-for'))
     return this.#address

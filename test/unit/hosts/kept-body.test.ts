@@ -117,7 +117,9 @@ test.each([
   ['is no JSON value any more', Symbol('x')],
 ])('why a body is lost is told: %s', (why, body) => {
   const incoming = { rawHeaders: ['Content-Length', '50'], body } as unknown as NodeIncoming
-  expect(() => keptBody(incoming)).toThrow(`${why}: mount the pet store ahead of it, or keep request.rawBody`)
+  expect(() => keptBody(incoming)).toThrow(
+    `${why}: mount the pet store before the body parser, or keep request.rawBody`,
+  )
   const cause = why.startsWith('cannot be written') ? expect.any(TypeError) : undefined
   expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ cause }))
 })

@@ -62,8 +62,8 @@ describe('a handler for Node that another host calls with objects of its own', (
 })
 
 test.each([
-  [toBunHandler, 'option server: expected that of Bun as the second argument, got nothing'],
-  [toDenoHandler, 'option info: expected that of Deno as the second argument, got nothing'],
+  [toBunHandler, 'option server: expected the server that Bun.serve passes as the second argument, got nothing'],
+  [toDenoHandler, 'option info: expected the info that Deno.serve passes as the second argument, got nothing'],
 ])('%o tells onError that the host passes the Request alone', async (toHandler, message) => {
   const onError = vi.fn()
   const handler = toHandler(createPetStore({ onError })) as (request: Request) => Promise<Response>
