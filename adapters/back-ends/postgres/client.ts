@@ -1,22 +1,22 @@
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/unavailable.ts'
 
-/** What is needed of a PostgreSQL client: one statement and its values in, rows out. `pg` and PGlite are such as they are. */
+/** What is needed of a PostgreSQL client: `query(text, values)` returns rows. `pg` and PGlite have it. */
 export interface PostgresClient {
   query(text: string, values?: PostgresValue[]): Promise<{ readonly rows: readonly unknown[] }>
 }
 
-/** A value that is sent beside a statement, for `$1` and so on. */
+/** A value for `$1` and so on. */
 export type PostgresValue = string | number | null
 
-/** Runs one statement. Every failure to reach the engine comes as `service_unavailable`. */
+/** Runs one statement. If the engine cannot be reached, it rejects with `service_unavailable`. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
 
-/** How often a statement is tried that lost a race: only where the host has chosen a stricter isolation than the default. */
+/** How often a statement is tried if it conflicts with another: only under a stricter isolation level than the default. */
 const TRIES = 20
 
 /**
- * Makes the one function by which the ports speak to the engine.
+ * Creates the function through which all ports use the engine.
  *
  * @throws {PetStoreError} `invalid_option`
  */
@@ -29,7 +29,7 @@ export function querying(client: PostgresClient): Query {
         const { rows } = await run(text, values)
         return rows as readonly Row[]
       } catch (error) {
-        if (tries < TRIES && hasLostRace(error)) continue
+        if (tries < TRIES && isConflict(error)) continue
         throw isUnavailable(error) ? unavailable(error) : error
       }
     }
@@ -40,7 +40,7 @@ function isClient(client: unknown): boolean {
   return typeof client === 'object' && client !== null && 'query' in client && typeof client.query === 'function'
 }
 
-/** A `Client` of pg is one connection and wants its statements one after the other. */
+/** A `Client` of pg is one connection, so its statements run one after another. */
 function inTurn(client: PostgresClient): PostgresClient['query'] {
   let last: Promise<unknown> = Promise.resolve()
   return (text, values) => {
@@ -51,32 +51,32 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
 }
 
 /**
- * Serialization failure, deadlock, and a schema or table that another process has created since the transaction began:
- * the statement has left no trace and may be sent again.
+ * SQLSTATEs of statements that left no trace and may be repeated: serialization failure, deadlock, and a schema or table that another
+ * process has created meanwhile.
  */
-const LOST_RACE = /^(?:40001|40P01|42P06|42P07)$/
+const CONFLICT = /^(?:40001|40P01|42P06|42P07)$/
 
-function hasLostRace(error: unknown): boolean {
-  return LOST_RACE.test(codeOf(error))
+function isConflict(error: unknown): boolean {
+  return CONFLICT.test(codeOf(error))
 }
 
 /**
- * SQLSTATEs of an engine that cannot work now: connection exceptions (08), insufficient resources such as a full disk (53),
- * shutdown and start-up (57P0x), a cancelled statement (57014), a lock not had in time (55P03), a failover that has left a
- * read-only server (25006), an operating system's I/O error (58030), races lost over and over; and the codes of other drivers.
+ * SQLSTATEs of an unavailable engine: connection exceptions (08), insufficient resources such as a full disk (53), shutdown and
+ * start-up (57P0x), a cancelled statement (57014), a lock timeout (55P03), a read-only server after a failover (25006), an I/O error
+ * (58030), repeated conflicts; and the codes of other drivers.
  */
 const UNAVAILABLE =
   /^(?:08...|53...|57P0[1235]|57014|55P03|25006|58030|40001|40P01|CONNECT(?:ION)?_\w+|ERR_POSTGRES_(?:CONNECTION|IDLE|LIFETIME)\w+)$/
 
-/** What pg, pg-pool and PGlite say, without any code, of a connection that is lost or cannot be had in time. */
+/** Messages of pg, pg-pool and PGlite, without a code, for a connection that is lost or not available in time. */
 const DISCONNECTED =
   /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing))/
 
-/** By what an error bears: Node's own are of another realm under Jest. */
+/** Not by `instanceof`: under Jest, Node's errors belong to another realm. */
 function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { errors, message } = error as { errors?: unknown; message?: unknown }
-  // Node's way to say that a host was reached at none of its addresses.
+  // Node reports several addresses of a host in one error.
   if (Array.isArray(errors) && errors.some(isUnavailable)) return true
   return UNAVAILABLE.test(codeOf(error)) || 'syscall' in error || DISCONNECTED.test(String(message))
 }

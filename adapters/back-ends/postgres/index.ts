@@ -14,30 +14,30 @@ export type { PostgresStorage } from './storage.ts'
 
 /** The options of {@link postgres}. */
 export interface PostgresOptions {
-  /** The schema that holds the tables; `migrate` creates it where it is not there. @default 'petstore' */
+  /** The schema of the tables. `migrate` creates it. @default 'petstore' */
   readonly schema?: string | undefined
-  /** How keys are cached in this process, or `false` to ask the engine at every request. @default { ttl: 30000, max: 10000 } */
+  /** How keys are cached in this process; `false` for not at all. @default { ttl: 30000, max: 10000 } */
   readonly keyCache?: KeyCacheOptions | false | undefined
   /**
-   * The time to live by in tests, in milliseconds since the Unix epoch.
+   * The time, for tests, in milliseconds since the Unix epoch.
    *
-   * @default the engine's own, so that machines whose clocks differ count alike
+   * @default the engine's, so that machines with different clocks count alike
    */
   readonly clock?: Clock | undefined
 }
 
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd {
-  /** The animals. Their ids become visible in ascending order, whatever transactions run beside one another. */
+  /** The animals. Their ids become visible in ascending order. */
   readonly storage: PostgresStorage
-  /** The keys, of which only the SHA-256 of the token is kept. */
+  /** The keys. Only the SHA-256 of a token is stored. */
   readonly keyStore: ManagedKeyStore
-  /** The counts, one row a subject. */
+  /** The counts, one row per subject. */
   readonly quota: QuotaStore
   /**
-   * Creates the tables, or brings them up to date. It may be called at every start, by many processes at once.
+   * Creates the tables, or brings them up to date. Call it at every start; many processes may do so at once.
    *
-   * @throws {PetStoreError} `service_unavailable` where the engine cannot be reached
+   * @throws {PetStoreError} `service_unavailable` if the engine cannot be reached
    */
   migrate(): Promise<void>
 }
@@ -47,11 +47,11 @@ const RULES: OptionRules<keyof PostgresOptions> = { schema: schemaRule, keyCache
 /**
  * Keeps animals, keys and counts in PostgreSQL 12 or later, for any number of processes.
  *
- * Each operation is one statement and leaves nothing behind on its connection, so a pooler may stand between. The client
- * stays yours: listen to the `error` event of a `Pool`, and end it when you are done.
+ * Each operation is one statement and changes nothing of its connection, so it works behind a pooler. The client stays yours: listen
+ * to the `error` event of a `Pool`, and end it when you are done.
  *
  * @param client - a `Pool` or `Client` of pg, a PGlite, or anything else with `query(text, values)`
- * @throws {PetStoreError} `invalid_option`, naming the option that is wrong
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
  * import { PGlite } from '@electric-sql/pglite'

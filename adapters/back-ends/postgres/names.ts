@@ -1,9 +1,9 @@
 import type { OptionRule } from '../../../src/support/option-rules.ts'
 
-/** Longer names are cut by the engine without a word, and two of them might then be one. */
+/** The engine cuts longer names silently, so two of them could become one. */
 const NAME_BYTES = 63
 
-/** The names of what the ports use, quoted for a statement. */
+/** The quoted names of the schema's objects. */
 export interface Names {
   readonly schema: string
   readonly versions: string
@@ -16,13 +16,13 @@ export interface Names {
   readonly spendAnonymous: string
 }
 
-/** What is expected of a schema's name. */
+/** The rule of the option `schema`. */
 export const schemaRule: OptionRule = {
   expected: `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
   check: isName,
 }
 
-/** Names everything within one schema. */
+/** Returns the names of the objects in a schema. */
 export function namesIn(schema: string): Names {
   const quoted = identifier(schema)
   return {
@@ -47,14 +47,14 @@ function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text between tags that do not stand in it. */
+/** Returns a dollar-quoted text, with a tag that the text does not contain. */
 export function dollarQuoted(text: string, name: string): string {
   let tag = `$${name}$`
   while (text.includes(tag)) tag = tag.replace(/\$$/, '_$')
   return tag + text + tag
 }
 
-/** A text as it stands in a statement, whatever the engine's setting for backslashes. */
+/** Returns a string literal that does not depend on the engine's setting for backslashes. */
 export function literal(text: string): string {
   const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
   return text.includes('\\') ? `E${quoted}` : quoted

@@ -3,12 +3,11 @@ import type { Query } from './client.ts'
 import { literal, type Names } from './names.ts'
 import { guarded, unguarded } from './text.ts'
 
-/** A number of our own, so that the lock is told from those of the host. */
+/** The first key of the advisory lock, so that it differs from locks of the host. */
 const LOCK = 1_347_637_588
 
 /**
- * int64 comes as text: a number of JavaScript would lose its last digits. Every name is one word in small letters, which no
- * driver's fashion of names changes.
+ * An int64 is text, because a number would lose digits. Column names are single lower-case words, which no driver renames.
  */
 interface PetRow {
   readonly id: string
@@ -21,17 +20,17 @@ const COLUMNS = `p.id::text AS id, ${guarded('p.name')} AS name, p.category_id::
 const SMALLEST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
-/** Where animals are kept, with a way to add many. */
+/** A storage that can also add many animals at once. */
 export interface PostgresStorage extends PetStorage {
-  /** Keeps many animals by one statement, in their order: all of them or none. */
+  /** Adds animals in their order by one statement: all or none. */
   createMany(pets: readonly NewPet[]): Promise<readonly Pet[]>
 }
 
 /**
- * Animals in a table. Each filter has a statement of its own, so that no plan, however generic, has to sort.
+ * Keeps animals in a table. Each filter has a statement of its own, so that no plan must sort.
  *
- * The page of a status is asked for by the pair of status and id, without an equality: with one, the engine may hold that
- * the ids of the whole table are as good an order, and read half of it for a page where one status fills the older half.
+ * A page of a status compares the pair of status and id. With `status = $3`, the engine might read the ids of the whole table in
+ * order, which is slow if few of them have the status.
  */
 export function postgresStorage(query: Query, { pets, petIds }: Names): PostgresStorage {
   const listAll = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id >= $1::bigint ORDER BY p.id LIMIT $2::bigint`
@@ -64,14 +63,14 @@ WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text ORDER 
   }
 }
 
-/** The rows of a JSON text, in their order: an id is drawn after the sort. */
+/** Selects the rows of a JSON text in their order. An id is assigned after the sort. */
 const EACH_GIVEN = `pet->>0, (pet->>1)::bigint, pet->>2
 FROM turn, json_array_elements($1::json) WITH ORDINALITY AS given (pet, place) ORDER BY place`
 
 /**
- * A sequence alone would let a greater id be seen before a smaller one whose transaction still runs, and a reader who pages
- * by id would pass over it for ever. So whoever adds an animal first waits for its turn, which ends when its transaction
- * has become visible, and only then draws the id: ids are seen in the order of their numbers.
+ * With a sequence alone, a greater id could become visible before a smaller one whose transaction still runs, and a client that
+ * follows the ids would skip it forever. So a statement waits for a lock, which is held until its transaction is visible, before it
+ * assigns an id.
  */
 function createStatement(pets: string, petIds: string, values: string): string {
   const table = `${literal(pets)}::regclass::oid::int`
@@ -89,7 +88,7 @@ function toPet(row: PetRow): Pet {
   return status === null ? { id, name, categoryId } : { id, name, categoryId, status }
 }
 
-/** Integers that a number holds exactly are read faster by way of one. */
+/** A short integer is converted faster through a number. */
 function toBigInt(text: string): bigint {
   return BigInt(text.length < 16 ? Number(text) : text)
 }

@@ -1,13 +1,12 @@
 /**
- * A column of text as a statement returns it: with a full stop before it.
- *
- * A driver may take U+FEFF at the beginning of a text for the mark of an encoding and drop it, as PGlite does.
+ * Returns an expression for a text column with a full stop in front. PGlite drops U+FEFF at the beginning of a text, since it
+ * takes it for a byte order mark.
  */
 export function guarded(column: string): string {
   return `'.' || ${column}`
 }
 
-/** Takes the full stop away. */
+/** Removes the full stop. */
 export function unguarded(text: string): string {
   return text.slice(1)
 }

@@ -20,17 +20,17 @@ export interface BunRedisClient {
   send(command: string, args: string[]): Promise<unknown>
 }
 
-/** What is needed of a Redis client: to send one command. A function that takes its words will do for any other client. */
+/** What is needed of a Redis client: to send one command. For any other client, pass a function that takes the words of a command. */
 export type RedisClient = IoRedisClient | NodeRedisClient | BunRedisClient | ((...words: string[]) => Promise<unknown>)
 
-/** Runs a script by its SHA-1 or its text, on one key. */
+/** Runs a script on one key, by its SHA-1 or its text. */
 export interface Evaluator {
   evalSha(sha1: string, key: string, args: string[]): Promise<unknown>
   eval(script: string, key: string, args: string[]): Promise<unknown>
 }
 
 /**
- * Finds out how a client wants to be called.
+ * Returns how to call a client.
  *
  * @throws {PetStoreError} `invalid_option`
  */

@@ -11,12 +11,12 @@ export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from
 
 /** The options of {@link redis}. */
 export interface RedisOptions {
-  /** What the names of all keys begin with. @default 'petstore:' */
+  /** The prefix of all keys. @default 'petstore:' */
   readonly prefix?: string | undefined
   /**
-   * The time to live by in tests, in milliseconds since the Unix epoch.
+   * The time, for tests, in milliseconds since the Unix epoch.
    *
-   * @default the engine's own, so that machines whose clocks differ count alike
+   * @default the engine's, so that machines with different clocks count alike
    */
   readonly clock?: Clock | undefined
 }
@@ -27,17 +27,16 @@ const RULES: OptionRules<keyof RedisOptions> = {
 }
 
 /**
- * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip a request, one key a subject,
- * which expires by itself.
+ * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip per request. Counts expire by
+ * themselves.
  *
- * The client stays yours: listen to its `error` event, and close it when you are done. While Redis is away, most clients
- * hold commands back and try for long; have them give up sooner (`maxRetriesPerRequest: 0` for ioredis,
- * `disableOfflineQueue: true` for node-redis), so that callers get their 503 at once, and so that no request whose reply was
- * lost is sent again and counted twice. A node-redis with a `socketTimeout` needs a `reconnectStrategy` too: by itself it
- * never connects anew after one.
+ * The client stays yours: listen to its `error` event, and close it when you are done. While Redis is down, most clients queue
+ * commands and retry. Turn that off (ioredis: `enableOfflineQueue: false`, `maxRetriesPerRequest: 0` and a short `retryStrategy`;
+ * node-redis: `disableOfflineQueue: true`), so that a request gets its 503 at once and no command is counted twice. A node-redis with
+ * a `socketTimeout` also needs a `reconnectStrategy`, because otherwise it never reconnects after a time-out.
  *
  * @param client - a client or cluster of ioredis or node-redis, a client of Bun, or `(...words) => Promise` for any other
- * @throws {PetStoreError} `invalid_option` where the client is none of these
+ * @throws {PetStoreError} `invalid_option` if the client is none of these
  * @example
  * ```ts
  * import { Redis } from 'ioredis'
@@ -64,7 +63,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): { readon
   return { quota: { spend } }
 }
 
-/** Sends the script's SHA-1, and the script itself only where the engine does not have it. */
+/** Sends the script's SHA-1, and the script itself only if the engine does not know it. */
 function runner(evaluator: Evaluator): (key: string, args: string[]) => Promise<unknown> {
   let sha1: string | undefined
   return async (key, args) => {
@@ -94,7 +93,7 @@ function argumentsOf({ limits, ban }: QuotaRequest, clock: Clock | undefined): s
   return [String(limits.perMinute), String(limits.perDay), ...rule, clock === undefined ? '' : String(clock.now())]
 }
 
-/** The reply: whether it is granted, the time, and the six numbers of the state, of which a client is not told the refusals. */
+/** Reads the reply: whether the request is granted, the time, and the six numbers of the state. */
 function toCount(reply: unknown, { ban }: QuotaRequest): QuotaCount {
   const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , bannedUntil] = String(reply)
     .split(' ')

@@ -2,10 +2,8 @@ const PLAIN_LENGTH = 200
 const HASHED = 'sha256:'
 
 /**
- * The name under which an engine keeps the count of a subject.
- *
- * A subject is any string, and some strings no engine keeps apart: text that is too long for an index, holds U+0000 or a
- * lone surrogate. Those are kept under their hash.
+ * Returns the name of a subject in an engine. A subject that is too long for an index, or contains U+0000 or a lone surrogate, is
+ * replaced by its hash.
  */
 export function subjectName(subject: string): string | Promise<string> {
   const isPlain =
@@ -21,7 +19,7 @@ async function hashed(subject: string): Promise<string> {
   return HASHED + hex(await crypto.subtle.digest('SHA-256', units))
 }
 
-/** Bytes in hexadecimal. */
+/** Returns bytes in hexadecimal. */
 export function hex(bytes: ArrayBuffer): string {
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

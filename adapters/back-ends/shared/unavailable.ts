@@ -1,6 +1,6 @@
 import { PetStoreError } from '../../../src/index.ts'
 
-/** The error of an engine that cannot be reached or cannot work now: the client gets 503, the host all of the cause. */
+/** Returns the error of an unavailable engine: the client gets 503, and the host's `onError` the cause. */
 export function unavailable(cause: unknown): PetStoreError {
   return new PetStoreError('service_unavailable', undefined, { cause })
 }

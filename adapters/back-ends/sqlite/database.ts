@@ -1,10 +1,10 @@
 import { isBusy } from './errors.ts'
 
-/** What is needed of a prepared statement. The values that are bound are texts, numbers and `null`. */
+/** What is needed of a prepared statement. Bound values are texts, numbers and `null`. */
 export interface SqliteStatement {
-  /** Runs the statement to its end, and gives its rows as objects. */
+  /** Runs the statement, and returns its rows as objects. */
   all(...values: never[]): unknown[]
-  /** Runs a statement that gives no rows. */
+  /** Runs a statement without rows. */
   run(...values: never[]): unknown
 }
 
@@ -14,10 +14,10 @@ export interface SqliteDatabase {
   exec(sql: string): unknown
 }
 
-/** A value as it crosses a driver. Integers go as text, because the drivers differ in how they hand over 64 bits. */
+/** A value for a driver. Integers are text, because the drivers differ in how they represent 64 bits. */
 export type SqliteValue = string | number | null
 
-/** A statement as this back end calls it: the drivers' own types of what may be bound have nothing else in common. */
+/** A statement as this back end calls it. The drivers' types of bound values have nothing else in common. */
 export interface Statement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown
@@ -28,17 +28,17 @@ export function prepare(database: SqliteDatabase, sql: string): Statement {
   return database.prepare(sql) as Statement
 }
 
-/** How safe a commit is against a loss of power, as in `PRAGMA synchronous`. */
+/** What a commit waits for, as in `PRAGMA synchronous`. */
 export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 
-/** By the numbers that SQLite has for them. */
+/** In the order of SQLite's numbers. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
-/** How a connection is set up. */
+/** The settings of a connection. */
 export interface Settings {
-  /** `undefined` leaves what the host has set. */
+  /** `undefined` keeps the host's setting. */
   readonly synchronous: SqliteSynchronous | undefined
-  /** In milliseconds; `undefined` leaves what the host or the driver has set, if that is not 0. */
+  /** In milliseconds. `undefined` keeps the setting of the host or the driver, unless it is 0. */
   readonly busyTimeout: number | undefined
 }
 
@@ -46,7 +46,7 @@ const DEFAULT_BUSY_TIMEOUT = 5_000
 const WAL_TRIES = 250
 const WAL_PAUSE = 20
 
-/** Sets up a connection. The journal becomes a WAL, unless the host has chosen another than SQLite's default. */
+/** Sets up a connection. The journal becomes a WAL, unless the host has changed SQLite's default. */
 export function setUp(database: SqliteDatabase, { synchronous, busyTimeout }: Settings): void {
   const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
   pragma(database, `busy_timeout = ${timeout}`)
@@ -56,8 +56,8 @@ export function setUp(database: SqliteDatabase, { synchronous, busyTimeout }: Se
 }
 
 /**
- * What the host has set, or `full`. SQLite itself starts with `full`; some drivers start with `normal` where the journal is
- * a WAL, so that tells nothing of the host there.
+ * Returns the host's setting, or `full`. SQLite starts with `full`. Some drivers start with `normal` if the journal is a WAL, so there
+ * `normal` is not the host's choice.
  */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
@@ -69,7 +69,7 @@ function pragma(database: SqliteDatabase, text: string): unknown {
   return Object.values((row as object | undefined) ?? {})[0]
 }
 
-/** SQLite does not wait by itself for the lock that a change of the journal needs, so several processes at once try again. */
+/** SQLite does not wait for the lock that a change of the journal needs, so concurrent processes try again. */
 function useWal(database: SqliteDatabase): void {
   for (let left = WAL_TRIES; pragma(database, 'journal_mode') === 'delete'; left--) {
     try {

@@ -1,6 +1,6 @@
 import { PetStoreError } from '../../../src/index.ts'
 
-/** SQLite's result codes that tell of its surroundings, not of the statement, by the name and the number that drivers give. */
+/** SQLite's result codes of an unusable file, by name and number. */
 const UNAVAILABLE = new Map([
   ['SQLITE_BUSY', 5],
   ['SQLITE_LOCKED', 6],
@@ -12,13 +12,13 @@ const UNAVAILABLE = new Map([
 ])
 const UNAVAILABLE_NUMBERS = new Set(UNAVAILABLE.values())
 
-/** Whether another connection holds the lock that a statement needs. */
+/** Returns whether another connection holds the lock that a statement needs. */
 export function isBusy(error: unknown): boolean {
   const { name, number } = resultCode(error)
   return name?.startsWith('SQLITE_BUSY') === true || number === UNAVAILABLE.get('SQLITE_BUSY')
 }
 
-/** Does something with the database. What keeps it from its file becomes `service_unavailable`; other errors stay. */
+/** Uses the database. If its file cannot be used, throws `service_unavailable`; other errors stay. */
 export function guarded<T>(use: () => T): T {
   try {
     return use()
@@ -30,13 +30,13 @@ export function guarded<T>(use: () => T): T {
 function isUnavailable(error: unknown): boolean {
   const { name, number } = resultCode(error)
   if (number !== undefined && UNAVAILABLE_NUMBERS.has(number)) return true
-  // Extended codes are written behind the code: SQLITE_IOERR_WRITE, SQLITE_BUSY_SNAPSHOT.
+  // An extended code follows the code: SQLITE_IOERR_WRITE, SQLITE_BUSY_SNAPSHOT.
   return name !== undefined && UNAVAILABLE.has(name.split('_', 2).join('_'))
 }
 
 /**
- * better-sqlite3 and libsql give a name, `bun:sqlite` a name and a number, `node:sqlite` a number in `errcode`, on an error
- * that under Jest is of another realm.
+ * Returns the result code: better-sqlite3 and libsql have a name, `bun:sqlite` a name and a number, `node:sqlite` a number in
+ * `errcode`. Not by `instanceof`: Jest has another realm.
  */
 function resultCode(error: unknown): { name?: string; number?: number } {
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }

@@ -22,13 +22,13 @@ export type { SqliteStorage } from './storage.ts'
 
 /** The options of {@link sqlite}. */
 export interface SqliteOptions {
-  /** The time by which keys are issued and revoked. @default the system's */
+  /** The time of issued and revoked keys. @default the system's */
   readonly clock?: Clock | undefined
-  /** How keys are cached in this process, or `false` to ask the file at every request. @default { ttl: 30000, max: 10000 } */
+  /** How keys are cached in this process; `false` for not at all. @default { ttl: 30000, max: 10000 } */
   readonly keyCache?: KeyCacheOptions | false | undefined
-  /** How long a call waits for another process to finish writing, in milliseconds. @default what is set on the connection, or 5000 where that is 0 */
+  /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
   readonly busyTimeout?: number | undefined
-  /** What a commit waits for. With `full`, what a client was told outlives a loss of power; with `normal`, only the end of the process. @default what you have set on the connection, or 'full'; `normal` in a WAL counts as unset, since some drivers begin with it */
+  /** What a commit waits for. `full` survives a loss of power, `normal` the end of the process. @default the connection's setting, or 'full'; `normal` in a WAL counts as unset, because some drivers begin with it */
   readonly synchronous?: SqliteSynchronous | undefined
 }
 
@@ -42,12 +42,11 @@ const RULES: OptionRules<keyof SqliteOptions> = {
 /**
  * Keeps animals, keys and counts in one SQLite file, which several processes of one machine may share.
  *
- * Takes a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later), best one that nothing
- * else uses, and creates its tables, whose names begin with `petstore_`, where they are not there. It changes the journal
- * to a WAL. The connection stays yours to close.
+ * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later) that nothing else uses. It creates
+ * its tables, whose names begin with `petstore_`, and changes the journal to a WAL. The connection stays yours to close.
  *
- * @throws {PetStoreError} `invalid_option` where an option is wrong, or the tables are those of a later release;
- * `service_unavailable` where the file cannot be used now
+ * @throws {PetStoreError} `invalid_option` if an option is wrong or the tables belong to a later release; `service_unavailable` if
+ * the file cannot be used now
  * @example
  * ```ts
  * import Database from 'better-sqlite3'

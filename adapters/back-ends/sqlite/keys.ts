@@ -19,7 +19,7 @@ const INTEGERS = ['per_minute', 'per_day', 'created_at', 'expires_at', 'revoked_
 const SELECT = `SELECT id, plan, account, label, ${INTEGERS.map((name) => `CAST(${name} AS TEXT) AS ${name}`).join(', ')}
   FROM petstore_keys`
 
-/** API keys in a table, by the SHA-256 of their token. */
+/** Keeps API keys in a table, by the SHA-256 of their token. */
 export function sqliteKeyStore(database: SqliteDatabase, { write }: Writer, clock: Clock): ManagedKeyStore {
   const byHash = prepare(database, `${SELECT} WHERE token_sha256 = ? AND revoked_at IS NULL`)
   const all = prepare(database, `${SELECT} ORDER BY number`)

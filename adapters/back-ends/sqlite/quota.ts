@@ -24,7 +24,7 @@ interface Row {
   readonly ends_at: number
 }
 
-/** A subject as a transaction found it, and as it stands now. */
+/** A subject as a transaction has found it, and its state now. */
 interface Entry {
   readonly row: Row | undefined
   /** The bucket of an anonymous client; `null` for a customer. */
@@ -35,11 +35,11 @@ interface Entry {
 }
 
 /**
- * Counts in a table, by the law itself: requests read, count and write while nobody else can write. Those of one turn of
- * the event loop share a transaction, and each subject among them is read and written once.
+ * Counts in a table with `countRequest` itself, in transactions that exclude other writers. Requests of one turn of the event loop
+ * share a transaction, in which each subject is read and written once.
  *
- * SQLite has no time of its own, so that of the request counts: all processes on one file are on one machine. The clock
- * tells only how long a request has waited.
+ * SQLite has no clock, so the request's time counts: all processes on one file are on one machine. The clock only measures how long
+ * a request has waited.
  */
 export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
   const read = prepare(database, 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?')
@@ -66,7 +66,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
-  /** What a transaction has read or counted, it need not read again: nobody else writes meanwhile. */
+  /** A subject is read once in a transaction, because nothing else writes meanwhile. */
   function entryOf({ subject, anonymous, now }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
@@ -92,7 +92,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     if (transactions++ % PRUNE_EVERY === 0) prune.run(now, now - KEPT_FOR)
   }
 
-  /** The index is touched only when a window ends, and nothing at all where nothing has changed, as during a ban. */
+  /** Updates the index only when a window ends, and nothing if the state has not changed, as during a ban. */
   function save(subject: string, { row, bucket, state }: Entry): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
@@ -118,8 +118,8 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
 }
 
 /**
- * The time of a request that may have waited for its turn to write: where another process has opened a new minute
- * meanwhile, it counts in that one. Its own time would look like a clock that was set back.
+ * Returns the time of a request that may have waited. If another process has opened a new minute meanwhile, the request counts in
+ * that minute: its own time would look like a clock that stepped back.
  */
 function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
   const minuteBegan = minuteEndsAt - MINUTE

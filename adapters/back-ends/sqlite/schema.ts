@@ -2,7 +2,7 @@ import { invalidOption } from '../../../src/support/option-rules.ts'
 import { prepare, type SqliteDatabase } from './database.ts'
 import { inTransaction } from './writer.ts'
 
-/** Each entry takes the schema one version further. An entry that was released is never changed. */
+/** The steps from each version to the next. A released step is never changed. */
 const MIGRATIONS = [
   `CREATE TABLE petstore_pets (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -35,7 +35,7 @@ const MIGRATIONS = [
    CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;`,
 ]
 
-/** Brings the schema up to date. Several processes may do so at once: one does it, the others wait. */
+/** Brings the schema up to date. Of several processes, one does it while the others wait. */
 export function migrate(database: SqliteDatabase): void {
   if (readVersion(database) === MIGRATIONS.length) return
   inTransaction(database, () => {
@@ -47,7 +47,7 @@ export function migrate(database: SqliteDatabase): void {
   })
 }
 
-/** `user_version` is the host's, so the version has a table of its own. */
+/** The version has a table of its own, because `user_version` belongs to the host. */
 function readVersion(database: SqliteDatabase): number {
   const isThere = prepare(database, `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`)
   if (isThere.all().length === 0) return 0

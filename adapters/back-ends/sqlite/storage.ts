@@ -3,29 +3,29 @@ import { prepare, type SqliteDatabase } from './database.ts'
 import { guarded } from './errors.ts'
 import type { Writer } from './writer.ts'
 
-/** Where animals are kept, with a way to add many. */
+/** A storage that can also add many animals at once. */
 export interface SqliteStorage extends PetStorage {
-  /** Keeps many animals in one transaction, in their order: all of them or none. */
+  /** Adds animals in their order in one transaction: all or none. */
   createMany(pets: readonly NewPet[]): Promise<readonly Pet[]>
 }
 
-/** An animal as it comes from the file. */
+/** An animal in the JSON of a query. */
 type Row = readonly [id: string, name: string, categoryId: string, status: Pet['status'] | null]
 
-/** The column of what comes as one JSON text. */
+/** A row with one JSON text. */
 interface Json {
   readonly json: string
 }
 
-/** 64 bits go as text. */
+/** Integers of 64 bits are text. */
 const ROW = 'json_array(CAST(id AS TEXT), name, CAST(category_id AS TEXT), status)'
 const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
 
 /**
- * The statements of the storage, for the tests of their plans as well.
+ * The statements of the storage, exported for tests of their plans.
  *
- * A page comes as one text: to cross from SQLite into JavaScript costs more, for each row and column, than to read JSON.
- * The index is named, because statistics of the host's (`ANALYZE`) may make all ids seem as good a way to a rare status.
+ * A page is one JSON text, because passing rows and columns from SQLite to JavaScript costs more than parsing. The index is named,
+ * because after `ANALYZE` SQLite may prefer to read all ids.
  */
 export const storageStatements = {
   page: `SELECT json_group_array(${ROW}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
@@ -36,7 +36,7 @@ export const storageStatements = {
     RETURNING CAST(id AS TEXT) AS id`,
 } as const
 
-/** Animals in a table. SQLite lets one write at a time, so ids are taken in the order in which they are shown. */
+/** Keeps animals in a table. SQLite has one writer at a time, so ids become visible in their order. */
 export function sqliteStorage(database: SqliteDatabase, { write }: Writer): SqliteStorage {
   const page = prepare(database, storageStatements.page)
   const pageOfStatus = prepare(database, storageStatements.pageOfStatus)
@@ -44,7 +44,7 @@ export function sqliteStorage(database: SqliteDatabase, { write }: Writer): Sqli
   const insert = prepare(database, storageStatements.insert)
 
   function add({ name, categoryId, status }: NewPet): Pet {
-    // Run to its end: a statement that is left after its first row tells no driver that its commit has failed.
+    // `all` runs the statement to its end. After only its first row, drivers do not report a failed commit.
     const [row] = insert.all(name, String(categoryId), status ?? null) as [{ readonly id: string }]
     const id = BigInt(row.id)
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status }

@@ -3,7 +3,7 @@ import { atEndOfTurn } from '../../shared/end-of-turn.ts'
 import type { SqliteDatabase } from './database.ts'
 import { guarded } from './errors.ts'
 
-/** Does work as one transaction that is alone in writing, in this process and in others. */
+/** Runs work in a transaction that excludes all other writers. */
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -16,27 +16,27 @@ export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   }
 }
 
-/** SQLite has rolled back by itself after some errors, such as a full disk; then there is nothing left to roll back. */
+/** After some errors, such as a full disk, SQLite has already rolled back. */
 function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK')
   } catch {
-    // The error that led here says more.
+    // The first error says more.
   }
 }
 
-/** One transaction, while its works are done. */
+/** A running transaction. */
 export interface Transaction {
-  /** Does this once after all works, as the last before the commit. */
+  /** Calls a function just before the commit. */
   beforeCommit(work: () => void): void
 }
 
-/** Work inside a transaction, which it may share with others. */
+/** Work inside a transaction, which other work may share. */
 type Work<T> = (transaction: Transaction) => T
 
-/** Writes: what is asked for in one turn of the event loop becomes one transaction. */
+/** Groups the writes of one turn of the event loop into a transaction. */
 export interface Writer {
-  /** Does work inside a transaction, and resolves when it is durable. The work may be done twice, the first time in vain. */
+  /** Runs work inside a transaction, and resolves when it is durable. The work may be repeated after a rollback. */
   write<T>(work: Work<T>): Promise<T>
 }
 
@@ -46,13 +46,12 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** So that other processes get their turn, and other requests of this one. */
+/** The largest group, so that other processes and requests get their turn. */
 const LARGEST_GROUP = 500
 
 /**
- * Makes the writer of one connection.
- *
- * A commit waits for the disk. To group what came at once costs a busy server one such wait a turn, not one a request.
+ * Creates the writer of a connection. A commit waits for the disk, so a busy server needs one such wait per turn instead of one per
+ * request.
  */
 export function createWriter(database: SqliteDatabase): Writer {
   let waiting: Job[] = []
@@ -78,7 +77,7 @@ function commit(database: SqliteDatabase, group: readonly Job[]): void {
     const results = guarded(() => inTransaction(database, () => doAll(group)))
     group.forEach(({ resolve }, i) => void resolve(results[i] as never))
   } catch (error) {
-    // What is wrong with one job must not fail the others; what keeps all from the file would only take its time again.
+    // One wrong job must not fail the others. If the file cannot be used, repeating the jobs would only take time.
     const isForAll = group.length === 1 || (isPetStoreError(error) && error.code === 'service_unavailable')
     if (isForAll) for (const { reject } of group) reject(error)
     else for (const job of group) commit(database, [job])
