@@ -102,7 +102,7 @@ describe('the folders', () => {
     }
   })
 
-  test('no test touches what a developer has set for a store of their own', () => {
+  test("tests ignore a developer's own environment variables", () => {
     const { PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL } = process.env
     expect([PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL]).toEqual(['', '', ''])
   })

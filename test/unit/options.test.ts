@@ -84,7 +84,7 @@ const nonsense: [string, unknown][] = [
 
 const optionOf = (place: string) => place.replace(/\..*/, '')
 
-describe('a wrong option is an error that names it', () => {
+describe('a wrong option', () => {
   test.each(nonsense)('%s: %j', (place, value) => {
     const create = () => createPetStore({ [optionOf(place)]: value } as PetStoreOptions)
     expect(create).toThrow(PetStoreError)
@@ -105,7 +105,7 @@ describe('a wrong option is an error that names it', () => {
       expect(() => createPetStore(options)).toThrow(names)
   })
 
-  test('what is inherited or computed counts, in groups of options as well', async () => {
+  test('reads inherited members and getters, in nested options too', async () => {
     class Cors {
       get origins() {
         return ['https://a.example']
@@ -125,7 +125,7 @@ describe('a wrong option is an error that names it', () => {
     expect((await ask()).headers.get('retry-after')).toBe('500')
   })
 
-  test('undefined is as good as left out, and a back end may carry its companions', () => {
+  test('accepts undefined options and the companions of a back end', () => {
     const left = Object.fromEntries(nonsense.slice(0, -2).map(([place]) => [optionOf(place), undefined]))
     expect(() => createPetStore(left)).not.toThrow()
     expect(() =>
@@ -133,7 +133,7 @@ describe('a wrong option is an error that names it', () => {
     ).not.toThrow()
   })
 
-  test('a port may be a list or a map besides', () => {
+  test('accepts a port that is also a map', () => {
     class Keys extends Map<string, ApiKey> {
       find(token: string) {
         return this.get(token)
@@ -142,7 +142,7 @@ describe('a wrong option is an error that names it', () => {
     expect(() => createPetStore({ keyStore: new Keys() })).not.toThrow()
   })
 
-  test('the defaults can be spelled out', () => {
+  test('accepts the defaults', () => {
     const options: Required<Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'publicUrl'>> = {
       clock: Date,
       basePath: '/v1',
@@ -164,7 +164,7 @@ describe('a wrong option is an error that names it', () => {
   })
 })
 
-test('options that are still to come are an error: what they hold would be passed over', () => {
+test('rejects a promise in place of options', () => {
   const message = 'option options: expected a plain object, got a promise'
   expect(() => createPetStore(Promise.resolve(memory()) as never)).toThrow(message)
   const keyStore = Promise.resolve(memory().keyStore) as never
@@ -181,13 +181,13 @@ describe('a wrong option of memory', () => {
     ['maxCustomers', 0],
     ['maxAddresses', '9'],
     ['maxCustomer', 1],
-  ])('%s: %j is an error that names it', (name, value) => {
+  ])('rejects %s: %j by name', (name, value) => {
     expect(() => memory({ [name]: value } as MemoryOptions)).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(`^option ${name}: expected `) }),
     )
   })
 
-  test('none at all is an error, and so is issuing a key of nothing', async () => {
+  test('rejects missing options of memory and of a new key', async () => {
     const wrong = { code: 'invalid_option' }
     expect(() => memory(null as never)).toThrow(expect.objectContaining(wrong))
     await expect(memory().keyStore.issue(undefined as never)).rejects.toMatchObject(wrong)
@@ -203,14 +203,14 @@ describe('a wrong option of memory', () => {
     ['expires', { plan: 'pro', expires: 0 }],
     ['plan', Object.create({ plan: 7 })],
     ['limits.perMinute', Object.create({ plan: 'pro', limits: { perMinute: 0, perDay: 1 } })],
-  ])('a wrong %s of a key to be issued is an error that names it', async (name, options) => {
+  ])('rejects a wrong %s of a new key by name', async (name, options) => {
     await expect(memory().keyStore.issue(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(`^option ${name}: expected `),
     })
   })
 
-  test('the limits of an issued key cannot be changed', async () => {
+  test('freezes the limits of an issued key', async () => {
     const { key } = await memory().keyStore.issue({ plan: 'pro', limits: { perMinute: 1, perDay: 2 } })
     expect([Object.isFrozen(key), Object.isFrozen(key.limits)]).toEqual([true, true])
   })
@@ -224,11 +224,11 @@ test.each([
   { origins: '*' },
   { origins: [] },
   { origins: undefined, maxAge: undefined },
-] as const)('the cors and ban options may leave out what they like: %j', (cors) => {
+] as const)('accepts partial cors and ban options: %j', (cors) => {
   expect(() => createPetStore({ cors, ban: {} })).not.toThrow()
 })
 
-test('the message of a wrong option says what came', () => {
+test('describes the received value of a wrong option', () => {
   expect(() => createPetStore({ bodyLimit: 0 })).toThrow(
     'option bodyLimit: expected a whole number from 1 to 2^53-1, got the number 0',
   )

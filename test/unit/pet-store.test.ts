@@ -41,7 +41,7 @@ describe('routes', () => {
     '/v1/pets#x',
     'http://any.example/v1/pets',
     'HTTPS://u:p@[::1]:8/v1/pets?limit=1',
-  ])('%s is the list', async (target) => {
+  ])('%s lists animals', async (target) => {
     const { send } = await startApi()
     expect(await send(target)).toMatchObject({ status: 200, text: '[]' })
   })
@@ -78,7 +78,7 @@ describe('routes', () => {
     expect((await send('/v1/pets/9', { method: 'HEAD' })).status).toBe(404)
   })
 
-  test('the base path is an option', async () => {
+  test('uses the option basePath', async () => {
     for (const basePath of ['', '/', '/shop/api/v1', '/v1/', "/a-._~!$&'()*+,;=:@"]) {
       const { petStore, send } = await startApi({ basePath })
       expect(petStore.basePath).toBe(basePath.replace(/\/$/, ''))
@@ -89,7 +89,7 @@ describe('routes', () => {
 })
 
 describe('getPet', () => {
-  test('reads one animal, whatever its status', async () => {
+  test('reads an animal of any status', async () => {
     const { send, add } = await startApi()
     for (const [i, status] of petStatuses.entries()) {
       const added = await add(JSON.stringify({ name: 'Rex', categoryId: 1, status }))
@@ -120,7 +120,7 @@ describe('getPet', () => {
     expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
   })
 
-  test('announces its end on every answer of its own, and on no other', async () => {
+  test('announces its removal on its own responses only', async () => {
     const { send, add, petStore } = await startApi()
     await add('{"name":"Rex","categoryId":1}')
     const answers = [
@@ -140,7 +140,7 @@ describe('getPet', () => {
     expect(petStore.basePath).toBe('/v1')
   })
 
-  test('is gone from 5 December 2030 on, by the clock of the store', async () => {
+  test("responds 410 from 5 December 2030 by the store's clock", async () => {
     const { send, add, clock } = await startApi({ clock: manualClock(SUNSET - 1) })
     await add('{"name":"Rex","categoryId":1}')
     expect((await send('/v1/pets/1')).status).toBe(200)
@@ -152,7 +152,7 @@ describe('getPet', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('may only be announced to go', async () => {
+  test('stays available with the option sunset: announce', async () => {
     const { send, add } = await startApi({ clock: manualClock(SUNSET), sunset: 'announce' })
     await add('{"name":"Rex","categoryId":1}')
     expect((await send('/v1/pets/1')).status).toBe(200)
@@ -160,7 +160,7 @@ describe('getPet', () => {
 })
 
 describe('every response', () => {
-  test('carries the three headers, errors have their three members', async () => {
+  test('carries the three headers; errors have three members', async () => {
     const { send, add } = await startApi({ cors: true })
     const answers = [
       await send('/v1/pets'),
@@ -189,7 +189,7 @@ describe('every response', () => {
     }
   })
 
-  test('is kept by no cache, also not by one that goes by the status alone', async () => {
+  test('forbids caches to store it', async () => {
     const { send, add } = await startApi({ anonymous: { perMinute: 1, perDay: 1 } })
     for (const [status, got] of [
       [201, await add('{"name":"Rex","categoryId":1}')],
@@ -203,7 +203,7 @@ describe('every response', () => {
       expect([got.status, got.headers.get('cache-control')]).toEqual([status, 'no-store'])
   })
 
-  test('fetch works detached, and ignores further arguments', async () => {
+  test('comes from a detached fetch with further arguments too', async () => {
     const { petStore, token } = await startApi()
     const { fetch } = petStore as { fetch: (...args: unknown[]) => Promise<Response> }
     const headers = { authorization: `Bearer ${token}` }
@@ -223,7 +223,7 @@ describe('CORS', () => {
     headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
   })
 
-  test('a preflight is answered before authentication, and spends nothing', async () => {
+  test('responds to a preflight without a key and without counting', async () => {
     const { send } = await startApi({ cors: true })
     const got = await send('/v1/pets', preflight('https://shop.example'))
     expect(got.status).toBe(204)
@@ -239,7 +239,7 @@ describe('CORS', () => {
     ).toBe('GET, HEAD, OPTIONS')
   })
 
-  test('answers expose what a client needs, errors too', async () => {
+  test('exposes the headers that clients need, on errors too', async () => {
     const { send } = await startApi({ cors: true })
     for (const got of [await send('/v1/pets'), await send('/v1/pets', { token: null })]) {
       expect(got.headers.get('access-control-allow-origin')).toBe('*')
@@ -257,7 +257,7 @@ describe('CORS', () => {
     }
   })
 
-  test('only the origins that are named', async () => {
+  test('allows only the listed origins', async () => {
     const { send } = await startApi({ cors: { origins: ['https://shop.example'], maxAge: 5 } })
     const allowed = await send('/v1/pets', preflight('https://shop.example'))
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://shop.example')
@@ -267,7 +267,7 @@ describe('CORS', () => {
     expect(other.headers.get('vary')).toBe('Origin')
   })
 
-  test('without the option there is none of it', async () => {
+  test('adds no CORS header without the option', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets', preflight('https://shop.example'))).status).toBe(401)
     expect(
@@ -278,12 +278,12 @@ describe('CORS', () => {
   })
 })
 
-test('the default export of a module is a store itself', async () => {
+test('works as the default export of a module', async () => {
   const { default: store } = { default: createPetStore() }
   expect((await store.fetch(new Request('http://x/v1/pets'))).status).toBe(401)
 })
 
-test('undefined within cors and ban is as good as left out', async () => {
+test('treats undefined members of cors and ban as left out', async () => {
   const plans = { free: { perMinute: 1, perDay: 9 } }
   const { send } = await startApi({
     cors: { origins: undefined, maxAge: undefined },
@@ -299,20 +299,20 @@ test('undefined within cors and ban is as good as left out', async () => {
   expect([banned.code, banned.headers.get('retry-after')]).toEqual(['api_key_banned', '300'])
 })
 
-test('a preflight of a path that is not there is answered, so that the page learns of the 404', async () => {
+test('responds to a preflight of an unknown path', async () => {
   const { send } = await startApi({ cors: true })
   const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
   const got = await send('/v1/none', { method: 'OPTIONS', token: null, headers })
   expect([got.status, got.headers.get('access-control-allow-methods')]).toEqual([204, 'OPTIONS'])
 })
 
-test.each(Object.entries(errorTable))('%s says what it means in a sentence, and so does the error', (code, entry) => {
+test.each(Object.entries(errorTable))('%s has a message that is a sentence', (code, entry) => {
   expect(entry.message).toMatch(/^[A-Z].+\.$/)
   expect(new PetStoreError(code as keyof typeof errorTable)).toMatchObject(entry)
 })
 
 test.each<Record<string, string>>([{}, { origin: 'https://a.example' }, { 'access-control-request-method': 'GET' }])(
-  'an OPTIONS that is no preflight is a request like any other: %j',
+  'counts an OPTIONS request that is no preflight: %j',
   async (headers) => {
     const { send } = await startApi({ cors: true })
     expect((await send('/v1/pets', { method: 'OPTIONS', token: null, headers })).status).toBe(401)
@@ -321,7 +321,7 @@ test.each<Record<string, string>>([{}, { origin: 'https://a.example' }, { 'acces
   },
 )
 
-test('the default clock is the time of the runtime, also where a test puts another in its place', async () => {
+test('the default clock follows fake timers', async () => {
   const backEnd = memory()
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const petStore = createPetStore(backEnd)

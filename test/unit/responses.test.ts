@@ -112,7 +112,7 @@ describe('a back end that cannot be reached', () => {
   })
 })
 
-test('a client that disconnects is no fault, and is reported as 499', async () => {
+test('reports a disconnected client as 499, and no fault', async () => {
   const reports: ResponseReport[] = []
   const errors: unknown[] = []
   const client = new AbortController()

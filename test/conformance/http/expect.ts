@@ -29,11 +29,12 @@ export function get(send: Send, target: string, headers: Readonly<Record<string,
   return send(target, { headers: { ...keyOf('ample'), ...headers } })
 }
 
-/** What stands on every answer of the store: three headers, and none of them twice. */
+/** Checks the headers of every response of the store; no header may occur twice. */
 export function expectOurs(received: Received, status: number): void {
   assert.equal(received.status, status, received.body)
   for (const name of ['limit', 'remaining', 'reset'])
     assert.match(received.headers[`x-ratelimit-${name}`] ?? 'none', /^\d+$/, `x-ratelimit-${name}`)
+  assert.equal(received.headers['x-content-type-options'], 'nosniff')
   assert.deepEqual(received.doubled, [])
 }
 

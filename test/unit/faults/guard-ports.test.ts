@@ -6,7 +6,6 @@ import {
   memory,
   PetStoreError,
   type PetStoreOptions,
-  type QuotaRequest,
   type QuotaStore,
   type ResponseReport,
 } from '../../../src/index.ts'
@@ -82,14 +81,14 @@ describe('a back end that fails', () => {
     'missing_api_key',
     'malformed_json',
     'payload_too_large',
-  ] as const)('an answer that is the core alone to give, %s, is a fault where a back end throws it', async (code) => {
+  ] as const)('reports %s from a back end as a fault with 500', async (code) => {
     const { send } = await broken({ list: fail(new PetStoreError(code, SECRET)) })
     const got = await send('/v1/pets')
     expect(got).toMatchObject({ status: 500, code: 'internal_error' })
     expect(got.text).not.toContain('hunter2')
   })
 
-  test('causes that name one another are looked at once', async () => {
+  test('reads a cycle of causes only once', async () => {
     const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
     Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
     Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
@@ -99,7 +98,7 @@ describe('a back end that fails', () => {
     expect(told).toEqual([one])
   })
 
-  test('the limit stated is that of the key, also while the quota store is out of order', async () => {
+  test('states the limit of the key while the quota store fails', async () => {
     const { send } = await broken(
       { spend: fail(errno('ECONNREFUSED')) },
       { plans: { free: { perMinute: 7, perDay: 70 } }, anonymous: { perMinute: 3, perDay: 30 } },
@@ -107,7 +106,7 @@ describe('a back end that fails', () => {
     expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 7, remaining: 7 })
   })
 
-  test('a door or a clock that throws is answered as well', async () => {
+  test("responds 500 if an adapter's request or the clock throws", async () => {
     const { petStore } = await startApi({ cors: true })
     const request = { method: 'GET', target: '/v1/pets', header: fail(new Error(SECRET)), body: never }
     expect((await petStore.handle(request)).status).toBe(500)
@@ -126,7 +125,7 @@ describe('a back end that fails', () => {
     ['all', revoked.proxy],
   ]
   describe.each(['list', 'find', 'spend'] as const)('%s', (port) => {
-    test.each(traps)('may fail with an error whose %s cannot be looked at', async (_, trap) => {
+    test.each(traps)('responds 500 to an error whose %s throws when it is read', async (_, trap) => {
       for (const breaking of [fail, reject]) {
         const told: unknown[] = []
         const options = { onError: (error: unknown) => void told.push(error), timeout: 1_000 }
@@ -139,7 +138,7 @@ describe('a back end that fails', () => {
     })
   })
 
-  test('a key on a plan that is not known is a fault of the host', async () => {
+  test('reports a key with an unknown plan as a fault', async () => {
     const told: unknown[] = []
     const { send } = await startApi({ plan: 'gold', onError: (error) => told.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
@@ -149,7 +148,7 @@ describe('a back end that fails', () => {
 
 const rex = { id: 1n, name: 'Rex', categoryId: 1n }
 
-describe('a back end that answers with something else than it should', () => {
+describe('a back end that returns a wrong value', () => {
   const animals: [string, unknown][] = [
     ['no object', false],
     ['nothing', {}],
@@ -160,7 +159,7 @@ describe('a back end that answers with something else than it should', () => {
     ['no name', { ...rex, name: null }],
     ['a status that there is not', { ...rex, status: 'lost' }],
   ]
-  test.each(animals)('an animal that is %s is a fault', async (_, animal) => {
+  test.each(animals)('reports a wrong animal as a fault: %s', async (_, animal) => {
     const told: unknown[] = []
     const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
     const api = await startApi({ storage, onError: (error) => told.push(error) })
@@ -175,7 +174,7 @@ describe('a back end that answers with something else than it should', () => {
     )
   })
 
-  test('of an animal that is none each part is told, as it may be the one that is wrong', async () => {
+  test('describes every member of a wrong animal', async () => {
     const told: unknown[] = []
     const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
     await (await startApi({ storage, onError: (error) => told.push(error) })).send('/v1/pets/1')
@@ -189,7 +188,7 @@ describe('a back end that answers with something else than it should', () => {
     ['nothing', undefined],
     ['an object', { rows: [rex], length: 1 }],
     ['an object', new Set([rex])],
-  ])('a page that is %s, and no array, is a fault that is told of the storage', async (came, page) => {
+  ])('reports a page that is no array as a fault: %s', async (came, page) => {
     const told: unknown[] = []
     const storage = { ...memory().storage, list: () => page } as never
     const { send } = await startApi({ storage, onError: (error) => told.push(error) })
@@ -197,12 +196,12 @@ describe('a back end that answers with something else than it should', () => {
     expect(told).toEqual([expect.objectContaining({ message: `storage: expected an array from list, got ${came}` })])
   })
 
-  test('a page with a hole is a fault', async () => {
+  test('responds 500 to a page with a hole', async () => {
     const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
   })
 
-  test('numbers will do, from a storage in plain JavaScript', async () => {
+  test('accepts whole numbers in place of bigint', async () => {
     const storage = { ...memory().storage, list: () => [{ ...rex, id: 1, categoryId: 2 }] } as never
     const { text } = await (await startApi({ storage })).send('/v1/pets')
     expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2}]')
@@ -210,7 +209,7 @@ describe('a back end that answers with something else than it should', () => {
 
   const count = { granted: true, now: 0, usedInMinute: 1, minuteEndsAt: 60_000, usedInDay: 1, dayEndsAt: 86_400_000 }
   test.each([undefined, {}, count, { ...count, bannedUntil: 0, granted: 1 }])(
-    'a count of %j is a fault',
+    'responds 500 to the count %j',
     async (wrong) => {
       const spend = () => wrong as never
       const { send } = await broken({ spend })
@@ -220,7 +219,7 @@ describe('a back end that answers with something else than it should', () => {
   )
 
   const noLimits = [{}, { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: -3 }, { perMinute: 1.5, perDay: 2 }]
-  test.each(noLimits)('a key with the limits %j is a fault', async (limits) => {
+  test.each(noLimits)('reports a key with the limits %j as a fault', async (limits) => {
     const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: limits as never }) }
     const told: unknown[] = []
     const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
@@ -229,7 +228,7 @@ describe('a back end that answers with something else than it should', () => {
   })
 
   test.each([{}, { account: '' }, { id: '', account: null }])(
-    'a key without an id shares its count with nobody: %j',
+    'reports a key without an id or account as a fault: %j',
     async (key) => {
       const keyStore = { find: () => ({ plan: 'free', ...key }) as never }
       const told: unknown[] = []
@@ -241,17 +240,7 @@ describe('a back end that answers with something else than it should', () => {
     },
   )
 
-  test('a thenable that is no promise is waited for', async () => {
-    const { quota } = memory()
-    const spend = (request: QuotaRequest) => ({
-      // biome-ignore lint/suspicious/noThenProperty: it is what is tried
-      then: (resolve: (count: unknown) => void) => void queueMicrotask(() => resolve(quota.spend(request))),
-    })
-    const { send } = await startApi({ quota: { spend } as never })
-    expect((await send('/v1/pets')).status).toBe(200)
-  })
-
-  test('a door that throws while a key is looked for in vain leaves no rejection behind', async () => {
+  test('leaves no unhandled rejection if the address throws during a look-up', async () => {
     const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
     const { status } = await petStore.handle({
       method: 'GET',
@@ -265,7 +254,7 @@ describe('a back end that answers with something else than it should', () => {
     expect(status).toBe(500)
   })
 
-  test('promises of another realm are waited for', async () => {
+  test('awaits promises of another realm', async () => {
     const foreign = <T>(value: T): Promise<T> => runInNewContext('Promise').resolve(value)
     const { storage } = memory()
     const { petStore, token } = await startApi({
@@ -282,8 +271,8 @@ describe('a back end that answers with something else than it should', () => {
   })
 })
 
-describe('a quota store that is out of order', () => {
-  test('refuses by default, lets pass where the option says so', async () => {
+describe('a quota store that fails', () => {
+  test('refuses requests by default and serves them with the option allow', async () => {
     const down = fail(errno('ECONNREFUSED'))
     expect((await (await broken({ spend: down })).send('/v1/pets')).status).toBe(503)
     const told: unknown[] = []
@@ -293,7 +282,7 @@ describe('a quota store that is out of order', () => {
   })
 })
 
-describe('a back end that does not answer', () => {
+describe('a back end that does not respond', () => {
   beforeEach(() => {
     vi.useFakeTimers()
   })
@@ -305,7 +294,7 @@ describe('a back end that does not answer', () => {
     ['list', 'storage'],
     ['find', 'key store'],
     ['spend', 'quota store'],
-  ] as const)('%s: 503 after the time-out, and not before', async (port, name) => {
+  ] as const)('%s: responds 503 exactly when the timeout ends', async (port, name) => {
     const told: unknown[] = []
     // A key store that answers at once: hashing a token takes real time, which no fake timer moves.
     const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
@@ -326,14 +315,14 @@ describe('a back end that does not answer', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('one that answers leaves no timer behind', async () => {
+  test('clears the timer of a call that returns in time', async () => {
     const { storage } = memory()
     const { send } = await startApi({ storage: { ...storage, list: async (query) => storage.list(query) } })
     expect((await send('/v1/pets')).status).toBe(200)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a promise of a library counts as one', async () => {
+  test('awaits a promise of a library', async () => {
     const { quota } = memory()
     const then = (value: unknown) => (next: (value: unknown) => unknown) => Promise.resolve(value).then(next)
     const thenable: QuotaStore = {
@@ -344,7 +333,7 @@ describe('a back end that does not answer', () => {
 })
 
 describe('observers', () => {
-  test('onResponse is told of every answer, and of no credential', async () => {
+  test('onResponse gets every response and no credential', async () => {
     const told: ResponseReport[] = []
     const { send, add, clock, key, token } = await startApi({ onResponse: (report) => told.push(report) })
     await add('{"name":"Rex","categoryId":1}')
@@ -367,14 +356,14 @@ describe('observers', () => {
     expect(JSON.stringify(told)).not.toContain(token)
   })
 
-  test('onError is told where it happened', async () => {
+  test('onError gets the method and the target', async () => {
     const told: ErrorReport[] = []
     const { send } = await broken({ list: fail(new Error(SECRET)) }, { onError: (_, report) => told.push(report) })
     await send('/v1/pets?limit=3')
     expect(told).toEqual([{ method: 'GET', target: '/v1/pets?limit=3' }])
   })
 
-  test('one that throws or rejects disturbs nobody', async () => {
+  test('ignores an observer that throws or rejects', async () => {
     const { send } = await broken(
       { list: fail(new Error(SECRET)) },
       { onError: fail(new Error('observer')), onResponse: reject(new Error('observer')) as () => void },
@@ -384,7 +373,7 @@ describe('observers', () => {
   })
 })
 
-test('a count that is none is a fault that is told of the quota store', async () => {
+test('names the quota store in the fault of a wrong count', async () => {
   const told: unknown[] = []
   const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => told.push(error) })
   await send('/v1/pets')
@@ -392,7 +381,7 @@ test('a count that is none is a fault that is told of the quota store', async ()
   expect(told).toEqual([expect.objectContaining({ message })])
 })
 
-test.each([null, undefined])('no animal at all, %j, is a fault that is told of the storage', async (animal) => {
+test.each([null, undefined])('names the storage in the fault of a missing animal: %j', async (animal) => {
   const told: unknown[] = []
   const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
   const { send, add } = await startApi({ storage, onError: (error) => told.push(error) })

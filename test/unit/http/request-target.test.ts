@@ -11,7 +11,7 @@ const fragment = fc.oneof(
   fc.string().map((text) => `#${text}`),
 )
 
-test('a target is that of its origin form, whatever scheme and authority stand before it and fragment behind', () => {
+test('originForm removes scheme, authority and fragment', () => {
   const scheme = fc.stringMatching(/^[A-Za-z][A-Za-z0-9+.-]*$/)
   const authority = fc.string().map((text) => text.replaceAll(/[/?#]/g, ''))
   const before = fc.oneof(

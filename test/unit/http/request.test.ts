@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { createPetStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
 
-test('a Response has the headers that the answer has, however often and in whatever case, and no others', () => {
+test('toResponse keeps repeated headers and adds none', () => {
   const headers = ['Content-Type', 'application/json', 'Vary', 'Origin', 'vary', 'Accept-Encoding', 'Vary', 'Cookie']
   const cookies = ['Set-Cookie', 'a=1', 'set-cookie', 'b=2']
   const response = toResponse({ status: 200, headers: [...headers, ...cookies], body: '[]' })
@@ -15,20 +15,20 @@ test('a Response has the headers that the answer has, however often and in whate
   ])
 })
 
-test('a Response has the status and the body of the answer, and none where there is none', async () => {
+test('toResponse keeps status and body; an empty body is null', async () => {
   const made = toResponse({ status: 201, headers: [], body: 'é' })
   expect([made.status, await made.text(), [...made.headers]]).toEqual([201, 'é', []])
   const empty = toResponse({ status: 204, headers: ['Allow', 'GET'], body: '' })
   expect([empty.status, empty.body, empty.headers.get('allow')]).toEqual([204, null, 'GET'])
 })
 
-test('a Request brings the address that its host has told, or none', () => {
+test('toApiRequest keeps the client address', () => {
   const request = new Request('http://a/v1/pets')
   expect(toApiRequest(request, '192.0.2.1').clientAddress).toBe('192.0.2.1')
   expect(toApiRequest(request).clientAddress).toBeUndefined()
 })
 
-test('why a body breaks off is told to whoever asks for it', async () => {
+test('an incomplete body carries its cause', async () => {
   const ask = (body: ReadableStream, signal: AbortSignal) => {
     const request = new Request('http://a', { method: 'POST', body, duplex: 'half', signal } as RequestInit)
     return toApiRequest(request).body(9)
@@ -39,7 +39,7 @@ test('why a body breaks off is told to whoever asks for it', async () => {
   await expect(ask(new ReadableStream(), AbortSignal.abort(cause))).rejects.toMatchObject({ cause })
 })
 
-test('nobody listens any more to the signal of a request whose body was read', async () => {
+test('removes its abort listener after the body was read', async () => {
   const { signal } = new AbortController()
   const { body } = new Response('a')
   const request = { method: 'POST', url: 'http://a', headers: new Headers(), body, bodyUsed: false, signal }
@@ -47,7 +47,7 @@ test('nobody listens any more to the signal of a request whose body was read', a
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('pieces of a body are joined in a time by their bytes, not by their number', async () => {
+test('joins many chunks in time linear to their bytes', async () => {
   const COUNT = 2_000
   let left = COUNT
   const body = new ReadableStream({
@@ -81,7 +81,7 @@ test.each([
   expect(created.status).toBe(201)
 })
 
-test('fetch ignores what a host passes behind the request', async () => {
+test('fetch ignores arguments after a Request', async () => {
   const { petStore, token } = await startApi()
   const request = new Request('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
   expect((await petStore.fetch(request, { method: 'DELETE' })).status).toBe(200)

@@ -6,8 +6,8 @@ import { startApi } from '../../support/api.ts'
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
 const fields = ['name', 'categoryId', 'status']
 
-describe('the laws of bodies', () => {
-  test('any JSON value gives 201, or a 400 that names what is wrong', async () => {
+describe('properties of bodies', () => {
+  test('responds to any JSON value with 201 or an explained 400', async () => {
     const { add } = await startApi(big)
     const value = fc.oneof(
       fc.jsonValue(),
@@ -26,7 +26,7 @@ describe('the laws of bodies', () => {
     )
   })
 
-  test('a name that comes twice in its object is malformed, wherever it is', async () => {
+  test('rejects a repeated member name at any depth with 400', async () => {
     const { add } = await startApi(big)
     interface Piece {
       readonly text: string
@@ -57,7 +57,7 @@ describe('the laws of bodies', () => {
     )
   })
 
-  test('any bytes give 201 or 4xx', async () => {
+  test('responds to any bytes with 201 or 4xx', async () => {
     const { add } = await startApi(big)
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (body) => {
@@ -68,7 +68,7 @@ describe('the laws of bodies', () => {
     )
   })
 
-  test('every int64 comes back as it was sent, whatever its notation', async () => {
+  test('returns every int64 exactly, in any notation', async () => {
     const { add } = await startApi(big)
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
     await fc.assert(
@@ -82,7 +82,7 @@ describe('the laws of bodies', () => {
     )
   })
 
-  test('every name that is text comes back as it was sent', async () => {
+  test('returns every name as it was sent', async () => {
     const { add } = await startApi(big)
     const name = fc
       .string({ unit: 'grapheme', minLength: 1 })
@@ -96,7 +96,7 @@ describe('the laws of bodies', () => {
   })
 })
 
-describe('bodies that are refused', () => {
+describe('rejected bodies', () => {
   test.each([
     ['', 'malformed_json'],
     [' ', 'malformed_json'],
@@ -143,7 +143,7 @@ describe('bodies that are refused', () => {
     expect(Object.keys(got.json as object)).toEqual(['code', 'message', 'status'])
   })
 
-  test('a message names every field, what was expected and what came', async () => {
+  test('names every wrong field, what was expected and what was received', async () => {
     const { add } = await startApi()
     const { message } = await add('{"name":7,"categoryId":"7","status":"lost"}')
     expect(message).toBe(
@@ -154,7 +154,7 @@ describe('bodies that are refused', () => {
     )
   })
 
-  test('a message is text that every client can read, wherever the body goes wrong', async () => {
+  test('writes well-formed messages for any malformed body', async () => {
     const { add } = await startApi(big)
     const piece = fc.constantFrom('😀', '\\ud83d', '"', '{', '}', '"a":1', ',', '-', '\\u')
     await fc.assert(
@@ -166,7 +166,7 @@ describe('bodies that are refused', () => {
     )
   })
 
-  test('invalid UTF-8 is malformed', async () => {
+  test('rejects invalid UTF-8 with 400', async () => {
     const { add } = await startApi()
     const bytes = new TextEncoder().encode('{"name":"R?x","categoryId":1}')
     bytes[10] = 0xff
@@ -176,7 +176,7 @@ describe('bodies that are refused', () => {
   test.each([
     ['[', ']'],
     ['{"a":', '}'],
-  ])('any depth of %s is answered', async (open, close) => {
+  ])('responds to any depth of %s', async (open, close) => {
     const { add } = await startApi()
     for (const depth of [256, 257, 5_000, 10_000]) {
       const inner = `${open.repeat(depth)}1${close.repeat(depth)}`
@@ -187,7 +187,7 @@ describe('bodies that are refused', () => {
     expect((await add(`{"name":"Rex","categoryId":1,"x":${open.repeat(255)}1${close.repeat(255)}}`)).status).toBe(201)
   })
 
-  test('nothing is read from a polluted prototype', async () => {
+  test('reads nothing from a polluted prototype', async () => {
     const { add } = await startApi()
     Object.defineProperty(Object.prototype, 'name', { value: 'Ghost', configurable: true, writable: true })
     Object.defineProperty(Object.prototype, 'categoryId', { value: 1n, configurable: true, writable: true })
@@ -200,7 +200,7 @@ describe('bodies that are refused', () => {
   })
 })
 
-describe('bodies that are taken', () => {
+describe('accepted bodies', () => {
   test.each([
     ['{"name":"Rex","categoryId":7}', '"categoryId":7,'],
     ['{"name":"Rex","categoryId":7.0}', '"categoryId":7,'],
@@ -223,7 +223,7 @@ describe('bodies that are taken', () => {
     expect(text).toContain(expected)
   })
 
-  test('the default status is an option', async () => {
+  test('uses the option defaultStatus', async () => {
     const body = '{"name":"Rex","categoryId":1}'
     expect((await (await startApi()).add(body)).json).toMatchObject({ status: 'available' })
     expect((await (await startApi({ defaultStatus: 'pending' })).add(body)).json).toMatchObject({ status: 'pending' })
@@ -241,7 +241,7 @@ describe('content types', () => {
     'application/json;charset=utf-8',
     'application/json ; charset="UTF-8"',
     'application/json;',
-  ])('%s is taken', async (type) => {
+  ])('accepts %s', async (type) => {
     const { add } = await startApi()
     expect((await add(body, { headers: { 'content-type': type } })).status).toBe(201)
   })
@@ -259,7 +259,7 @@ describe('content types', () => {
     'application/json\u00a0',
     '\ufeffapplication/json',
     'application/json;\u00a0charset=utf-8',
-  ])('%s is refused', async (type) => {
+  ])('rejects %s', async (type) => {
     const { add } = await startApi()
     expect(await add(body, { headers: { 'content-type': type } })).toMatchObject({
       status: 415,
@@ -267,7 +267,7 @@ describe('content types', () => {
     })
   })
 
-  test('no content type, and a coding, are refused', async () => {
+  test('rejects a missing content type and a content coding with 415', async () => {
     const { petStore, token, add } = await startApi()
     const request = new Request('http://x/v1/pets', {
       method: 'POST',
@@ -297,7 +297,7 @@ describe('the body limit', () => {
   }
   const ofSize = (size: number) => `{"categoryId":1,"name":"${'x'.repeat(size - 26)}"}`
 
-  test('a body of exactly the limit is taken, one byte more is 413', async () => {
+  test('accepts a body of the limit and rejects one byte more', async () => {
     expect(ofSize(65_536)).toHaveLength(65_536)
     expect((await post(ofSize(65_536))).status).toBe(201)
     expect((await post(ofSize(65_536), undefined, { 'content-length': '65536' })).status).toBe(201)
@@ -307,7 +307,7 @@ describe('the body limit', () => {
     expect((await post(ofSize(100), 99)).status).toBe(413)
   })
 
-  test('it is decided before the whole body is read, and the stream is left as it is: some hosts fail where it is cancelled', async () => {
+  test('rejects an endless body early and does not cancel its stream', async () => {
     let pulled = 0
     let cancelled = false
     const endless = new ReadableStream({
@@ -324,7 +324,7 @@ describe('the body limit', () => {
     expect(cancelled).toBe(false)
   })
 
-  test('a length that is told is believed before anything is read', async () => {
+  test('rejects a too large Content-Length before it reads the body', async () => {
     let pulled = 0
     const body = new ReadableStream(
       {
@@ -338,7 +338,7 @@ describe('the body limit', () => {
     expect(pulled).toBe(0)
   })
 
-  test('a body is the same in whichever pieces it comes', async () => {
+  test('reads the same body from any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(300), { maxLength: 20 }), async (cuts) => {
         const bytes = new TextEncoder().encode(ofSize(300))
@@ -360,37 +360,34 @@ describe('the body limit', () => {
     ['and ends it', true, { 'content-length': '100' }],
     ['and never ends it', false, { 'content-length': '100' }],
     ['and ends it only then, in chunks', true, { 'transfer-encoding': 'chunked' }],
-  ])(
-    'a host that calls the request closed as soon as all of it has come, %s, is no client that leaves',
-    async (_how, isEnded, length) => {
-      const closed = new AbortController()
-      const { petStore, token } = await startApi()
-      const bytes = new TextEncoder().encode(ofSize(100))
-      let isSent = false
-      let cancelled = false
-      const source: UnderlyingDefaultSource<Uint8Array> = {
-        pull: (controller) => {
-          if (!isSent) controller.enqueue(bytes)
-          else {
-            closed.abort()
-            if (isEnded) controller.close()
-          }
-          isSent = true
-        },
-        cancel: () => {
-          cancelled = true
-        },
-      }
-      // Asked for more only when what came is taken, as a socket is.
-      const body = new ReadableStream(source, { highWaterMark: 0 })
-      const headers = new Headers({ authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length })
-      const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
-      expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
-      expect(cancelled).toBe(false)
-    },
-  )
+  ])('reads a whole body although the host aborts afterwards: %s', async (_how, isEnded, length) => {
+    const closed = new AbortController()
+    const { petStore, token } = await startApi()
+    const bytes = new TextEncoder().encode(ofSize(100))
+    let isSent = false
+    let cancelled = false
+    const source: UnderlyingDefaultSource<Uint8Array> = {
+      pull: (controller) => {
+        if (!isSent) controller.enqueue(bytes)
+        else {
+          closed.abort()
+          if (isEnded) controller.close()
+        }
+        isSent = true
+      },
+      cancel: () => {
+        cancelled = true
+      },
+    }
+    // Asked for more only when what came is taken, as a socket is.
+    const body = new ReadableStream(source, { highWaterMark: 0 })
+    const headers = new Headers({ authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length })
+    const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
+    expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
+    expect(cancelled).toBe(false)
+  })
 
-  test('a request of a host that knows no signals is read as well', async () => {
+  test('reads a request without a signal', async () => {
     const { petStore, token } = await startApi()
     const { body } = new Response('{"name":"Rex","categoryId":1}')
     const headers = new Map([
@@ -401,7 +398,7 @@ describe('the body limit', () => {
     expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
   })
 
-  describe('a Request that tells no stream, as those of Firefox and of some libraries', () => {
+  describe('a Request without a body stream', () => {
     const ask = async (text: string, change: (request: Request) => unknown = () => {}) => {
       const { petStore, token } = await startApi({ bodyLimit: 100 })
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -412,17 +409,17 @@ describe('the body limit', () => {
       return [response.status, ((await response.json()) as { code?: string }).code]
     }
 
-    test('is read whole', async () => {
+    test('reads the whole body', async () => {
       expect(await ask('{"name":"Rex","categoryId":1}')).toEqual([201, undefined])
       expect(await ask('')).toEqual([400, 'malformed_json'])
     })
 
-    test('is refused where it is too large', async () => {
+    test('rejects a body over the limit', async () => {
       expect(await ask(`"${'x'.repeat(98)}"`)).toEqual([400, 'invalid_body'])
       expect(await ask(`"${'x'.repeat(99)}"`)).toEqual([413, 'payload_too_large'])
     })
 
-    test('is a fault where the host has read it, and 400 where it breaks off', async () => {
+    test('responds 500 if the host read the body, 400 if it breaks off', async () => {
       expect(await ask('{}', (request) => request.text())).toEqual([500, 'body_already_read'])
       const broken = () => Promise.reject(new TypeError('gone'))
       expect(await ask('{}', (request) => Object.assign(request, { arrayBuffer: broken }))).toEqual([
@@ -431,13 +428,13 @@ describe('the body limit', () => {
       ])
     })
 
-    test('may have a stream of another make', async () => {
+    test('reads a stream of another kind', async () => {
       const ofNode = (request: Request) => Object.defineProperty(request, 'body', { value: Readable.from(['{}']) })
       expect(await ask('{"name":"Rex","categoryId":1}', ofNode)).toEqual([201, undefined])
     })
   })
 
-  test.each([['text'], [new ArrayBuffer(29)]])('a stream of anything but bytes is 400: %o', async (piece) => {
+  test.each([['text'], [new ArrayBuffer(29)]])('rejects a stream of anything but bytes with 400: %o', async (piece) => {
     const { petStore, token } = await startApi()
     const body = new ReadableStream({
       start: (controller) => {
@@ -462,7 +459,7 @@ describe('the body limit', () => {
   })
 
   test.each([[{}], [{ 'content-length': '28' }], [{ 'content-length': '30' }]])(
-    'a client that leaves in the middle is waited for no longer, and adds nothing, whatever length it has told: %j',
+    'adds nothing if the client disconnects within the body: %j',
     async (length) => {
       const { petStore, token, storage } = await startApi()
       const leaving = new AbortController()
@@ -482,18 +479,18 @@ describe('the body limit', () => {
     },
   )
 
-  test('a body of any size is taken under the largest limit there is', async () => {
+  test('accepts the largest possible limit', async () => {
     expect((await post(ofSize(100), Number.MAX_SAFE_INTEGER)).status).toBe(201)
   })
 
-  test('no body at all is malformed', async () => {
+  test('rejects a missing body with 400', async () => {
     const { petStore, token } = await startApi()
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const response = await petStore.fetch(new Request('http://x/v1/pets', { method: 'POST', headers }))
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'malformed_json' }])
   })
 
-  test('a body that breaks off is 400', async () => {
+  test('rejects a body that breaks off with 400', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
     const response = await post(broken)
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
@@ -507,18 +504,18 @@ test.each([
   ['{"a":1}', 'an object'],
   ['1.5', 'the number 1.5'],
   ['"x"', 'the string "x"'],
-])('a message says what came, of whatever kind: %s', async (json, came) => {
+])('describes the received value %s', async (json, came) => {
   const { add } = await startApi()
   expect((await add(`{"name":"Rex","categoryId":1,"status":${json}}`)).message).toContain(`, got ${came}.`)
 })
 
-test.each(['[]', '{}'])('nesting is counted by its depth, and not by how many %s stand side by side', async (one) => {
+test.each(['[]', '{}'])('accepts many siblings %s at one depth', async (one) => {
   const { add } = await startApi()
   const { status } = await add(`{"name":"Rex","categoryId":1,"x":[${Array(300).fill(one).join()}]}`)
   expect(status).toBe(201)
 })
 
-test('a body of another type is told what was expected and what came, in few words', async () => {
+test('explains a 415 in a short message', async () => {
   const { add } = await startApi()
   const why = async (headers: Record<string, string>) => (await add('{}', { headers })).message
   expect(await why({ 'content-type': 'text/plain' })).toBe(
@@ -530,7 +527,7 @@ test('a body of another type is told what was expected and what came, in few wor
   expect((await why({ 'content-type': 'x'.repeat(10_000) })).length).toBeLessThan(200)
 })
 
-test('an empty Content-Encoding is none', async () => {
+test('ignores an empty Content-Encoding', async () => {
   const { add } = await startApi()
   const sent = { headers: { 'content-encoding': '' } }
   expect((await add('{"name":"Rex","categoryId":1}', sent)).status).toBe(201)
@@ -539,14 +536,14 @@ test('an empty Content-Encoding is none', async () => {
 test.each([
   `{"${'x'.repeat(60_000)}":1,"${'x'.repeat(60_000)}":2}`,
   `{"name":"Rex","categoryId":${'9'.repeat(60_000)}.}`,
-])('what cannot be read is shown in few words, however long it is: %.5s', async (json) => {
+])('keeps the message about long malformed JSON short: %.5s', async (json) => {
   const { add } = await startApi()
   const { code, message } = await add(json)
   expect([code, message.length < 300]).toEqual(['malformed_json', true])
 })
 
 test.each(['9'.repeat(60_000), `"${'x'.repeat(60_000)}"`])(
-  'a message is short, however long what came: %.5s',
+  'keeps the message about a long value short: %.5s',
   async (json) => {
     const { add } = await startApi()
     const { code, message } = await add(`{"name":"Rex","categoryId":${json}}`)
@@ -554,7 +551,7 @@ test.each(['9'.repeat(60_000), `"${'x'.repeat(60_000)}"`])(
   },
 )
 
-test('a body of several pieces is read whole', async () => {
+test('reads a body of several chunks', async () => {
   const { petStore, token } = await startApi()
   const pieces = ['{"name":"R', 'ex', '","categoryId":1}'].map((text) => new TextEncoder().encode(text))
   const body = new ReadableStream({

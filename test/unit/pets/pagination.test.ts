@@ -18,7 +18,7 @@ async function withPets(count: number, options = {}) {
 }
 
 describe('parameters', () => {
-  test.each(['1', '20', '99', '100', '%31'])('limit=%s is taken', async (limit) => {
+  test.each(['1', '20', '99', '100', '%31'])('accepts limit=%s', async (limit) => {
     const { send } = await startApi()
     expect((await send(`/v1/pets?limit=${limit}`)).status).toBe(200)
   })
@@ -35,12 +35,12 @@ describe('parameters', () => {
     'status=sold&status=sold',
     'cursor=MToy&cursor=MToy',
     'limit',
-  ])('%s is refused', async (query) => {
+  ])('rejects %s with 400', async (query) => {
     const { send } = await startApi()
     expect(await send(`/v1/pets?${query}`)).toMatchObject({ status: 400, code: 'invalid_parameter' })
   })
 
-  test('a message names every parameter, what was expected and what came', async () => {
+  test('names every wrong parameter, what was expected and what was received', async () => {
     const { send } = await startApi()
     const { message } = await send('/v1/pets?limit=0&status=lost&cursor=x&cursor=y')
     expect(message).toBe(
@@ -50,12 +50,12 @@ describe('parameters', () => {
     )
   })
 
-  test('unknown parameters, and broken escapes in them, are ignored', async () => {
+  test('ignores unknown parameters and their broken escapes', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets?page=2&Limit=0&x=%zz&=&&')).status).toBe(200)
   })
 
-  test('any query at all gives 200 or 400', async () => {
+  test('responds to any query with 200 or 400', async () => {
     const { send } = await startApi(big)
     const query = fc.oneof(
       fc.string(),
@@ -73,7 +73,7 @@ describe('parameters', () => {
 describe('cursors', () => {
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 
-  test('each id has one cursor, which stands in a URL as it is', () => {
+  test('encodes each id as one cursor that needs no escaping', () => {
     fc.assert(
       fc.property(int64, (id) => {
         expect(encodeCursor(id)).toMatch(/^[\w-]+$/)
@@ -82,7 +82,7 @@ describe('cursors', () => {
     )
   })
 
-  test('any other text is no cursor', () => {
+  test('decodes only the cursors that it encodes', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string().map(btoaOrEmpty)), (text) => {
         const id = decodeCursor(text)
@@ -95,7 +95,7 @@ describe('cursors', () => {
 })
 
 describe('pages', () => {
-  test('following the links gives every animal of the filter once, in order', async () => {
+  test('links lead to every matching animal once, in order', async () => {
     const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 60 }), fc.integer({ min: 1, max: 25 }), status, async (count, limit, status) => {
@@ -116,7 +116,7 @@ describe('pages', () => {
     )
   })
 
-  test('nothing is repeated or skipped while animals are added', async () => {
+  test('repeats and skips nothing while animals are added', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -146,7 +146,7 @@ describe('pages', () => {
     )
   })
 
-  test('the default page holds 20; a full last page has no link', async () => {
+  test('holds 20 animals by default; a full last page has no link', async () => {
     const { send } = await withPets(40)
     const first = await send('/v1/pets')
     expect(first.json).toHaveLength(20)
@@ -156,14 +156,14 @@ describe('pages', () => {
     expect((await send('/v1/pets?limit=100&status=sold')).json).toHaveLength(13)
   })
 
-  test('a cursor past the end, and an empty store, give an empty page', async () => {
+  test('returns an empty page past the end and from an empty store', async () => {
     const { send } = await withPets(3)
     expect(await send(`/v1/pets?cursor=${encodeCursor(2n ** 63n - 1n)}`)).toMatchObject({ status: 200, text: '[]' })
     expect(await send(`/v1/pets?cursor=${encodeCursor(-(2n ** 63n))}&limit=1`)).toMatchObject({ status: 200 })
     expect((await (await startApi()).send('/v1/pets')).text).toBe('[]')
   })
 
-  test('links keep what was asked for, and the path as the client sent it', async () => {
+  test('links keep the parameters and the path that the client sent', async () => {
     const { send } = await withPets(30)
     expect(nextOf((await send('/v1/pets/?status=sold&x=1&limit=2')).headers)).toBe(
       '/v1/pets/?limit=2&status=sold&cursor=MTo2',
@@ -180,13 +180,13 @@ describe('pages', () => {
     ['https://shop.example/store//', 'https://shop.example/store/v1'],
     ['https://shop.example/@store', 'https://shop.example/@store/v1'],
     ['HTTPS://shop.example', 'https://shop.example/v1'],
-  ])('with publicUrl %s links are absolute', async (publicUrl, address) => {
+  ])('links are absolute with publicUrl %s', async (publicUrl, address) => {
     const { send } = await withPets(3, { publicUrl })
     expect(nextOf((await send('/v1/pets?limit=1')).headers)).toBe(`${address}/pets?limit=1&cursor=MTox`)
     expect((await send('/v1/pets/1')).headers.get('link')).toBe(`<${address}/pets>; rel="successor-version"`)
   })
 
-  test('a mount path stands before the links, and can name no other host', async () => {
+  test('links begin with the mount path and never name another host', async () => {
     const { petStore, token, storage } = await startApi()
     await storage.create({ name: 'a', categoryId: 1n })
     await storage.create({ name: 'b', categoryId: 1n })
@@ -207,7 +207,7 @@ describe('pages', () => {
     expect(await link('/a%20b')).toBe('</a%20b/v1/pets?limit=1&cursor=MTox>; rel="next"')
   })
 
-  test('ids of a storage of another kind are exact in links as well', async () => {
+  test('links keep the largest ids exact', async () => {
     const last = 2n ** 63n - 1n
     const list = (): Pet[] => [last - 1n, last].map((id) => ({ id, name: 'far', categoryId: id }))
     const storage = { list, create: () => list()[0] as Pet, get: () => undefined }
@@ -221,7 +221,7 @@ describe('pages', () => {
   })
 })
 
-test('a mount path stands behind a publicUrl that names only the host', async () => {
+test('links keep the mount path behind a publicUrl without a path', async () => {
   const { petStore, token } = await withPets(2, { publicUrl: 'https://api.example' })
   const { headers } = await petStore.handle({
     method: 'GET',

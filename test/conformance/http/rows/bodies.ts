@@ -22,6 +22,12 @@ export const bodies: Rows = {
       expectError(await post(send, '/v1/pets', GOOD, { 'content-type': type }), 415, 'unsupported_media_type')
     expectError(await post(send, '/v1/pets', GOOD, { 'content-encoding': 'gzip' }), 415, 'unsupported_media_type')
   },
+  '415 states what would be accepted': async ({ send }) => {
+    const ofType = await post(send, '/v1/pets', GOOD, { 'content-type': 'text/plain' })
+    assert.deepEqual([ofType.status, ofType.headers.accept], [415, 'application/json'])
+    const ofCoding = await post(send, '/v1/pets', GOOD, { 'content-encoding': 'gzip' })
+    assert.deepEqual([ofCoding.status, ofCoding.headers['accept-encoding']], [415, 'identity'])
+  },
   'a form is 415': async ({ send }) => {
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     expectError(await post(send, '/v1/pets', 'name=Rex&categoryId=1', type), 415, 'unsupported_media_type')

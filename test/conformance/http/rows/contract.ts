@@ -14,6 +14,14 @@ export const contract: Rows = {
     const listed = await get(send, '/v1/pets?status=pending&limit=100')
     assert.ok(listed.body.includes(added.body))
   },
+  '201 names the path of the animal in Location': async ({ send }) => {
+    const added = await post(send, '/v1/pets')
+    const { id } = expectJson(added, 201) as { id: number }
+    assert.equal(added.headers.location, `/v1/pets/${id}`)
+    const read = await get(send, added.headers.location)
+    expectOurs(read, 200)
+    assert.equal(read.body, added.body)
+  },
   'integers beyond 2^53 keep every digit': async ({ send }) => {
     const added = await post(send, '/v1/pets', '{"name":"Rex","categoryId":9223372036854775807}')
     expectOurs(added, 201)
@@ -40,6 +48,17 @@ export const contract: Rows = {
       next = /^<(\/pages\/v1\/pets\?[^>]*)>; rel="next"$/.exec(page.headers.link ?? '')?.[1]
     }
     assert.deepEqual(seen, ids)
+  },
+  'X-Next-Cursor leads to the same page as Link': async ({ send }) => {
+    for (let i = 0; i < 2; i++) await post(send, '/v1/pets')
+    const { headers } = await get(send, '/v1/pets?limit=1')
+    const cursor = headers['x-next-cursor']
+    assert.equal(headers.link, `</v1/pets?limit=1&cursor=${cursor}>; rel="next"`)
+    expectJson(await get(send, `/v1/pets?limit=1&cursor=${cursor}`), 200)
+    assert.equal(
+      (await get(send, '/v1/pets?limit=1&cursor=MTo5MDA3MTk5MjU0NzQwOTkx')).headers['x-next-cursor'],
+      undefined,
+    )
   },
   'a wrong query parameter is 400 and named': async ({ send }) => {
     for (const query of ['limit=0', 'limit=101', 'limit=%2B5', 'limit=05', 'limit=1e1', 'limit=', 'limit=1&limit=2'])
