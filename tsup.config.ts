@@ -35,4 +35,17 @@ export default defineConfig((options): Options[] => [
     clean: true,
   },
   { ...shared, entry: { cli: 'adapters/cli/main.ts' }, format: ['esm'] },
+  {
+    // The page of `petstore serve`. It runs in browsers, so it contains everything that it imports.
+    entry: { live: 'adapters/cli/page/browser/live.ts', reference: 'adapters/cli/page/browser/reference.ts' },
+    publicDir: 'adapters/cli/page/static',
+    outDir: 'dist/page',
+    format: ['esm'],
+    platform: 'browser',
+    target: 'es2022',
+    noExternal: [/./],
+    splitting: false,
+    minify: true,
+    clean: false,
+  },
 ])

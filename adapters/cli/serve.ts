@@ -1,5 +1,6 @@
 import { isPetStoreError } from '../../src/errors.ts'
 import {
+  type BackEnd,
   createPetStore,
   type ErrorReport,
   type IssuedKey,
@@ -12,6 +13,9 @@ import { closeOnSignal } from './closing.ts'
 import { reason } from './driver.ts'
 import { type Furnished, type FurnishFlags, furnish } from './furnish.ts'
 import type { OpenedBackEnd } from './opened-back-end.ts'
+import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
+import { watchUsage } from './page/usage.ts'
+import { withSite } from './site.ts'
 import { requireWritable } from './sqlite-file.ts'
 
 /** The flags of `petstore serve`. */
@@ -35,9 +39,12 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 }
 
 async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
-  const petStore = createStore(backEnd, flags)
+  const { usageOf, ...watched } = watchUsage(backEnd, Date)
+  const petStore = createStore({ ...backEnd, ...watched }, flags)
+  let demoKeys: readonly DemoKey[] = []
+  const site = withSite(petStore, pageRoutes({ basePath: petStore.basePath, demoKeys: () => demoKeys, usageOf }))
   // A server that cannot listen must not have issued keys that nobody was shown.
-  const server = await serve(petStore, { port: flags.port, host: flags.host })
+  const server = await serve(site, { port: flags.port, host: flags.host })
   const ending = closeOnSignal(server.close, async () => {
     await furnishing.catch(() => {})
     await backEnd.close()
@@ -45,6 +52,8 @@ async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   const furnishing = furnish(backEnd, flags, ending)
   try {
     const furnished = await furnishing
+    if (!isPersistent(flags) && isLoopback(flags.host))
+      demoKeys = furnished.keys.map(({ key, token }) => ({ plan: key.plan, token }))
     if (!ending.aborted) console.log(welcome(server.url + petStore.basePath, backEnd.place, furnished, flags))
   } catch (error) {
     await server.close()
@@ -53,7 +62,7 @@ async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   }
 }
 
-function createStore({ storage, keyStore, quota }: OpenedBackEnd, flags: ServeFlags): PetStore {
+function createStore({ storage, keyStore, quota }: BackEnd, flags: ServeFlags): PetStore {
   return createPetStore({
     storage,
     keyStore,

@@ -1,0 +1,159 @@
+import { LosslessNumber, stringify } from 'lossless-json'
+import { type Animal, type Api, messageOf } from './api.ts'
+import { byId, create, setNote, setText } from './dom.ts'
+
+/** Shows the animals page by page, and adds one. */
+export class AnimalsView {
+  readonly #api: Api
+  /** The cursors of the pages up to the current one. The first page has none. */
+  #cursors: (string | undefined)[] = [undefined]
+  #next: string | undefined
+  /** An animal that was just added; it is shown even if its page is not. */
+  #added: Animal | undefined
+  /** Counts the loads, so that a late response does not replace a newer one. */
+  #load = 0
+
+  constructor(api: Api) {
+    this.#api = api
+    byId('filter').addEventListener('change', () => this.#restart())
+    byId('page-size').addEventListener('change', () => this.#restart())
+    byId('refresh').addEventListener('click', () => void this.load())
+    byId('next').addEventListener('click', () => this.#turn([...this.#cursors, this.#next]))
+    byId('previous').addEventListener('click', () => this.#turn(this.#cursors.slice(0, -1)))
+    byId('add-form').addEventListener('submit', (event) => {
+      event.preventDefault()
+      void this.#add()
+    })
+  }
+
+  /** Shows the first page again, with another key for example. */
+  #restart(): void {
+    this.#turn([undefined])
+  }
+
+  #turn(cursors: (string | undefined)[]): void {
+    this.#cursors = cursors
+    this.#added = undefined
+    void this.load()
+  }
+
+  /** Forgets the pages of the previous key. */
+  reset(): void {
+    byId('rows').replaceChildren()
+    setNote(byId('add-note'), '')
+    this.#restart()
+  }
+
+  /** Loads the current page. */
+  async load(): Promise<void> {
+    const load = ++this.#load
+    if (this.#api.key === '') return this.#showProblem('Enter an API key above to see the animals.', '')
+    const query = new URLSearchParams({ limit: byId<HTMLSelectElement>('page-size').value })
+    const status = filterStatus()
+    const cursor = this.#cursors.at(-1)
+    if (status !== '') query.set('status', status)
+    if (cursor !== undefined) query.set('cursor', cursor)
+    byId('animals').setAttribute('aria-busy', 'true')
+    try {
+      const exchange = await this.#api.send('GET', `/pets?${query}`)
+      if (load !== this.#load) return
+      if (exchange.status !== 200) return this.#showProblem(messageOf(exchange))
+      this.#next = cursorOf(exchange.headers.get('Link'))
+      this.#show(exchange.body as Animal[], status)
+    } catch {
+      if (load === this.#load) this.#showProblem('The server does not respond. Is it still running?')
+    } finally {
+      if (load === this.#load) byId('animals').setAttribute('aria-busy', 'false')
+    }
+  }
+
+  #show(animals: readonly Animal[], status: string): void {
+    const added = this.#added
+    const isOnPage = added !== undefined && animals.some(({ id }) => isSame(id, added.id))
+    const isElsewhere = added !== undefined && !isOnPage && (status === '' || status === added.status)
+    const shown = isElsewhere ? [...animals, added] : animals
+    byId('rows').replaceChildren(
+      ...shown.map((animal) => row(animal, added !== undefined && isSame(animal.id, added.id))),
+    )
+    byId('animals').hidden = shown.length === 0
+    const kind = status === '' ? '' : `${status} `
+    const note = byId('animals-note')
+    note.className = 'empty'
+    note.hidden = shown.length > 0
+    setText(note, status === '' ? 'There are no animals yet. Add one below.' : `There are no ${kind}animals.`)
+    const page = this.#cursors.length
+    setText(byId('page-number'), `Page ${page}`)
+    setText(byId('animals-status'), `Page ${page}: ${animals.length} ${kind}animals.`)
+    this.#enablePager(this.#next !== undefined)
+  }
+
+  #showProblem(text: string, kind = 'bad'): void {
+    const note = byId('animals-note')
+    const isEmpty = byId('rows').childElementCount === 0
+    byId('animals').hidden = isEmpty
+    note.className = `empty ${kind}`
+    note.hidden = false
+    setText(note, isEmpty ? text : `${text} The table shows the last page that was loaded.`)
+    setText(byId('animals-status'), text)
+    byId('animals').setAttribute('aria-busy', 'false')
+    this.#enablePager(false)
+  }
+
+  #enablePager(hasNext: boolean): void {
+    byId<HTMLButtonElement>('next').disabled = !hasNext
+    byId<HTMLButtonElement>('previous').disabled = this.#cursors.length === 1
+  }
+
+  async #add(): Promise<void> {
+    const name = byId<HTMLInputElement>('name')
+    const note = byId('add-note')
+    // A number of JavaScript would round ids above 2^53.
+    const categoryId = new LosslessNumber(byId<HTMLInputElement>('category').value)
+    const status = byId<HTMLSelectElement>('status').value
+    try {
+      const exchange = await this.#api.send('POST', '/pets', stringify({ name: name.value, categoryId, status }))
+      if (exchange.status !== 201) {
+        setNote(note, messageOf(exchange), 'bad')
+        return
+      }
+      const animal = exchange.body as Animal
+      this.#added = animal
+      name.value = ''
+      const filter = filterStatus()
+      const isHidden = filter !== '' && filter !== animal.status
+      const where = isHidden
+        ? `The filter hides it: choose All or ${animal.status} to see it.`
+        : 'It is marked in the table.'
+      setNote(note, `${animal.name} was added with the id ${animal.id}. ${where}`, 'good')
+      await this.load()
+    } catch {
+      setNote(note, 'The server does not respond. Is it still running?', 'bad')
+    }
+  }
+}
+
+function filterStatus(): string {
+  return document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
+}
+
+/** Returns the cursor of the next page. The rest of the link may name a public address that the page cannot reach. */
+function cursorOf(link: string | null): string | undefined {
+  const target = /<([^>]*)>; *rel="next"/.exec(link ?? '')?.[1]
+  return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined)
+}
+
+function isSame(a: Animal['id'], b: Animal['id']): boolean {
+  return String(a) === String(b)
+}
+
+function row({ id, name, categoryId, status }: Animal, isNew: boolean): HTMLElement {
+  const label = isNew ? [' ', create('span', 'badge good', 'New')] : []
+  return create(
+    'tr',
+    isNew ? 'new' : '',
+    create('td', 'number', String(id)),
+    create('td', '', name, ...label),
+    create('td', 'number', String(categoryId)),
+    create('td', '', ...(status === undefined ? [] : [create('span', `badge ${status}`, status)])),
+  )
+}

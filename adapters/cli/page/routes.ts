@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
+import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
+import type { SiteRoute, SiteRoutes } from '../site.ts'
+import type { Usage } from './usage.ts'
+
+/** A key that the page fills in by itself. */
+export interface DemoKey {
+  readonly plan: string
+  readonly token: string
+}
+
+/** The options of {@link pageRoutes}. */
+export interface PageOptions {
+  readonly basePath: string
+  /** Returns the keys to fill in. They must be worth nothing outside this machine. */
+  readonly demoKeys: () => readonly DemoKey[]
+  /** Returns the quota of a token, if a request with the token was served. */
+  readonly usageOf: (token: string) => Usage | undefined
+  /** The folder of the page's files. @default 'page', beside the bundle of the command */
+  readonly folder?: string
+  /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. @default found by name */
+  readonly swaggerFolder?: string | undefined
+}
+
+/**
+ * Everything comes from this server, and nothing inline is executed. `data:` images are icons in the stylesheet of Swagger UI.
+ * Scripts may set single properties of a style, which the policy does not restrict.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE_HEADERS = [
+  'Content-Security-Policy',
+  POLICY,
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+]
+
+/** Returns the routes of the page at the server's root, of the API reference and of their files. */
+export function pageRoutes(options: PageOptions): SiteRoutes {
+  const { folder = fileURLToPath(new URL('page', import.meta.url)) } = options
+  const swagger = 'swaggerFolder' in options ? options.swaggerFolder : findSwagger()
+  const own = (name: string) => file(join(folder, name))
+  return {
+    '/': own('index.html'),
+    '/reference': own(swagger === undefined ? 'no-reference.html' : 'reference.html'),
+    '/page/page.css': own('page.css'),
+    '/page/reference.css': own('reference.css'),
+    '/page/icon.svg': own('icon.svg'),
+    '/page/live.js': own('live.js'),
+    '/page/reference.js': own('reference.js'),
+    ...(swagger !== undefined && {
+      '/page/swagger-ui.css': file(join(swagger, 'swagger-ui.css')),
+      '/page/swagger-ui-bundle.js': file(join(swagger, 'swagger-ui-bundle.js')),
+    }),
+    '/page/settings.json': (request) => {
+      const demoKeys = isFromThisMachine(request) ? options.demoKeys() : []
+      return privateJson({ basePath: options.basePath, demoKeys })
+    },
+    '/usage': (request) => {
+      const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
+      if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
+      return privateJson(options.usageOf(token) ?? null)
+    },
+  }
+}
+
+/**
+ * Returns whether a browser on this machine has sent the request to a name of this machine.
+ *
+ * A page on the internet may let its own name point to 127.0.0.1 (DNS rebinding), and would then read every response of this
+ * server. Its name still stands in `Host`. A reverse proxy on this machine sends requests of others.
+ */
+function isFromThisMachine(request: ApiRequest): boolean {
+  const isProxied = ['forwarded', 'via', 'x-forwarded-for'].some((name) => request.header(name) !== undefined)
+  return !isProxied && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
+}
+
+/** Returns whether an address to listen on can only be reached from this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host)
+}
+
+function privateJson(value: unknown): ApiResponse {
+  return jsonResponse(200, JSON.stringify(value), ['Cross-Origin-Resource-Policy', 'same-origin'])
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+/** Returns a route that responds with a file. The file is read when it is first requested, so that it costs no start-up time. */
+function file(path: string): SiteRoute {
+  const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] as string
+  let body: string | undefined
+  return () => {
+    body ??= readFileSync(path, 'utf8')
+    return { status: 200, headers: ['Content-Type', type, 'Cache-Control', 'no-cache', ...PAGE_HEADERS], body }
+  }
+}
+
+/** Returns the folder of Swagger UI, installed beside this package or in the current folder. */
+function findSwagger(): string | undefined {
+  for (const from of [import.meta.url, join(process.cwd(), 'petstore')]) {
+    try {
+      return dirname(createRequire(from).resolve('swagger-ui-dist/package.json'))
+    } catch {}
+  }
+  return undefined
+}

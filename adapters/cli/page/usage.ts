@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import type { ApiKey, BackEnd, BanRule, Clock, QuotaCount, QuotaRequest } from '../../../src/index.ts'
+import { untouchedCount } from '../../../src/quota/fixed-windows.ts'
+import { keyQuotaRequest } from '../../../src/quota/rate-limit.ts'
+import { boundedMap } from '../../../src/support/bounded-map.ts'
+
+/** One window of a key's quota. */
+export interface UsageWindow {
+  readonly limit: number
+  readonly used: number
+  /** When the window ends, in milliseconds since the Unix epoch. */
+  readonly endsAt: number
+}
+
+/** Both windows of a key's quota, as of the last request with the key that this process has served. */
+export interface Usage {
+  readonly plan: string
+  /** The quota store's time, in milliseconds since the Unix epoch. Browsers may have another. */
+  readonly now: number
+  readonly minute: UsageWindow
+  readonly day: UsageWindow
+  /** When the ban ends, in milliseconds since the Unix epoch; 0 for no ban. */
+  readonly bannedUntil: number
+  readonly ban: BanRule | false
+}
+
+/** How many keys are remembered. */
+const MAX_KEYS = 10_000
+
+interface Counted {
+  readonly request: QuotaRequest
+  readonly count: QuotaCount
+}
+
+/**
+ * Remembers the last count of each key, because the headers of a response state only one of the two windows.
+ *
+ * `usageOf` reads only what is remembered: a request for it is not counted, so it must never reach a key store or a quota store.
+ */
+export function watchUsage(
+  { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,
+  clock: Clock,
+): Pick<BackEnd, 'keyStore' | 'quota'> & { usageOf(token: string): Usage | undefined } {
+  const keys = boundedMap<ApiKey>(MAX_KEYS)
+  const counts = boundedMap<Counted>(MAX_KEYS)
+  return {
+    keyStore: {
+      async find(token, context) {
+        const key = await keyStore.find(token, context)
+        if (key) keys.set(hashOf(token), key)
+        else keys.delete(hashOf(token))
+        return key
+      },
+    },
+    quota: {
+      async spend(request) {
+        const count = await quota.spend(request)
+        if (!request.anonymous) counts.set(request.subject, { request, count })
+        return count
+      },
+    },
+    usageOf(token) {
+      const key = keys.get(hashOf(token))
+      const counted = key && counts.get(subjectOf(key))
+      return key && counted && usageAt(clock.now(), key, counted)
+    },
+  }
+}
+
+function usageAt(coreNow: number, { plan }: ApiKey, { request, count }: Counted): Usage {
+  const now = coreNow + count.now - request.now
+  const { limits, ban } = request
+  const fresh = untouchedCount(now)
+  const isSameMinute = now < count.minuteEndsAt
+  const isSameDay = now < count.dayEndsAt
+  return {
+    plan,
+    now,
+    minute: {
+      limit: limits.perMinute,
+      used: isSameMinute ? count.usedInMinute : 0,
+      endsAt: isSameMinute ? count.minuteEndsAt : fresh.minuteEndsAt,
+    },
+    day: {
+      limit: limits.perDay,
+      used: isSameDay ? count.usedInDay : 0,
+      endsAt: isSameDay ? count.dayEndsAt : fresh.dayEndsAt,
+    },
+    bannedUntil: now < count.bannedUntil ? count.bannedUntil : 0,
+    ban,
+  }
+}
+
+/** Returns the name of a key's counter, from the function that names it for the quota store. */
+function subjectOf(key: ApiKey): string {
+  const anyLimits = { perMinute: 1, perDay: 1 }
+  return keyQuotaRequest(key, anyLimits, { plans: {}, anonymous: anyLimits, ipv6Prefix: 56, ban: false }, 0).subject
+}
+
+/** Tokens are secrets, so only their hashes stay in memory. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64')
+}

@@ -1,0 +1,137 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
+import { withSite } from '../../../../adapters/cli/site.ts'
+import { createPetStore, toApiRequest } from '../../../../src/index.ts'
+
+const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')
+const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
+
+/** Sends a request to a pet store with the page. */
+function site(options: Partial<PageOptions> = {}) {
+  const petStore = createPetStore()
+  const routes = pageRoutes({ basePath: '/v1', demoKeys: () => demoKeys, usageOf: () => undefined, folder, ...options })
+  const { handle } = withSite(petStore, routes)
+  return async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+    const request = new Request(`http://localhost${path}`, { headers: { host: 'localhost:3000', ...headers }, method })
+    const response = await handle(toApiRequest(request, '192.0.2.1'))
+    const names = response.headers.filter((_, index) => index % 2 === 0)
+    const headersByName = Object.fromEntries(names.map((name, i) => [name, response.headers[2 * i + 1] ?? '']))
+    return { status: response.status, headers: headersByName, body: response.body }
+  }
+}
+
+describe('the page', () => {
+  test('is served at the root without a key', async () => {
+    const { status, headers, body } = await site()('/')
+    expect([status, headers['Content-Type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(body).toContain('<h1>Live view</h1>')
+  })
+
+  test('is not counted', async () => {
+    const send = site()
+    await send('/')
+    await send('/usage', { authorization: 'Bearer x' })
+    expect((await send('/v1/pets')).headers['X-RateLimit-Remaining']).toBe('59')
+  })
+
+  test('allows neither inline code nor other origins', async () => {
+    const policy = (await site()('/')).headers['Content-Security-Policy'] ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|\*|https?:/)
+  })
+
+  test('responds to HEAD without a body, and to other methods with 405', async () => {
+    const send = site()
+    expect(await send('/', {}, 'HEAD')).toMatchObject({ status: 200, body: '' })
+    expect(await send('/', {}, 'POST')).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } })
+  })
+
+  test('serves the files of Swagger UI from the installed package', async () => {
+    const send = site()
+    expect((await send('/page/swagger-ui-bundle.js')).headers['Content-Type']).toBe('text/javascript; charset=utf-8')
+    expect((await send('/page/swagger-ui.css')).body).toContain('.swagger-ui')
+    expect((await send('/reference')).body).toContain('/page/swagger-ui-bundle.js')
+  })
+
+  test('says what to install if Swagger UI is missing', async () => {
+    const send = site({ swaggerFolder: undefined })
+    expect((await send('/reference')).body).toContain('npm install swagger-ui-dist')
+    expect((await send('/page/swagger-ui-bundle.js')).status).toBe(401)
+  })
+
+  test('serves no other file of its folder', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'petstore-page-'))
+    await writeFile(join(other, 'secret.txt'), 'hidden text')
+    const send = site({ folder: other })
+    for (const path of ['/page/secret.txt', '/page/../page/secret.txt', '/page/%2e%2e/secret.txt'])
+      expect((await send(path)).body).not.toContain('hidden text')
+  })
+})
+
+describe('demo keys', () => {
+  const keysFor = async (headers: Record<string, string>) =>
+    JSON.parse((await site()('/page/settings.json', headers)).body).demoKeys
+
+  test.each(['localhost', 'localhost:3000', '127.0.0.1:3000', '127.8.9.10', '[::1]:3000', 'LOCALHOST:1'])(
+    'are given to a browser that has asked for %s',
+    async (host) => {
+      expect(await keysFor({ host })).toEqual(demoKeys)
+    },
+  )
+
+  test.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:3000', '192.168.0.2:3000', '', '[::2]'])(
+    'are not given to a page whose name is %j (DNS rebinding)',
+    async (host) => {
+      expect(await keysFor({ host })).toEqual([])
+    },
+  )
+
+  test.each(['forwarded', 'via', 'x-forwarded-for'])('are not given to a request with the header %s', async (name) => {
+    expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
+  })
+
+  test('cannot be read or cached by others', async () => {
+    expect((await site()('/page/settings.json')).headers).toMatchObject({
+      'Cache-Control': 'no-store',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'X-Content-Type-Options': 'nosniff',
+    })
+  })
+})
+
+describe('/usage', () => {
+  test('needs a key', async () => {
+    expect((await site()('/usage')).status).toBe(401)
+  })
+
+  test('is null for a key without requests', async () => {
+    expect(await site()('/usage', { authorization: 'Bearer abc' })).toMatchObject({ status: 200, body: 'null' })
+  })
+
+  test('is looked up by the bearer token', async () => {
+    const tokens: string[] = []
+    const usageOf = (token: string) => {
+      tokens.push(token)
+      return undefined
+    }
+    await site({ usageOf })('/usage', { authorization: 'bearer abc' })
+    expect(tokens).toEqual(['abc'])
+  })
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.0.0.2', true],
+  ['::1', true],
+  ['localhost', true],
+  ['0.0.0.0', false],
+  ['::', false],
+  ['192.168.0.2', false],
+  ['127.0.0.1.example', false],
+])('an address to listen on: %s is loopback: %s', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected)
+})

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { watchUsage } from '../../../../adapters/cli/page/usage.ts'
+import { createPetStore, memory } from '../../../../src/index.ts'
+import { manualClock } from '../../../../src/testing/index.ts'
+
+const MINUTE = 60_000
+const DAY = 1_440 * MINUTE
+const NOON = 20_000 * DAY + 720 * MINUTE
+
+/** A store whose usage is watched, and a key of it with the limits 3 and 5. */
+async function watchedStore() {
+  const clock = manualClock(NOON)
+  const backEnd = memory({ clock })
+  const { usageOf, ...watched } = watchUsage(backEnd, clock)
+  const { fetch } = createPetStore({ ...backEnd, ...watched, clock })
+  const issue = async (account?: string) =>
+    (await backEnd.keyStore.issue({ plan: 'gold', limits: { perMinute: 3, perDay: 5 }, account })).token
+  const send = async (token: string) =>
+    (await fetch(new Request('http://x/v1/pets', { headers: { authorization: `Bearer ${token}` } }))).status
+  const sendTimes = async (times: number, token: string) => {
+    for (let i = 0; i < times; i++) await send(token)
+  }
+  return { clock, backEnd, usageOf, issue, send, sendTimes }
+}
+
+describe('the usage of a key', () => {
+  test('is unknown before its first request', async () => {
+    const { issue, usageOf } = await watchedStore()
+    expect(usageOf(await issue())).toBe(undefined)
+  })
+
+  test('is unknown for a token that is not valid', async () => {
+    const { send, usageOf } = await watchedStore()
+    expect(await send('wrong')).toBe(401)
+    expect(usageOf('wrong')).toBe(undefined)
+  })
+
+  test('has both windows, each with its own end', async () => {
+    const { clock, issue, send, usageOf } = await watchedStore()
+    clock.advance(10_000)
+    const token = await issue()
+    await send(token)
+    expect(usageOf(token)).toEqual({
+      plan: 'gold',
+      now: NOON + 10_000,
+      minute: { limit: 3, used: 1, endsAt: NOON + MINUTE },
+      day: { limit: 5, used: 1, endsAt: NOON + DAY / 2 },
+      bannedUntil: 0,
+      ban: { afterRefusals: 3, seconds: 300 },
+    })
+  })
+
+  test('is not changed by reading it', async () => {
+    const { issue, send, usageOf } = await watchedStore()
+    const token = await issue()
+    await send(token)
+    expect(usageOf(token)).toEqual(usageOf(token))
+  })
+
+  test('starts again when a window ends, without a further request', async () => {
+    const { clock, issue, sendTimes, usageOf } = await watchedStore()
+    const token = await issue()
+    await sendTimes(3, token)
+    clock.advance(MINUTE)
+    expect(usageOf(token)).toMatchObject({ minute: { used: 0, endsAt: NOON + 2 * MINUTE }, day: { used: 3 } })
+    clock.advance(DAY)
+    expect(usageOf(token)).toMatchObject({ minute: { used: 0 }, day: { used: 0, endsAt: NOON + 1.5 * DAY } })
+  })
+
+  test('has the end of a ban until the ban is over', async () => {
+    const { clock, issue, sendTimes, usageOf } = await watchedStore()
+    const token = await issue()
+    await sendTimes(6, token)
+    expect(usageOf(token)?.bannedUntil).toBe(NOON + 5 * MINUTE)
+    clock.advance(5 * MINUTE)
+    expect(usageOf(token)?.bannedUntil).toBe(0)
+  })
+
+  test('is shared by the keys of an account', async () => {
+    const { issue, send, usageOf } = await watchedStore()
+    const [first, second] = [await issue('acme'), await issue('acme')]
+    await send(first)
+    await send(second)
+    expect(usageOf(first)?.minute.used).toBe(2)
+  })
+
+  test('is unknown again once the key was refused', async () => {
+    const { backEnd, issue, send, usageOf } = await watchedStore()
+    const token = await issue()
+    await send(token)
+    for (const key of await backEnd.keyStore.list()) await backEnd.keyStore.revoke(key.id)
+    expect(await send(token)).toBe(401)
+    expect(usageOf(token)).toBe(undefined)
+  })
+})
