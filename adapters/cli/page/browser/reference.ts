@@ -19,14 +19,16 @@ prefersDark.addEventListener('change', applyTheme)
 applyTheme()
 
 const settings = await loadSettings()
-byId('reference').replaceChildren()
+const reference = byId('reference')
+reference.replaceChildren()
 const ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
-  deepLinking: true,
   tryItOutEnabled: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
+  // The colours of this theme have enough contrast.
+  syntaxHighlight: { theme: 'monokai' },
   // The badge of an online validator would send the address of this server to it.
   validatorUrl: null,
   onComplete: () => {
@@ -40,4 +42,46 @@ function authorize(key: string): void {
   const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {}
   const name = Object.keys(schemes).find((scheme) => schemes[scheme]?.scheme?.toLowerCase() === 'bearer')
   if (name !== undefined) ui.preauthorizeApiKey(name, key)
+}
+
+repairLabels()
+new MutationObserver(repairLabels).observe(reference, { childList: true, subtree: true })
+
+/** Adds what Swagger UI leaves out for screen readers and keyboards: names, the order of headings, the focus of code blocks. */
+function repairLabels(): void {
+  for (const control of reference.querySelectorAll('select, textarea, tr[data-param-name] input'))
+    name(control, nameOfControl(control))
+  for (const table of reference.querySelectorAll('.responses-table[role=region]'))
+    name(table, `Responses to ${table.closest('.opblock')?.id.split('-').at(-1)}`)
+  for (const button of reference.querySelectorAll('.close-modal')) name(button, 'Close')
+  // The name "Remove authorization" does not contain the text of the button, "Logout", so voice control cannot find it.
+  reference.querySelector('.modal-btn[aria-label]')?.removeAttribute('aria-label')
+  // Below its h1, Swagger UI starts with h3.
+  for (const heading of reference.querySelectorAll('h3, h4, h5, h6'))
+    heading.setAttribute('aria-level', String(Math.min(4, Number(heading.tagName[1]) - 1)))
+  for (const code of reference.querySelectorAll<HTMLElement>('pre.microlight:not([tabindex])')) code.tabIndex = 0
+  // Once Swagger UI has loaded the document, it brings the landmark `main`, for the operations only.
+  if (reference.querySelector('main')) reference.removeAttribute('role')
+  else reference.setAttribute('role', 'main')
+  for (const [selector, label] of [
+    ['.information-container', 'About this API'],
+    ['.scheme-container', 'Server and API key'],
+  ] as const) {
+    const region = reference.querySelector(selector)
+    region?.setAttribute('role', 'region')
+    if (region) name(region, label)
+  }
+}
+
+function name(element: Element, label: string): void {
+  element.setAttribute('aria-label', label)
+}
+
+/** Returns the name of the parameter of a control, or the text that stands beside the control. */
+function nameOfControl(control: Element): string {
+  const parameter = control.closest('tr')?.getAttribute('data-param-name')
+  if (parameter) return parameter
+  if (control.id === 'servers') return 'Server'
+  if (control.tagName === 'TEXTAREA') return 'Request body'
+  return control.closest('.examples-select') ? 'Example' : 'Media type'
 }

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { findProgram } from './server-process.ts'
+
+/** Chromium as Debian and others install it; `undefined` if it is not on this machine. */
+export const chromiumPath = findProgram('chromium') ?? findProgram('google-chrome')
+
+/** Flags for a machine without a display, and against requests that Chromium sends by itself. */
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Starts Chromium. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath, args: FLAGS })
+}
+
+/** A page whose faults are collected. */
+export interface WatchedPage {
+  readonly page: Page
+  /** Violations of the Content-Security-Policy, errors of scripts, and requests to other origins. */
+  readonly faults: readonly string[]
+}
+
+/** Opens a page. */
+export async function openPage(browser: Browser, url: string, width: number, colorScheme: 'light' | 'dark') {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+  const page = await context.newPage()
+  const faults: string[] = []
+  const { origin } = new URL(url)
+  page.on('pageerror', (error) => faults.push(error.message))
+  // Chromium logs every response with an error status, which some tests provoke.
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
+  })
+  page.on('request', (request) => {
+    const requested = new URL(request.url())
+    if (requested.origin !== origin && requested.protocol !== 'data:') faults.push(`request to ${requested.origin}`)
+  })
+  await page.exposeFunction('reportViolation', (text: string) => faults.push(text))
+  await page.addInitScript(() => {
+    const { reportViolation } = window as unknown as { reportViolation(text: string): void }
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      reportViolation(`${violatedDirective} has blocked ${blockedURI}`),
+    )
+  })
+  await page.goto(url)
+  return { page, faults } satisfies WatchedPage
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Returns the findings of axe, each with the first element that it is about. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, so that the policy of the page stays as it is.
+  await page.evaluate(axe)
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+    }
+    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+  })
+}
