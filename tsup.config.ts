@@ -18,6 +18,7 @@ export default defineConfig((options): Options[] => [
       index: 'src/index.ts',
       testing: 'src/testing/index.ts',
       bun: 'adapters/hosts/bun.ts',
+      client: 'src/client/index.ts',
       deno: 'adapters/hosts/deno.ts',
       express: 'adapters/hosts/express.ts',
       fastify: 'adapters/hosts/fastify.ts',

@@ -30,8 +30,21 @@ export const errorTable = {
 /** A value of `code` in an error response. */
 export type ErrorCode = keyof typeof errorTable
 
-/** The code of a {@link PetStoreError}: one of the API, or `invalid_option` for a wrong argument in code. */
-export type PetStoreErrorCode = ErrorCode | 'invalid_option'
+/**
+ * The code of a {@link PetStoreError}: one of the API, `invalid_option` for a wrong argument in code, or one of the client:
+ * `network_error` if no response arrived, `unexpected_response` if a response is not one of the API.
+ */
+export type PetStoreErrorCode = ErrorCode | 'invalid_option' | 'network_error' | 'unexpected_response'
+
+/** The options of {@link PetStoreError}. */
+export interface PetStoreErrorOptions {
+  /** The error behind this one. */
+  readonly cause?: unknown
+  /** The HTTP status. @default the one that goes with the code */
+  readonly status?: number | undefined
+  /** The seconds after which to send the request again. @default none */
+  readonly retryAfter?: number | undefined
+}
 
 /**
  * The error class of this package. Tell errors apart by `code`.
@@ -52,15 +65,23 @@ export class PetStoreError extends Error {
   override readonly name = 'PetStoreError'
   /** What went wrong, for use in a `switch`. */
   readonly code: PetStoreErrorCode
-  /** The HTTP status that goes with the code. */
+  /** The HTTP status that goes with the code; 0 for `network_error`. */
   readonly status: number
+  /** The seconds after which to send the request again, if the response said so. Only errors of the client have it. */
+  declare readonly retryAfter?: number
 
-  constructor(code: PetStoreErrorCode, message?: string, options?: { readonly cause?: unknown }) {
-    const entry = code === 'invalid_option' ? undefined : errorTable[code]
+  constructor(code: PetStoreErrorCode, message?: string, options?: PetStoreErrorOptions) {
+    const entry = isErrorCode(code) ? errorTable[code] : undefined
     super(message ?? entry?.message ?? code, options)
     this.code = code
-    this.status = entry?.status ?? 500
+    this.status = options?.status ?? entry?.status ?? 500
+    if (options?.retryAfter !== undefined) this.retryAfter = options.retryAfter
   }
+}
+
+/** Returns whether a value is a code of the API. */
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(errorTable, value)
 }
 
 /** Returns whether a value is a {@link PetStoreError}, also of another copy of this package (ESM beside CommonJS). */

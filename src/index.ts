@@ -1,4 +1,4 @@
-export { type ErrorCode, PetStoreError, type PetStoreErrorCode } from './errors.ts'
+export { type ErrorCode, PetStoreError, type PetStoreErrorCode, type PetStoreErrorOptions } from './errors.ts'
 export type { ErrorReport, ResponseReport } from './faults/observers.ts'
 export type { CorsOptions } from './http/cors.ts'
 export { type ApiRequest, toApiRequest } from './http/request.ts'

@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 const places: Readonly<Record<string, string>> = {
   'petstore-kit': 'src/index.ts',
+  'petstore-kit/client': 'src/client/index.ts',
   'petstore-kit/testing': 'src/testing/index.ts',
   'petstore-kit/node': 'adapters/hosts/node/index.ts',
   'petstore-kit/express': 'adapters/hosts/express.ts',

@@ -1,0 +1,158 @@
+import type { PetStoreError } from '../errors.ts'
+import type { NewPet, Pet, PetStatus } from '../model.ts'
+import { type PetStoreClientOptions, resolveClientOptions } from './options.ts'
+import { parseJson } from './parse-json.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { unexpectedResponse } from './response-error.ts'
+import { type ClientResponse, createSender } from './send.ts'
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Aborts the request and any wait before the next attempt. The call then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The options of {@link PetStoreClient.listPets}. */
+export interface ListPetsOptions extends CallOptions {
+  /** Only animals of this status. @default animals of every status */
+  readonly status?: PetStatus | undefined
+  /** The largest number of animals: a whole number from 1 to 100. @default 20 */
+  readonly limit?: number | undefined
+  /** Where the page begins: `next` of the page before. @default the first page */
+  readonly cursor?: string | undefined
+}
+
+/** The options of {@link PetStoreClient.pets}. */
+export interface PetsOptions extends CallOptions {
+  /** Only animals of this status. @default animals of every status */
+  readonly status?: PetStatus | undefined
+  /** The animals of one request: a whole number from 1 to 100. @default 100 */
+  readonly pageSize?: number | undefined
+}
+
+/** A page of animals. */
+export interface PetPage {
+  /** The animals, by ascending id. */
+  readonly pets: readonly Pet[]
+  /** The cursor of the next page; `undefined` on the last page. */
+  readonly next: string | undefined
+}
+
+/** A client of the API. Every method rejects with a {@link PetStoreError}, or with the reason of an aborted signal. */
+export interface PetStoreClient {
+  /** Lists one page of animals. */
+  listPets(options?: ListPetsOptions): Promise<PetPage>
+  /** Iterates over all animals, from page to page. */
+  pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
+  /** Adds an animal. After a failure, only a request that was refused with 429 is sent again. */
+  createPet(pet: NewPet, options?: CallOptions): Promise<Pet>
+  /**
+   * Reads one animal.
+   *
+   * @deprecated The service removes this operation on 5 December 2030. Use `listPets` or `pets` with a `status`.
+   */
+  getPet(id: bigint, options?: CallOptions): Promise<Pet>
+  /** What the last response said about the rate limit; `undefined` before the first response. */
+  readonly rateLimit: RateLimit | undefined
+}
+
+/**
+ * Creates a client with exact ids, which waits and sends a request again where that is safe.
+ *
+ * After a 429, the client waits as long as `Retry-After` says. After a 502, 503, 504 or a network fault, it waits with
+ * exponential back-off and jitter, and sends a GET again, never a POST.
+ *
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
+ * @example
+ * ```ts
+ * import { createPetStoreClient } from 'petstore-kit/client'
+ * import { createTestPetStore } from 'petstore-kit/testing'
+ *
+ * const { fetch, token } = await createTestPetStore()
+ * const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: token, fetch })
+ * const { id } = await client.createPet({ name: 'Rex', categoryId: 7n })
+ * for await (const pet of client.pets({ status: 'available' })) console.log(pet.id === id) // true
+ * ```
+ */
+export function createPetStoreClient(options: PetStoreClientOptions): PetStoreClient {
+  let rateLimit: RateLimit | undefined
+  const send = createSender({
+    ...resolveClientOptions(options),
+    onRateLimit: (latest) => {
+      rateLimit = latest
+    },
+  })
+
+  async function listPets({ status, limit, cursor, signal }: ListPetsOptions = {}): Promise<PetPage> {
+    const query = new URLSearchParams()
+    if (status !== undefined) query.set('status', status)
+    if (limit !== undefined) query.set('limit', String(limit))
+    if (cursor !== undefined) query.set('cursor', cursor)
+    const received = await send({ method: 'GET', path: query.size > 0 ? `/pets?${query}` : '/pets', signal })
+    const pets = readBody(received)
+    if (!Array.isArray(pets) || !pets.every(isPet)) throw unexpectedResponse(received.response, 'an array of animals')
+    return { pets, next: readNextCursor(received) }
+  }
+
+  async function* pets({ status, pageSize = 100, signal }: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
+    let cursor: string | undefined
+    do {
+      const page = await listPets({ status, limit: pageSize, cursor, signal })
+      yield* page.pets
+      cursor = page.next
+    } while (cursor !== undefined)
+  }
+
+  return {
+    listPets,
+    pets,
+    createPet: async (pet, { signal } = {}) =>
+      readPet(await send({ method: 'POST', path: '/pets', body: writeNewPet(pet), signal })),
+    getPet: async (id, { signal } = {}) => readPet(await send({ method: 'GET', path: `/pets/${id}`, signal })),
+    get rateLimit() {
+      return rateLimit
+    },
+  }
+}
+
+/** `JSON.stringify` cannot write a `bigint`. */
+function writeNewPet({ name, categoryId, status }: NewPet): string {
+  const members = Object.entries({ name, categoryId, status }).filter(([, value]) => value !== undefined)
+  const texts = members.map(([key, value]) => `"${key}":${typeof value === 'bigint' ? value : JSON.stringify(value)}`)
+  return `{${texts.join()}}`
+}
+
+function readBody({ response, body }: ClientResponse): unknown {
+  try {
+    return parseJson(body)
+  } catch (cause) {
+    throw unexpectedResponse(response, 'JSON', cause)
+  }
+}
+
+function readPet(received: ClientResponse): Pet {
+  const pet = readBody(received)
+  if (!isPet(pet)) throw unexpectedResponse(received.response, 'an animal')
+  return pet
+}
+
+function isPet(value: unknown): value is Pet {
+  const { id, name, categoryId } = Object(value) as Record<string, unknown>
+  return typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint'
+}
+
+/** A `rel` that contains the relation `next` (RFC 8288, section 3.3). */
+const NEXT = /;\s*rel\s*=\s*(?:next\b|"(?:[^"]*\s)?next(?:\s[^"]*)?")/i
+
+/** Only the cursor of a link is used, so the API key is never sent to another address. */
+function readNextCursor({ response, url }: ClientResponse): string | undefined {
+  const bare = response.headers.get('X-Next-Cursor')
+  if (bare) return bare
+  const links = (response.headers.get('Link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)
+  const target = [...links].find(([, , parameters = '']) => NEXT.test(parameters))?.[1]
+  if (target === undefined) return undefined
+  const address = response.url || url
+  const cursor = URL.canParse(target, address) ? new URL(target, address).searchParams.get('cursor') : null
+  if (!cursor) throw unexpectedResponse(response, 'a Link to the next page with a cursor')
+  return cursor
+}

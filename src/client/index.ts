@@ -1,0 +1,13 @@
+export { PetStoreError, type PetStoreErrorCode } from '../errors.ts'
+export type { NewPet, Pet, PetStatus } from '../model.ts'
+export {
+  type CallOptions,
+  createPetStoreClient,
+  type ListPetsOptions,
+  type PetPage,
+  type PetStoreClient,
+  type PetsOptions,
+} from './client.ts'
+export type { PetStoreClientOptions, RetryOptions } from './options.ts'
+export { parseJson } from './parse-json.ts'
+export type { RateLimit } from './rate-limit.ts'

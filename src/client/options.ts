@@ -1,0 +1,118 @@
+import { PetStoreError } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import { describe } from '../support/describe-value.ts'
+import {
+  checkOptions,
+  clockRule,
+  functionRule,
+  invalidOption,
+  isObject,
+  millisecondsRule,
+  type OptionRules,
+} from '../support/option-rules.ts'
+import { isCount } from '../support/predicates.ts'
+import { systemClock } from '../support/system-clock.ts'
+import { sleep } from './sleep.ts'
+
+/** The options of {@link createPetStoreClient}. */
+export interface PetStoreClientOptions {
+  /** The address of the API with its version, such as `https://api.example/v1`. */
+  readonly baseUrl: string | URL
+  /** The token of an API key. */
+  readonly apiKey: string
+  /** Sends the requests. @default the global `fetch` at the time of each request */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  /** When to send a request again; `false` for never. @default 3 times, and waits of at most 60 seconds */
+  readonly retry?: RetryOptions | false | undefined
+}
+
+/** When the client sends a request again. The last three members are for tests. */
+export interface RetryOptions {
+  /** How often a request is sent again. @default 3 */
+  readonly maxRetries?: number | undefined
+  /**
+   * The longest wait, in milliseconds. If `Retry-After` asks for a longer one, the error is thrown at once. The default covers
+   * the window of a minute, and not a ban of 300 seconds.
+   * @default 60000
+   */
+  readonly maxDelay?: number | undefined
+  /** The upper bound of the first wait without `Retry-After`, in milliseconds. It doubles with each wait. @default 500 */
+  readonly baseDelay?: number | undefined
+  /** Waits. @default a timer that ends early when the signal aborts */
+  readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined
+  /** Returns a number from 0 to 1, by which a wait without `Retry-After` is multiplied. @default `Math.random` */
+  readonly random?: (() => number) | undefined
+  /** The time, for a `Retry-After` that is a date. @default the system's */
+  readonly clock?: Clock | undefined
+}
+
+const RULES: OptionRules<keyof PetStoreClientOptions> = {
+  baseUrl: {
+    expected: 'an http or https URL such as "https://api.example/v1", without credentials, query and fragment',
+    check: isBaseUrl,
+  },
+  apiKey: { expected: 'the token of an API key', check: () => true },
+  fetch: functionRule,
+  retry: {
+    expected: 'false or { maxRetries, maxDelay, baseDelay }',
+    check: (value) => value === false || isObject(value),
+    members: {
+      maxRetries: { expected: 'a whole number from 0', check: (value) => value === 0 || isCount(value) },
+      maxDelay: millisecondsRule,
+      baseDelay: millisecondsRule,
+      sleep: functionRule,
+      random: functionRule,
+      clock: clockRule,
+    },
+  },
+}
+
+/**
+ * Checks the options of the client and fills in the defaults.
+ *
+ * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
+ */
+export function resolveClientOptions(options: PetStoreClientOptions) {
+  checkOptions(RULES, options)
+  const { baseUrl, apiKey } = options
+  if (baseUrl === undefined) throw invalidOption('baseUrl', RULES.baseUrl.expected, baseUrl)
+  if (!isToken68(apiKey)) throw wrongApiKey(apiKey)
+  const retry = options.retry === false ? { maxRetries: 0 } : (options.retry ?? {})
+  return {
+    baseUrl: String(baseUrl).replace(/\/+$/, ''),
+    apiKey,
+    // Looked up at each request, because tests and interceptors replace the global function.
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    retry: {
+      maxRetries: retry.maxRetries ?? 3,
+      maxDelay: retry.maxDelay ?? 60_000,
+      baseDelay: retry.baseDelay ?? 500,
+      sleep: retry.sleep ?? sleep,
+      random: retry.random ?? Math.random,
+      clock: retry.clock ?? systemClock,
+    },
+  } satisfies PetStoreClientOptions
+}
+
+function isBaseUrl(value: unknown): boolean {
+  const text = String(value)
+  return (
+    (typeof value === 'string' || value instanceof URL) &&
+    URL.canParse(text) &&
+    /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(text)
+  )
+}
+
+/** The characters of a bearer token (RFC 6750, section 2.1). */
+function isToken68(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w\-.~+/]+=*$/.test(value)
+}
+
+/** The message must not contain a token, so it describes a string without quoting it. */
+function wrongApiKey(value: unknown): PetStoreError {
+  const received = typeof value === 'string' ? 'a string with other characters' : describe(value)
+  return new PetStoreError(
+    'invalid_option',
+    `option apiKey: expected the token of an API key, without white space and line breaks, got ${received}`,
+  )
+}

@@ -1,0 +1,30 @@
+import { readJson } from '../pets/json.ts'
+import { JsonNumber } from '../support/describe-value.ts'
+
+const encoder = new TextEncoder()
+
+/**
+ * Parses JSON without rounding ids: integers of 64 bits become `bigint`, all other numbers `number`.
+ *
+ * `JSON.parse` and `response.json()` round integers beyond 2^53 without an error.
+ *
+ * @param json - the text, or its bytes in UTF-8
+ * @throws {PetStoreError} `malformed_json`, also for a repeated member name and for more than 256 levels of nesting
+ * @example
+ * ```ts
+ * import { parseJson } from 'petstore-kit/client'
+ *
+ * console.log(parseJson('{"id":9007199254740993}')) // { id: 9007199254740993n }
+ * ```
+ */
+export function parseJson(json: string | Uint8Array): unknown {
+  return withPlainNumbers(readJson(typeof json === 'string' ? encoder.encode(json) : json))
+}
+
+/** Replaces each number that is not an int64, which the parser keeps as text. */
+function withPlainNumbers(value: unknown): unknown {
+  if (value instanceof JsonNumber) return Number(value.text)
+  if (Array.isArray(value)) return value.map(withPlainNumbers)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withPlainNumbers(inner)]))
+}

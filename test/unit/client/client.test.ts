@@ -1,0 +1,391 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createPetStoreClient, type PetStoreClientOptions, type RetryOptions } from '../../../src/client/index.ts'
+import { createPetStore, memory } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+
+const API_KEY = 'pet_abc'
+const PET = '{"id":9007199254740993,"name":"Rex","categoryId":1,"status":"available"}'
+
+/** A request that the fetch of a test has got. */
+interface SentRequest {
+  readonly url: string
+  readonly init: RequestInit
+}
+
+/** Creates a client whose fetch returns the given responses in their order, or throws the given errors. */
+function clientOf(outcomes: readonly (Response | Error)[], retry: RetryOptions | false = {}) {
+  const sent: SentRequest[] = []
+  const waits: number[] = []
+  const left = [...outcomes]
+  const fetch = async (url: string, init: RequestInit) => {
+    sent.push({ url, init })
+    const outcome = left.shift()
+    if (outcome instanceof Response) return outcome
+    throw outcome ?? new Error('the test has no further response')
+  }
+  const sleep = async (milliseconds: number) => void waits.push(milliseconds)
+  const client = createPetStoreClient({
+    baseUrl: 'https://api.example/v1',
+    apiKey: API_KEY,
+    fetch,
+    retry: retry && { sleep, random: () => 1, ...retry },
+  })
+  return { client, sent, waits }
+}
+
+const json = (body: string, status = 200, headers: Record<string, string> = {}) =>
+  new Response(body, { status, headers: { 'content-type': 'application/json', ...headers } })
+const errorBody = (code: string, status: number) => JSON.stringify({ code, message: `It was ${code}.`, status })
+const refusal = (seconds: number, code = 'rate_limit_exceeded') =>
+  json(errorBody(code, 429), 429, { 'retry-after': String(seconds) })
+const unavailable = (headers: Record<string, string> = {}) => json(errorBody('service_unavailable', 503), 503, headers)
+
+describe('against a pet store', () => {
+  async function start(publicUrl?: string) {
+    const backEnd = memory()
+    const { token } = await backEnd.keyStore.issue({ plan: 'business' })
+    const petStore = createPetStore({ ...backEnd, publicUrl })
+    const client = createPetStoreClient({ baseUrl: 'https://api.example/v1/', apiKey: token, fetch: petStore.fetch })
+    return { ...backEnd, client }
+  }
+
+  test('keeps ids and categories exact', async () => {
+    const { client } = await start()
+    const pet = await client.createPet({ name: 'Zoë "🐕"', categoryId: 9223372036854775807n, status: 'pending' })
+    expect(pet).toEqual({ id: 1n, name: 'Zoë "🐕"', categoryId: 9223372036854775807n, status: 'pending' })
+    expect(await client.getPet(pet.id)).toEqual(pet)
+    expect(await client.listPets()).toEqual({ pets: [pet], next: undefined })
+  })
+
+  test('lists one page with its cursor', async () => {
+    const { client, storage } = await start()
+    for (let i = 0; i < 3; i++) await storage.create({ name: `Rex ${i}`, categoryId: 1n, status: 'sold' })
+    const first = await client.listPets({ status: 'sold', limit: 2 })
+    expect(first.pets.map(({ id }) => id)).toEqual([1n, 2n])
+    const second = await client.listPets({ status: 'sold', limit: 2, cursor: first.next })
+    expect([second.pets.map(({ id }) => id), second.next]).toEqual([[3n], undefined])
+  })
+
+  test('iterates over all pages', async () => {
+    const { client, storage } = await start('https://shop.example/pets/v1')
+    for (let i = 0; i < 250; i++)
+      await storage.create({ name: 'Rex', categoryId: 1n, status: i % 2 ? 'sold' : 'available' })
+    const ids: bigint[] = []
+    for await (const { id } of client.pets({ status: 'available', pageSize: 10 })) ids.push(id)
+    expect(ids).toEqual(Array.from({ length: 125 }, (_, i) => BigInt(2 * i + 1)))
+  })
+
+  test('reports the rate limit of the last response', async () => {
+    const { client } = await start()
+    expect(client.rateLimit).toBeUndefined()
+    await client.listPets()
+    expect(client.rateLimit).toEqual({ limit: 1000, remaining: 999, resetsAt: expect.any(Number) })
+    await expect(client.getPet(5n)).rejects.toMatchObject({ code: 'pet_not_found', status: 404 })
+    expect(client.rateLimit?.remaining).toBe(998)
+  })
+
+  test('reports what is wrong with an animal', async () => {
+    const { client } = await start()
+    await expect(client.createPet({ name: 'Rex' } as never)).rejects.toMatchObject({
+      code: 'invalid_body',
+      message: expect.stringContaining('categoryId'),
+    })
+  })
+})
+
+describe('pages', () => {
+  const page = (headers: Record<string, string>) => json(`[${PET}]`, 200, headers)
+
+  test('sends the key and asks for 100 animals at a time', async () => {
+    const { client, sent } = clientOf([json('[]')])
+    for await (const _ of client.pets()) expect.unreachable()
+    expect(sent[0]?.url).toBe('https://api.example/v1/pets?limit=100')
+    expect(sent[0]?.init.headers).toMatchObject({ Authorization: `Bearer ${API_KEY}` })
+  })
+
+  test.each([
+    ['</v1/pets?limit=1&cursor=a%2Bb>; rel="next"'],
+    ['<?cursor=a%2Bb>; rel=next'],
+    ['<https://other.example/x?cursor=a%2Bb>; title="x, y"; rel="last next"'],
+    ['</first>; rel="first", </v1/pets?cursor=a%2Bb>; rel="next"'],
+  ])('reads the cursor of %s', async (link) => {
+    const { client, sent } = clientOf([page({ link }), page({})])
+    const { next } = await client.listPets()
+    expect(next).toBe('a+b')
+    await client.listPets({ cursor: next })
+    expect(sent[1]?.url).toBe('https://api.example/v1/pets?cursor=a%2Bb')
+  })
+
+  test('prefers X-Next-Cursor to Link', async () => {
+    const { client } = clientOf([page({ 'x-next-cursor': 'c', link: '</v1/pets?cursor=d>; rel="next"' })])
+    expect((await client.listPets()).next).toBe('c')
+  })
+
+  test.each(['</v1/pets>; rel="successor-version"', '</v1/pets?cursor=a>; rel="next-archive"', 'nonsense'])(
+    'ends at a page with the Link %s',
+    async (link) => {
+      const { client } = clientOf([page({ link })])
+      expect((await client.listPets()).next).toBeUndefined()
+    },
+  )
+
+  test('rejects a next page without a cursor', async () => {
+    const { client } = clientOf([page({ link: '</v1/pets?page=2>; rel="next"' })])
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status: 200 })
+  })
+})
+
+describe('errors', () => {
+  test('have the code, the status and the message of the response', async () => {
+    const { client } = clientOf([json(errorBody('invalid_api_key', 401), 401)])
+    await expect(client.listPets()).rejects.toMatchObject({
+      name: 'PetStoreError',
+      code: 'invalid_api_key',
+      status: 401,
+      message: 'It was invalid_api_key.',
+    })
+  })
+
+  test.each([
+    [429, 'rate_limit_exceeded'],
+    [502, 'service_unavailable'],
+    [503, 'service_unavailable'],
+    [504, 'service_unavailable'],
+    [500, 'unexpected_response'],
+    [403, 'unexpected_response'],
+  ])('of a proxy with status %i have the code %s', async (status, code) => {
+    const { client } = clientOf([new Response(`<h1>${'x'.repeat(500)}</h1>`, { status })], false)
+    const error = await client.listPets().catch((error: Error) => error)
+    expect(error).toMatchObject({ code, status })
+    expect((error as Error).message.length).toBeLessThan(200)
+  })
+
+  test('with an unknown code are unexpected_response with the message', async () => {
+    const { client } = clientOf([json('{"code":"teapot","message":"I am a teapot.","status":418}', 418)])
+    await expect(client.listPets()).rejects.toMatchObject({
+      code: 'unexpected_response',
+      status: 418,
+      message: expect.stringContaining('I am a teapot.'),
+    })
+  })
+
+  test.each(['<html>', '{}', '[{"id":"1"}]', 'null'])('reject the page %s', async (body) => {
+    const { client } = clientOf([json(body)])
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status: 200 })
+  })
+
+  test('reject an animal without an id', async () => {
+    const { client } = clientOf([json('{"name":"Rex","categoryId":1}', 201)])
+    await expect(client.createPet({ name: 'Rex', categoryId: 1n })).rejects.toMatchObject({
+      code: 'unexpected_response',
+    })
+  })
+
+  test('of the network keep their cause', async () => {
+    const cause = new TypeError('fetch failed')
+    const { client } = clientOf([cause], false)
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'network_error', status: 0, cause })
+  })
+})
+
+describe('a refused request', () => {
+  test('is sent again after Retry-After', async () => {
+    const { client, waits } = clientOf([refusal(7), refusal(60), json('[]')])
+    expect((await client.listPets()).pets).toEqual([])
+    expect(waits).toEqual([7_000, 60_000])
+  })
+
+  test('is sent again if it is a POST', async () => {
+    const { client, sent } = clientOf([refusal(1), json(PET, 201)])
+    expect((await client.createPet({ name: 'Rex', categoryId: 1n })).id).toBe(9007199254740993n)
+    expect(sent[1]?.init).toEqual(sent[0]?.init)
+  })
+
+  test('is an error at once during a ban of 300 seconds', async () => {
+    const { client, sent, waits } = clientOf([refusal(300, 'api_key_banned')])
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'api_key_banned', status: 429, retryAfter: 300 })
+    expect([sent.length, waits]).toEqual([1, []])
+  })
+
+  test('waits for the end of a ban if maxDelay allows it', async () => {
+    const { client, waits } = clientOf([refusal(300, 'api_key_banned'), json('[]')], { maxDelay: 300_000 })
+    await client.listPets()
+    expect(waits).toEqual([300_000])
+  })
+
+  test('is an error after 3 retries', async () => {
+    const { client, sent } = clientOf([refusal(1), refusal(2), refusal(3), refusal(4)])
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 4 })
+    expect(sent.length).toBe(4)
+  })
+
+  test('reads a Retry-After that is a date', async () => {
+    const clock = manualClock(Date.UTC(2030, 0, 1))
+    const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }
+    const { client, waits } = clientOf([new Response('', { status: 429, headers }), json('[]')], { clock })
+    await client.listPets()
+    expect(waits).toEqual([9_000])
+  })
+
+  test('backs off without Retry-After', async () => {
+    const { client, waits } = clientOf([new Response('', { status: 429 }), json('[]')])
+    await client.listPets()
+    expect(waits).toEqual([500])
+  })
+})
+
+describe('a failed request', () => {
+  const fault = () => new TypeError('fetch failed')
+
+  test('backs off exponentially with jitter', async () => {
+    const factors = [1, 0.5, 0]
+    const { client, waits } = clientOf([fault(), unavailable(), fault(), json('[]')], {
+      random: () => factors.shift() ?? Number.NaN,
+    })
+    await client.listPets()
+    expect(waits).toEqual([500, 500, 0])
+  })
+
+  test('backs off by at most maxDelay', async () => {
+    const { client, waits } = clientOf([fault(), fault(), json('[]')], { baseDelay: 400, maxDelay: 600 })
+    await client.listPets()
+    expect(waits).toEqual([400, 600])
+  })
+
+  test('waits as long as the Retry-After of a 503 says', async () => {
+    const { client, waits } = clientOf([unavailable({ 'retry-after': '5' }), json('[]')])
+    await client.listPets()
+    expect(waits).toEqual([5_000])
+  })
+
+  test('is an error at once if Retry-After exceeds maxDelay', async () => {
+    const { client, sent } = clientOf([unavailable({ 'retry-after': '3600' })])
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', retryAfter: 3600 })
+    expect(sent.length).toBe(1)
+  })
+
+  test('is sent again if the body of its response breaks off', async () => {
+    const broken = new ReadableStream({ start: (stream) => stream.error(new TypeError('terminated')) })
+    const { client } = clientOf([new Response(broken), json('[]')])
+    expect((await client.listPets()).pets).toEqual([])
+  })
+
+  test.each([['a network fault', fault()] as const, ['a 503', unavailable({ 'retry-after': '1' })] as const])(
+    'is not sent again if it is a POST after %s',
+    async (_, outcome) => {
+      const { client, sent } = clientOf([outcome, json(PET, 201)])
+      await expect(client.createPet({ name: 'Rex', categoryId: 1n })).rejects.toMatchObject({ name: 'PetStoreError' })
+      expect(sent.length).toBe(1)
+    },
+  )
+
+  test.each([400, 401, 404, 500])('with status %i is not sent again', async (status) => {
+    const { client, sent } = clientOf([new Response('', { status })])
+    await expect(client.listPets()).rejects.toMatchObject({ status })
+    expect(sent.length).toBe(1)
+  })
+
+  test('is not sent again with retry: false', async () => {
+    const { client, sent } = clientOf([refusal(0)], false)
+    await expect(client.listPets()).rejects.toMatchObject({ status: 429 })
+    expect(sent.length).toBe(1)
+  })
+})
+
+describe('signal', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  test('prevents the request if it is already aborted', async () => {
+    const { client, sent } = clientOf([json('[]')])
+    await expect(client.listPets({ signal: AbortSignal.abort('stop') })).rejects.toBe('stop')
+    expect(sent.length).toBe(0)
+  })
+
+  test('ends a wait and leaves no timer', async () => {
+    vi.useFakeTimers()
+    const controller = new AbortController()
+    const fetch = vi.fn(async () => refusal(60))
+    const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch })
+    const listed = client.listPets({ signal: controller.signal })
+    const rejected = expect(listed).rejects.toBe('enough')
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    controller.abort('enough')
+    await rejected
+    expect([vi.getTimerCount(), fetch.mock.calls.length]).toEqual([0, 1])
+  })
+
+  test('ends a request with its reason and no retry', async () => {
+    const controller = new AbortController()
+    const fetch = vi.fn(async (_: string, { signal }: RequestInit) => {
+      controller.abort('enough')
+      throw signal?.reason
+    })
+    const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch })
+    await expect(client.getPet(1n, { signal: controller.signal })).rejects.toBe('enough')
+    expect(fetch).toHaveBeenCalledTimes(1)
+  })
+
+  test('ends an iteration between two pages', async () => {
+    const controller = new AbortController()
+    const { client, sent } = clientOf([json(`[${PET}]`, 200, { 'x-next-cursor': 'c' })])
+    const pets = client.pets({ signal: controller.signal })
+    await pets.next()
+    controller.abort('enough')
+    await expect(pets.next()).rejects.toBe('enough')
+    expect(sent.length).toBe(1)
+  })
+
+  test('does not end a wait that has ended', async () => {
+    vi.useFakeTimers()
+    const responses = [refusal(2), json('[]')]
+    const fetch = async () => responses.shift() ?? json('[]')
+    const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch })
+    const listed = client.listPets({ signal: new AbortController().signal })
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect((await listed).pets).toEqual([])
+  })
+})
+
+describe('options', () => {
+  const create = (options: object) => () =>
+    createPetStoreClient({ baseUrl: 'https://a/v1', apiKey: API_KEY, ...options } as PetStoreClientOptions)
+
+  test.each([
+    ['baseUrl', { baseUrl: '/v1' }],
+    ['baseUrl', { baseUrl: undefined }],
+    ['baseUrl', { baseUrl: 'https://a/v1?x' }],
+    ['baseUrl', { baseUrl: 'https://user:secret@a/v1' }],
+    ['apiKey', { apiKey: undefined }],
+    ['apiKey', { apiKey: '' }],
+    ['fetch', { fetch: 'fetch' }],
+    ['retry', { retry: 3 }],
+    ['retry.maxDelay', { retry: { maxDelay: -1 } }],
+    ['retry.maxRetries', { retry: { maxRetries: 1.5 } }],
+    ['retry.limit', { retry: { limit: 2 } }],
+    ['token', { token: 'x' }],
+  ])('names %s in the error', (name, options) => {
+    expect(create(options)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringMatching(new RegExp(`^option ${name}: `)),
+      }),
+    )
+  })
+
+  test('does not quote a key with a line break', () => {
+    expect(create({ apiKey: 'pet_secret\n' })).toThrow(/^option apiKey: (?!.*secret)/)
+  })
+
+  test('takes a URL object and calls the global fetch of the moment', async () => {
+    const client = createPetStoreClient({ baseUrl: new URL('https://api.example/v1/'), apiKey: API_KEY })
+    const fetch = vi.fn(async () => json('[]'))
+    vi.stubGlobal('fetch', fetch)
+    try {
+      await client.listPets()
+      expect(fetch).toHaveBeenCalledWith('https://api.example/v1/pets', expect.anything())
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { parseJson } from '../../../src/client/index.ts'
+
+test('keeps every digit of an int64', () => {
+  expect(parseJson('[9007199254740993,9223372036854775807,-9223372036854775808,7.0]')).toEqual([
+    9007199254740993n,
+    9223372036854775807n,
+    -9223372036854775808n,
+    7n,
+  ])
+})
+
+test('reads other numbers as number at every depth', () => {
+  expect(parseJson('{"a":1.5,"b":[9223372036854775808,{"c":-1e400}]}')).toEqual({
+    a: 1.5,
+    b: [2 ** 63, { c: Number.NEGATIVE_INFINITY }],
+  })
+})
+
+test('reads bytes in UTF-8', () => {
+  expect(parseJson(new TextEncoder().encode('{"name":"Zoë"}'))).toEqual({ name: 'Zoë' })
+})
+
+test('keeps a member named __proto__ as an ordinary member', () => {
+  const value = parseJson('{"__proto__":{"x":1}}') as object
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  expect('x' in value).toBe(false)
+})
+
+test.each(['{', '{"a":1,"a":1}', ''])('rejects %j with malformed_json', (text) => {
+  expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 'malformed_json' }))
+})
