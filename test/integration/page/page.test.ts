@@ -1,0 +1,233 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { axeFindings, chromiumPath, launchChromium, openPage } from '../../support/chromium.ts'
+import { missing } from '../../support/skips.ts'
+import { startSite } from './site.ts'
+
+const isMissing = missing('Chromium', chromiumPath !== undefined)
+const LOOKS = [
+  [1280, 'light'],
+  [1280, 'dark'],
+  [390, 'light'],
+  [390, 'dark'],
+] as const
+
+let browser: Browser
+beforeAll(async () => {
+  if (!isMissing) browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+
+async function open(url: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
+  const opened = await openPage(browser, url, width, colorScheme)
+  onTestFinished(() => opened.page.context().close())
+  return opened
+}
+
+/** Waits for a row of the table, as its cells with spaces between them. */
+function row(page: Page, text: string): Promise<void> {
+  return page.getByRole('row', { name: text, exact: true }).waitFor()
+}
+
+function names(page: Page): Promise<string[]> {
+  return page.locator('#rows td:nth-child(2)').allTextContents()
+}
+
+function button(page: Page, name: string) {
+  return page.getByRole('button', { name, exact: true })
+}
+
+/** Returns whether the page is wider than the screen. */
+function isTooWide(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
+}
+
+describe.skipIf(isMissing)('the live view', () => {
+  test.each(LOOKS)('lets a visitor do five tasks by clicking (%i px, %s)', async (width, colorScheme) => {
+    const { url } = await startSite()
+    const { page, faults } = await open(url, width, colorScheme)
+    await row(page, '1 Rex 1 available')
+    const findings = await axeFindings(page)
+
+    await page.getByText('Sold', { exact: true }).first().click()
+    await row(page, '8 Pepper 8 sold')
+    expect(await names(page)).toEqual(['Nibbles', 'Pepper'])
+    await page.getByText('All', { exact: true }).click()
+
+    await page.getByLabel('Name', { exact: true }).fill('Tiger')
+    await button(page, 'Add animal').click()
+    await row(page, '9 Tiger New 1 available')
+
+    await button(page, 'Send requests until the limit').click()
+    await page.getByText('The limit is reached').waitFor()
+    await page.getByRole('meter', { name: 'Requests this minute' }).getByText('of 60 left').waitFor()
+    expect(await page.getByRole('meter', { name: 'Requests this minute' }).getAttribute('aria-valuenow')).toBe('0')
+    expect(await page.getByRole('meter', { name: 'Requests today' }).getAttribute('aria-valuenow')).toBe('940')
+    findings.push(...(await axeFindings(page)))
+
+    const response = page.getByRole('region', { name: 'Last response' })
+    await response.getByText('429 Too Many Requests').waitFor()
+    await response.getByText('serves this key again after 60 seconds').waitFor()
+    await response.getByText('"code": "rate_limit_exceeded"').waitFor()
+
+    await button(page, 'Keep sending until the ban').click()
+    await page.getByText('This key is banned').waitFor()
+    await response.getByText('The ban ends after 300 seconds').waitFor()
+    findings.push(...(await axeFindings(page)))
+
+    expect({ findings, faults, isTooWide: await isTooWide(page) }).toEqual({
+      findings: [],
+      faults: [],
+      isTooWide: false,
+    })
+  })
+
+  test('turns the pages', async () => {
+    const { page } = await open((await startSite()).url)
+    await row(page, '1 Rex 1 available')
+    expect(await button(page, 'Previous').isDisabled()).toBe(true)
+    await button(page, 'Next').click()
+    await row(page, '8 Pepper 8 sold')
+    expect(await names(page)).toEqual(['Shelly', 'Ziggy', 'Pepper'])
+    expect(await button(page, 'Next').isDisabled()).toBe(true)
+    await button(page, 'Previous').click()
+    await row(page, '1 Rex 1 available')
+    await page.getByLabel('Per page').selectOption('10')
+    await row(page, '8 Pepper 8 sold')
+  })
+
+  test('shows all digits of an int64', async () => {
+    const { page } = await open((await startSite()).url)
+    await page.getByLabel('Name', { exact: true }).fill('Max')
+    await page.getByLabel('Category id').fill('9223372036854775807')
+    await button(page, 'Add animal').click()
+    await row(page, '9 Max New 9223372036854775807 available')
+  })
+
+  test('shows the message of a request that was refused', async () => {
+    const { page } = await open((await startSite()).url)
+    await page.getByLabel('Name', { exact: true }).fill('Max')
+    await page.getByLabel('Category id').fill('9223372036854775808')
+    await button(page, 'Add animal').click()
+    await page.getByRole('status').getByText('categoryId').waitFor()
+    await page.getByText('400 Bad Request').waitFor()
+  })
+
+  test('never reads a name as HTML', async () => {
+    const { storage, url } = await startSite()
+    await storage.create({ name: '<img src=x onerror=alert(1)>', categoryId: 1n, status: 'pending' })
+    const { page, faults } = await open(url)
+    await page.getByText('Pending', { exact: true }).first().click()
+    await row(page, '9 <img src=x onerror=alert(1)> 1 pending')
+    expect(faults).toEqual([])
+  })
+
+  test('says that there is nothing to show', async () => {
+    const { page } = await open((await startSite()).url)
+    await page.route('**/v1/pets?*', (route) => route.fulfill({ body: '[]' }))
+    await page.getByText('Sold', { exact: true }).first().click()
+    await page.getByText('There are no sold animals.').waitFor()
+  })
+
+  test('says that the server does not respond', async () => {
+    const { close, url } = await startSite()
+    const { page } = await open(url)
+    await row(page, '1 Rex 1 available')
+    await page.route('**/v1/pets?*', (route) => route.abort())
+    await button(page, 'Refresh').click()
+    await page.getByText('The server does not respond.').first().waitFor()
+    expect(await names(page)).toHaveLength(5)
+    await close()
+  })
+
+  test('asks for a key if there is no demo key, and keeps the key in the tab', async () => {
+    const { token, url } = await startSite({ demoKeys: () => [] })
+    const { page, faults } = await open(url)
+    await page.getByText('Enter an API key above to see the animals.').first().waitFor()
+    expect(await page.getByLabel('Demo key').isVisible()).toBe(false)
+    const findings = await axeFindings(page)
+
+    await page.getByLabel('API key', { exact: true }).fill('wrong')
+    await button(page, 'Use key').click()
+    await page.getByText('does not accept this API key').waitFor()
+    await page.getByLabel('API key', { exact: true }).fill(token)
+    await button(page, 'Use key').click()
+    await row(page, '1 Rex 1 available')
+    await page.reload()
+    await row(page, '1 Rex 1 available')
+    const kept = await page.evaluate(() => JSON.stringify([location.href, localStorage, document.cookie]))
+    expect(kept).not.toContain(token)
+    expect({ findings, faults }).toEqual({ findings: [], faults: [] })
+  })
+
+  test('counts down to the end of each window', async () => {
+    const { clock, url } = await startSite()
+    clock.advance(15_000)
+    const page = await browser.newPage()
+    onTestFinished(() => page.close())
+    await page.clock.install({ time: clock.now() })
+    await page.goto(url)
+    await page.clock.pauseAt(clock.now() + 1_000)
+    // Later responses would set the countdown to the clock of the server, which stands still.
+    await page.route('**/usage', (route) => route.abort())
+    const left = async (meter: string) => {
+      const text = await page.locator('.gauge', { hasText: meter }).locator('.gauge-reset').textContent()
+      return text ?? ''
+    }
+    const seconds = async () => Number((await left('This minute')).replace('Resets in 0:', ''))
+    const before = await seconds()
+    expect(before).toBeGreaterThan(40)
+    expect(await left('Today')).toBe('Resets in 11 h 59 min')
+    await page.clock.runFor(5_000)
+    expect(await seconds()).toBe(before - 5)
+    await page.clock.runFor(60_000)
+    expect(await left('This minute')).toBe('Just reset')
+  })
+})
+
+describe.skipIf(isMissing)('the API reference', () => {
+  test.each(LOOKS)('has a console that works with the demo key (%i px, %s)', async (width, colorScheme) => {
+    const { url } = await startSite()
+    const { page, faults } = await open(`${url}/reference`, width, colorScheme)
+    await page.getByRole('heading', { name: 'Pet Store', level: 1 }).waitFor()
+    const findings = await axeFindings(page)
+
+    const operation = page.locator('#operations-pets-listPets')
+    await operation.getByRole('button', { name: 'List animals' }).click()
+    await operation.getByRole('button', { name: 'Execute' }).click()
+    await operation.getByText('"Rex"').first().waitFor()
+    await operation.getByText('x-ratelimit-remaining: 59').waitFor()
+    findings.push(...(await axeFindings(page)))
+
+    const others = page.locator('#operations-pets-createPet, #operations-pets-getPet')
+    for (const other of await others.all()) {
+      await other.locator('.opblock-summary-control').click()
+      await other.getByRole('button', { name: 'Execute' }).click()
+    }
+    await page.getByRole('button', { name: 'Schemas' }).click()
+    await page.locator('#operations-pets-createPet').getByText('Response headers').waitFor()
+    findings.push(...(await axeFindings(page)))
+
+    await page.getByRole('button', { name: 'Authorize' }).click()
+    await page.getByRole('heading', { name: 'Available authorizations' }).waitFor()
+    findings.push(...(await axeFindings(page)))
+
+    expect({ findings, faults, isTooWide: await isTooWide(page) }).toEqual({
+      findings: [],
+      faults: [],
+      isTooWide: false,
+    })
+  })
+
+  test.each(LOOKS)('says what to install if Swagger UI is missing (%i px, %s)', async (width, colorScheme) => {
+    const { url } = await startSite({ swaggerFolder: undefined })
+    const { page, faults } = await open(url, width, colorScheme)
+    await page.getByRole('link', { name: 'API reference' }).click()
+    await page.getByText('npm install swagger-ui-dist').waitFor()
+    expect({ findings: await axeFindings(page), faults, isTooWide: await isTooWide(page) }).toEqual({
+      findings: [],
+      faults: [],
+      isTooWide: false,
+    })
+  })
+})

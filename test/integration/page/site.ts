@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
+import { watchUsage } from '../../../adapters/cli/page/usage.ts'
+import { withSite } from '../../../adapters/cli/site.ts'
+import { serve } from '../../../adapters/hosts/node/index.ts'
+import { createPetStore, memory } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+
+const ANIMALS = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper']
+const STATUSES = ['available', 'available', 'pending', 'sold'] as const
+const openApi = readFileSync(join(import.meta.dirname, 'openapi.json'), 'utf8')
+
+/** Starts a pet store with its page, eight animals and a key of the plan free, on a clock that stands still. */
+export async function startSite(options: Partial<PageOptions> = {}) {
+  const clock = manualClock(Date.UTC(2026, 5, 1, 12))
+  const backEnd = memory({ clock })
+  for (const [index, name] of ANIMALS.entries())
+    await backEnd.storage.create({ name, categoryId: BigInt(index + 1), status: STATUSES[index % 4] })
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const { usageOf, ...watched } = watchUsage(backEnd, clock)
+  const petStore = createPetStore({ ...backEnd, ...watched, clock })
+  const routes = pageRoutes({
+    basePath: petStore.basePath,
+    demoKeys: () => [{ plan: 'free', token }],
+    usageOf,
+    folder: join(import.meta.dirname, '../../../dist/page'),
+    ...options,
+  })
+  const document = () => ({ status: 200, headers: ['Content-Type', 'application/json'], body: openApi })
+  const server = await serve(withSite(petStore, { ...routes, '/openapi.json': document }), { port: 0 })
+  onTestFinished(server.close)
+  return { ...server, ...backEnd, clock, token }
+}
