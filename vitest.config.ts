@@ -11,8 +11,11 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Many tests wait, for servers and for packages from the registry: two at once pay even on a small machine.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // What a developer has set for servers of their own: no test may touch those, or go by how they are reached.
+    // No test may use the settings or the servers of a developer.
     env: {
+      ...Object.fromEntries(
+        Object.keys(process.env).flatMap((name) => (/^(?:PORT$|PETSTORE_)/.test(name) ? [[name, '']] : [])),
+      ),
       PETSTORE_DATA: '',
       PETSTORE_DATABASE_URL: '',
       PETSTORE_REDIS_URL: '',

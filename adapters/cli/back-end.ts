@@ -1,22 +1,20 @@
-import { isPetStoreError } from '../../src/errors.ts'
 import { memory } from '../../src/index.ts'
-import { unusable } from './driver.ts'
+import { type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'
-import type { OpenedBackEnd } from './opened-back-end.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
-/** The flags that say where everything is kept. */
+/** The flags that say where animals and keys are stored. */
 export interface PlaceFlags {
   readonly data?: string
   readonly databaseUrl?: string
 }
 
-/** The flags of a server, which may count elsewhere. */
+/** The flags that say where a server stores animals and keys, and where it counts requests. */
 export interface BackEndFlags extends PlaceFlags {
   readonly redisUrl?: string
 }
 
-/** Opens what the flags of a server name; in memory where they name nothing. */
+/** Opens the back end that the flags name; without flags, in memory. */
 export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   const backEnd = isPersistent(flags) ? await openPlace(flags) : { ...memory(), place: 'memory', close: async () => {} }
   if (flags.redisUrl === undefined) return backEnd
@@ -30,29 +28,25 @@ export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   }
 }
 
-/** Whether anything outlives the command. */
+/** Returns whether animals and keys outlive the command. */
 export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
   return data !== undefined || databaseUrl !== undefined
 }
 
-/** Opens the back end that the flags name, uses it, and closes it. */
+/** Opens the place that the flags name, uses it, and closes it. An error names the place. */
 export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
   const backEnd = await openPlace(flags)
-  return usePlace(backEnd, () => use(backEnd)).finally(backEnd.close)
-}
-
-/** Uses a back end. If it becomes unavailable, the error names the place and the cause. */
-export async function usePlace<T>({ place }: Pick<OpenedBackEnd, 'place'>, use: () => Promise<T>): Promise<T> {
   try {
-    return await use()
-  } catch (error) {
-    throw isPetStoreError(error) && error.code === 'service_unavailable' ? unusable(place, error) : error
+    return await using(backEnd.place, () => use(backEnd))
+  } finally {
+    await backEnd.close()
   }
 }
 
 async function openPlace({ data, databaseUrl }: PlaceFlags): Promise<OpenedBackEnd> {
-  if (data !== undefined && databaseUrl !== undefined) throw new Error('--data and --database-url exclude one another')
+  if (data !== undefined && databaseUrl !== undefined)
+    throw new Error('--data and --database-url exclude each other: give one of them')
   if (databaseUrl !== undefined) return openPostgres(databaseUrl)
   if (data !== undefined) return openSqliteFile(data)
-  throw new Error('say where everything is kept: --data <file> or --database-url <url>')
+  throw new Error('the place of the animals and keys is missing: give --data <file> or --database-url <url>')
 }

@@ -1,5 +1,17 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { isPetStoreError } from '../../src/errors.ts'
+import type { ManagedKeyStore, PetStorage, QuotaStore } from '../../src/index.ts'
+
+/** A back end that is ready. */
+export interface OpenedBackEnd {
+  readonly storage: PetStorage
+  readonly keyStore: ManagedKeyStore
+  readonly quota: QuotaStore
+  /** The name of the place, for messages. It contains no password. */
+  readonly place: string
+  close(): Promise<void>
+}
 
 const NOT_INSTALLED = new Set([
   'ERR_MODULE_NOT_FOUND',
@@ -8,10 +20,10 @@ const NOT_INSTALLED = new Set([
   'ERR_UNSUPPORTED_ESM_URL_SCHEME',
 ])
 
-/** Loads a driver, from beside this package or from the folder that the command runs in; `undefined` where it is in neither. */
+/** Loads a driver that is installed beside this package or in the current folder. Returns `undefined` if it is in neither. */
 export async function loadDriver(name: string): Promise<unknown> {
   const beside = await attempt(() => import(name))
-  // What a runtime brings is in no folder, but a folder may bear its name.
+  // A module of the runtime, such as `node:sqlite`, is in no folder, but a folder may have the same name.
   if (beside !== undefined || name.includes(':')) return beside
   return attempt(() => createRequire(join(process.cwd(), 'petstore'))(name))
 }
@@ -25,21 +37,21 @@ async function attempt(load: () => unknown): Promise<unknown> {
   }
 }
 
-/** Does something with an engine; where that fails, the error says which engine it was, in one line. */
-export async function using<T>(what: string, use: () => T | Promise<T>): Promise<T> {
+/**
+ * Uses an engine.
+ *
+ * @throws {Error} one line with the place of the engine and the cause; an error about an option is passed on as it is
+ */
+export async function using<T>(place: string, use: () => T | Promise<T>): Promise<T> {
   try {
     return await use()
   } catch (error) {
-    throw unusable(what, error)
+    if (isPetStoreError(error) && error.code === 'invalid_option') throw error
+    throw new Error(`cannot use ${place}: ${reason(error)}`)
   }
 }
 
-/** The error of an engine that cannot be used. */
-export function unusable(what: string, error: unknown): Error {
-  return new Error(`cannot use ${what}: ${reason(error)}`)
-}
-
-/** Why an engine cannot be used: what lies deepest says most. */
+/** Returns why an engine failed: the message of the innermost cause, which says most. */
 export function reason(error: unknown): string {
   const { cause, errors, message, code } = error as {
     cause?: unknown

@@ -1,11 +1,17 @@
 import type { QuotaStore } from '../../src/index.ts'
 import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
-import { loadDriver, using } from './driver.ts'
-import type { OpenedBackEnd } from './opened-back-end.ts'
-import { ioRedisOptions, nodeRedisOptions, type Patience } from './redis-options.ts'
+import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
-const PATIENCE: Patience = { connect: 5_000, answer: 15_000 }
+/** How long to wait for an engine, in milliseconds. */
+export interface EngineTimeouts {
+  /** For a connection to open. */
+  readonly connect: number
+  /** For a response. An engine may be gone without closing its connections. */
+  readonly response: number
+}
+
+const TIMEOUTS: EngineTimeouts = { connect: 5_000, response: 15_000 }
 
 interface Events {
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -14,16 +20,16 @@ interface Events {
 type Pool = PostgresClient & Events & { end(): Promise<void> }
 type Pg = { Pool: new (options: object) => Pool }
 
-/** Opens a back end in PostgreSQL, and brings its tables up to date. */
+/** Opens a back end in PostgreSQL, and migrates its tables. */
 export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
   const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
-  if (module === undefined) throw new Error('--database-url needs the driver of PostgreSQL: npm install pg')
+  if (module === undefined) throw new Error('--database-url needs the driver pg: npm install pg')
   const { Pool } = module.default ?? module
   const pool = new Pool({
     connectionString: url,
-    connectionTimeoutMillis: PATIENCE.connect,
-    query_timeout: PATIENCE.answer,
+    connectionTimeoutMillis: TIMEOUTS.connect,
+    query_timeout: TIMEOUTS.response,
   })
   pool.on('error', () => {})
   const close = () => pool.end()
@@ -43,7 +49,7 @@ type IoRedisDriver = { Redis: new (url: string, options: object) => IoRedis }
 type NodeRedis = Events & { connect(): Promise<unknown>; destroy(): void } & RedisClient
 type NodeRedisDriver = { createClient(options: object): NodeRedis }
 
-/** What counts requests in Redis. */
+/** A quota store in Redis that is ready. */
 export interface OpenedQuota {
   readonly quota: QuotaStore
   readonly place: string
@@ -53,7 +59,7 @@ export interface OpenedQuota {
 /** Opens a quota store in Redis. */
 export async function openRedis(url: string): Promise<OpenedQuota> {
   const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
-  const { client, close } = await findRedis(url, place)
+  const { client, close } = await createRedisClient(url, place)
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
   try {
     await using(place, () => Promise.race([client.connect(), failed]))
@@ -65,23 +71,23 @@ export async function openRedis(url: string): Promise<OpenedQuota> {
   }
 }
 
-/** Both are told to give up at once while the engine is away, so that callers get their 503. */
-async function findRedis(
+/** Creates a client of the driver that is installed. */
+async function createRedisClient(
   url: string,
   place: string,
 ): Promise<{ client: IoRedis | NodeRedis; close: () => Promise<void> }> {
   const ioredis = (await loadDriver('ioredis')) as IoRedisDriver | undefined
   if (ioredis !== undefined) {
-    const client = await using(place, () => new ioredis.Redis(url, ioRedisOptions(PATIENCE)))
+    const client = await using(place, () => new ioredis.Redis(url, ioRedisOptions(TIMEOUTS)))
     return { client, close: async () => client.disconnect() }
   }
   const nodeRedis = (await loadDriver('redis')) as NodeRedisDriver | undefined
-  if (nodeRedis === undefined) throw new Error('--redis-url needs a driver of Redis: npm install ioredis')
-  const client = await using(place, () => nodeRedis.createClient(nodeRedisOptions(url, PATIENCE)))
+  if (nodeRedis === undefined) throw new Error('--redis-url needs the driver ioredis or redis: npm install ioredis')
+  const client = await using(place, () => nodeRedis.createClient(nodeRedisOptions(url, TIMEOUTS)))
   return { client, close: async () => client.destroy() }
 }
 
-/** Drivers connect anew by themselves, and tell of each failure: it is printed where it differs from the last. */
+/** Prints connection errors. Drivers reconnect by themselves and report each failure, so a repeated message is left out. */
 function reportErrors(place: string, client: Events): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
@@ -90,11 +96,33 @@ function reportErrors(place: string, client: Events): void {
   })
 }
 
-/** What of a URL may be shown: it may hold a password. */
+/** Returns the host and the path of a URL. The rest may contain a password. */
 function placeOf(url: string, flag: string, protocol: RegExp, example: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
     throw new Error(`${flag}: expected a URL such as ${example}`)
-  if (parsed.pathname.includes('@')) throw new Error(`${flag}: a "/" in a name or a password is written %2F`)
+  if (parsed.pathname.includes('@')) throw new Error(`${flag}: write a "/" in a user name or password as %2F`)
   return `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`
+}
+
+/**
+ * Returns the options of ioredis. Commands fail at once while Redis is away, so that clients get 503 without waiting. They are
+ * not retried: a request whose reply was lost has been counted already.
+ */
+export function ioRedisOptions({ connect, response }: EngineTimeouts) {
+  return {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: connect,
+    socketTimeout: response,
+    retryStrategy: (attempts: number) => Math.min(attempts * 50, 500),
+  }
+}
+
+/** Returns the options of node-redis. Without a `reconnectStrategy`, it does not reconnect after a `socketTimeout`. */
+export function nodeRedisOptions(url: string, { connect, response }: EngineTimeouts) {
+  const reconnectStrategy = (attempts: number) => Math.min(2 ** attempts * 50, 2_000)
+  const socket = { connectTimeout: connect, socketTimeout: response, reconnectStrategy }
+  return { url, disableOfflineQueue: true, pingInterval: response / 3, socket }
 }

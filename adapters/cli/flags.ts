@@ -1,10 +1,30 @@
-import type { PlanLimits } from '../../src/index.ts'
-
-/** The plans of the contract, whose limits a server knows; those of the last stand on its keys. */
-export const contractPlans: readonly string[] = ['free', 'pro', 'business', 'enterprise']
+import type { CorsOptions, PlanLimits } from '../../src/index.ts'
+import type { TrustProxy } from '../hosts/node/index.ts'
 
 /** Limits by plan, as the flag `--plan-limits` gives them. */
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
+
+/** Returns the plans that a server knows: those of the interface, and those of `--plan-limits`. */
+export function knownPlans(planLimits: PlanLimitsByName): string[] {
+  return [...new Set(['free', 'pro', 'business', 'enterprise', ...Object.keys(planLimits)])]
+}
+
+/** The limits of demo keys and fixed keys of the plan `enterprise`. */
+const ENTERPRISE = { perMinute: 10_000, perDay: 1_000_000 }
+
+/** Returns the limits to set on a demo key or a fixed key; `undefined` for those of its plan. */
+export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimits | undefined {
+  return planLimits[plan] ?? (plan === 'enterprise' ? ENTERPRISE : undefined)
+}
+
+/** A format of the log. */
+export type LogFormat = 'text' | 'json'
+
+/** A fixed key, as the flag `--key` gives it. */
+export interface FixedKey {
+  readonly plan: string
+  readonly token: string
+}
 
 /** Reads a TCP port. */
 export function parsePort(text: string): number {
@@ -20,26 +40,65 @@ export function parseWholeNumber(text: string): number {
   return number
 }
 
-/** Reads how many demo animals to add: a slip of the finger must not fill the memory. */
+/** Reads a number of demo animals. A limit keeps a typing error from filling the memory. */
 export function parseSeed(text: string): number {
   const count = parseWholeNumber(text)
   if (count > 1_000_000) throw new Error('Expected a whole number of at most 1000000.')
   return count
 }
 
-/** Reads an address to listen on. Node takes an empty one, as an unset variable gives it, for every address there is. */
+/** Reads an address to listen on. Node takes an empty address, as an unset variable gives it, for every address. */
 export function parseHost(text: string): string {
   if (text.trim() === '') throw new Error('Expected an address or a name.')
   return text
 }
 
-/** Reads the name of a file. SQLite takes an empty one, as an unset variable gives it, for a file that it throws away; drivers differ on URIs. */
+/** Reads the name of a file. SQLite takes an empty name for a temporary file, and drivers differ on URIs. */
 export function parseFile(text: string): string {
   if (text.trim() === '' || /^(?::memory:$|file:)/.test(text)) throw new Error('Expected the name of a file.')
   return text
 }
 
-/** Reads `free=10/100`, or several of these separated by commas, and adds them to what was read before. */
+/** Reads the origins of `--cors`: a list with commas, or `*` for every origin. */
+export function parseOrigins(text: string): boolean | CorsOptions {
+  if (text === '*' || text === 'true' || text === '1') return true
+  if (text === 'false' || text === '0') return false
+  return { origins: splitList(text) }
+}
+
+/** Reads `--trust-proxy`: a number of proxies, or a list of addresses and CIDR ranges with commas. */
+export function parseTrustProxy(text: string): TrustProxy {
+  if (text === 'false') return false
+  return /^\d{1,3}$/.test(text) ? Number(text) : splitList(text)
+}
+
+/** Reads the format of the log. */
+export function parseLogFormat(text: string): LogFormat {
+  if (text === 'true' || text === '1') return 'text'
+  if (text !== 'text' && text !== 'json') throw new Error('Expected text or json.')
+  return text
+}
+
+/** Reads `pro=my-token`, or several of these with commas, and adds them to the previous ones. */
+export function parseKeys(text: string, previous: readonly FixedKey[] = []): readonly FixedKey[] {
+  const keys = splitList(text).map((part) => {
+    // A token68 (RFC 9110, section 11.2), as it must fit into an Authorization header.
+    const [, plan, token] = /^([^=]+)=([\w\-.~+/]+=*)$/.exec(part) ?? []
+    // The part itself may be a token, so the message does not repeat it.
+    if (plan === undefined || token === undefined)
+      throw new Error('Expected plan=token with a token of letters, digits and -._~+/, such as pro=my-token.')
+    return { plan, token }
+  })
+  const all = [...previous, ...keys]
+  if (new Set(all.map(({ token }) => token)).size < all.length) throw new Error('Expected each token once.')
+  return all
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map((part) => part.trim())
+}
+
+/** Reads `free=10/100`, or several of these with commas, and adds them to the previous ones. */
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   const entries = text.split(',').map((part) => {
     const [, plan, perMinute, perDay] = /^([^=]+)=(\d{1,15})\/(\d{1,15})$/.exec(part) ?? []
@@ -52,7 +111,7 @@ export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanL
   return { ...previous, ...Object.fromEntries(entries) }
 }
 
-/** Reads `10/100`: the limits of one key. */
+/** Reads the limits of one key, such as `10/100`. */
 export function parseLimits(text: string): PlanLimits {
   const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
   const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
@@ -62,15 +121,16 @@ export function parseLimits(text: string): PlanLimits {
   return limits
 }
 
-/** Reads an instant, in milliseconds since the Unix epoch. */
-export function parseInstant(text: string): number {
+/** Reads the end of a key, in milliseconds since the Unix epoch. */
+export function parseExpiry(text: string, now = Date.now()): number {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.exec(text) ?? []
   const time = isDay(day) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) throw new Error('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
+  if (time <= now) throw new Error('Expected a date in the future: the key would be refused from the start.')
   return time
 }
 
-/** Whether there is such a day: what is none, as 30 February, is counted on into the next month. */
+/** Returns whether a day exists. `Date.parse` takes 30 February for 1 or 2 March. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)

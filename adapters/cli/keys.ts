@@ -1,33 +1,50 @@
 import type { ApiKey, PlanLimits } from '../../src/index.ts'
 import { type PlaceFlags, withPlace } from './back-end.ts'
 import { reason } from './driver.ts'
-import { contractPlans } from './flags.ts'
-import { print } from './print.ts'
+import { knownPlans, type PlanLimitsByName } from './flags.ts'
+import { print, printable } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
 /** The flags of `petstore keys issue`. */
 export interface IssueFlags extends PlaceFlags {
   readonly plan: string
+  readonly planLimits: PlanLimitsByName
   readonly account?: string
   readonly label?: string
   readonly limits?: PlanLimits
   readonly expires?: number
 }
 
-/** Prints the token alone to standard output, so that a script can take it, and what else there is to say to the other. */
-export async function runIssue({ plan, account, label, limits, expires, ...place }: IssueFlags): Promise<void> {
-  await withPlace(place, async ({ keyStore }) => {
+/** Runs `petstore keys issue`. Standard output gets only the token, for scripts; standard error gets the rest. */
+export async function runIssue(flags: IssueFlags): Promise<void> {
+  const { plan, planLimits, account, label, limits, expires, ...place } = flags
+  requirePlan(plan, planLimits, limits)
+  const failure = await withPlace(place, async ({ keyStore }) => {
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
-    if (limits === undefined && !contractPlans.includes(plan))
-      console.error(`A server must be told what the plan ${printable(plan)} allows, with --plan-limits.`)
-    console.error(`Issued ${key.id} on the plan ${printable(plan)}. This is the only time that its token is shown:`)
+    console.error(`Issued ${key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)
     try {
       await print(token)
     } catch (error) {
       await keyStore.revoke(key.id)
-      throw new Error(`the token could not be written, so the key is revoked: ${reason(error)}`)
+      return error
     }
   })
+  if (failure !== undefined)
+    throw new Error(`the token could not be printed, so its key was revoked: ${reason(failure)}`)
+}
+
+/** Refuses a plan whose limits no server knows: each request with such a key would be a 500. */
+function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLimits | undefined): void {
+  if (limits !== undefined) return
+  if (plan === 'enterprise')
+    throw new Error(
+      '--limits: expected the limits that were agreed for this key of the plan enterprise, such as --limits 10/100',
+    )
+  const plans = knownPlans(planLimits)
+  if (!plans.includes(plan))
+    throw new Error(
+      `--plan: expected one of ${plans.map(printable).join(', ')}, received ${printable(plan)}; a key of another plan needs --limits 10/100, or --plan-limits as the server has it`,
+    )
 }
 
 /** The flags of `petstore keys list`. */
@@ -35,50 +52,42 @@ export interface ListFlags extends PlaceFlags {
   readonly json?: true
 }
 
-/** Prints every key ever issued. */
+/** Runs `petstore keys list`: prints every key ever issued. */
 export async function runList({ json, ...place }: ListFlags): Promise<void> {
   if (place.data !== undefined) requireFile(place.data)
-  await withPlace(place, async ({ keyStore }) => {
-    const keys = await keyStore.list()
-    if (json) await print(JSON.stringify(keys, null, 2))
-    else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
-  })
+  const keys = await withPlace(place, ({ keyStore }) => keyStore.list())
+  if (json) await print(JSON.stringify(keys, null, 2))
+  else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
 }
 
-/** Revokes one key. */
+/** Runs `petstore keys revoke`. */
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
-  // A token that has leaked is not to be printed once more, and no store knows it.
+  // The message does not repeat the token, which must not get into a log.
   if (id.startsWith('pet_'))
-    throw new Error('a token was given: expected the id of the key, as petstore keys list shows it')
+    throw new Error('expected the id of the key, as petstore keys list shows it; received a token')
   if (place.data !== undefined) requireFile(place.data)
-  await withPlace(place, async ({ keyStore }) => {
-    if (!(await keyStore.revoke(id))) throw new Error(`there is no live key ${printable(id)}`)
-    console.log(`Revoked ${id}. Servers that run refuse it within 30 seconds.`)
-  })
+  const isRevoked = await withPlace(place, ({ keyStore }) => keyStore.revoke(id))
+  if (!isRevoked) throw new Error(`there is no valid key ${printable(id)}`)
+  console.log(`Revoked ${id}. Running servers refuse it within 30 seconds.`)
 }
 
 const HEADINGS = ['ID', 'STATE', 'PLAN', 'LIMITS', 'ACCOUNT', 'ISSUED', 'EXPIRES', 'LABEL']
 
 function toRow(key: ApiKey): string[] {
   const { id, plan, limits, account = '-', createdAt, expiresAt, label = '' } = key
-  const agreed = limits === undefined ? '-' : `${limits.perMinute}/${limits.perDay}`
-  return [id, stateOf(key), plan, agreed, account, instant(createdAt), instant(expiresAt), label].map(printable)
+  const ownLimits = limits === undefined ? '-' : `${limits.perMinute}/${limits.perDay}`
+  return [id, stateOf(key), plan, ownLimits, account, instant(createdAt), instant(expiresAt), label].map(printable)
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiKey): string {
   if (revokedAt !== undefined) return 'revoked'
-  return expiresAt !== undefined && expiresAt <= Date.now() ? 'expired' : 'live'
+  return expiresAt !== undefined && expiresAt <= Date.now() ? 'expired' : 'valid'
 }
 
 function instant(time: number | undefined): string {
   if (time === undefined) return '-'
   const date = new Date(time)
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 16)
-}
-
-/** What was stored may hold characters that steer a terminal. */
-function printable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }
 
 function table(rows: readonly string[][]): string {

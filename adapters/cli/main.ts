@@ -1,87 +1,132 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { fail } from './fail.ts'
 import {
+  parseExpiry,
   parseFile,
   parseHost,
-  parseInstant,
+  parseKeys,
   parseLimits,
+  parseLogFormat,
+  parseOrigins,
   parsePlanLimits,
   parsePort,
   parseSeed,
+  parseTrustProxy,
   parseWholeNumber,
 } from './flags.ts'
 import { runIssue, runList, runRevoke } from './keys.ts'
-import { survivePipes } from './print.ts'
+import { fail, survivePipes } from './output.ts'
 import { runSeed } from './seed.ts'
 import { runServe } from './serve.ts'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
-// A variable that is empty, as a file of settings may leave it, is as good as none.
-for (const name of ['PETSTORE_DATA', 'PETSTORE_DATABASE_URL', 'PETSTORE_REDIS_URL'])
-  if (process.env[name] === '') delete process.env[name]
-
 survivePipes()
-// A file that the command creates holds customers and what their tokens hash to: it is nobody else's to read.
+// The files of a database hold customers and the hashes of their tokens, so other users get no rights to them.
 process.umask(process.umask(0o077) | 0o007)
-
-const program = new Command('petstore')
-  .description('A complete pet store API.')
-  .version(version)
-  .exitOverride()
-  .configureOutput({ outputError: () => {} })
-
-placed(program.command('serve'))
-  .description('start the API on this machine: in memory, or in a file or a database that outlives it')
-  .addOption(new Option('--redis-url <url>', 'count requests in Redis').env('PETSTORE_REDIS_URL'))
-  .option('-p, --port <number>', 'port to listen on; 0 for any that is free', asArgument(parsePort), 3000)
-  .option('--host <address>', 'address to listen on', asArgument(parseHost), '127.0.0.1')
-  .option('--base-path <path>', 'path under which clients see the API', '/v1')
-  .option(
-    '--seed <number>',
-    'how many demo animals an empty store gets (default: 8, with --database-url 0)',
-    asArgument(parseSeed),
-  )
-  .addOption(
-    new Option('--plan-limits <plan=minute/day...>', 'limits of a plan, such as free=10/100; may be repeated')
-      .argParser(asArgument(parsePlanLimits))
-      .default({}, 'those of the plans'),
-  )
-  .option('--log', 'print a line for each request')
-  .action(runServe)
-
-const keys = program.command('keys').description('issue, list and revoke API keys')
-placed(keys.command('issue'))
-  .description('issue a key, and print its token')
-  .requiredOption('--plan <plan>', 'free, pro, business, enterprise (with --limits), or a plan of your own')
-  .option('--account <name>', 'keys with the same account share one allowance')
-  .option('--label <text>', 'a note for whoever reads the list of keys')
-  .option('--limits <minute/day>', 'limits of this key alone, such as 10/100', asArgument(parseLimits))
-  .option('--expires <date>', 'from when on the key is refused, such as 2030-01-31', asArgument(parseInstant))
-  .action(runIssue)
-placed(keys.command('list'))
-  .description('list every key ever issued; tokens are kept nowhere')
-  .option('--json', 'print JSON')
-  .action(runList)
-placed(keys.command('revoke'))
-  .description('revoke a key')
-  .argument('<id>', 'the id of the key, such as key_…, as list shows it')
-  .action(runRevoke)
-
-placed(program.command('seed'))
-  .description('fill a catalogue with demo animals; one that was broken off is taken up where it stopped')
-  .requiredOption('--count <number>', 'how many animals there are to be in all', asArgument(parseWholeNumber))
-  .action(runSeed)
+// Many hosting services set PORT.
+if (!process.env.PETSTORE_PORT && process.env.PORT) process.env.PETSTORE_PORT = process.env.PORT
 
 try {
-  await program.parseAsync()
+  await createProgram().parseAsync()
 } catch (error) {
   fail(error)
 }
 
-/** Lets commander name the flag that a wrong value was given to. */
+function createProgram(): Command {
+  const program = new Command('petstore')
+    .description('A complete pet store API.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+
+  withPlace(program.command('serve'))
+    .description('start the API on this machine: in memory, in a SQLite file or in PostgreSQL')
+    .addOption(flag('--redis-url <url>', 'count requests in Redis'))
+    .addOption(
+      flag('-p, --port <number>', 'port to listen on, 0 for any free port; PORT works too', parsePort).default(3000),
+    )
+    .addOption(flag('--host <address>', 'address to listen on', parseHost).default('127.0.0.1'))
+    .addOption(flag('--base-path <path>', 'path under which clients see the API').default('/v1'))
+    .addOption(flag('--public-url <url>', 'public address, for absolute links'))
+    .addOption(
+      flag(
+        '--cors [origins]',
+        'let web pages call the API: of all origins, or of a list with commas',
+        parseOrigins,
+      ).preset('*'),
+    )
+    .addOption(
+      flag(
+        '--trust-proxy <proxies>',
+        'number of proxies in front, or their addresses and CIDR ranges with commas',
+        parseTrustProxy,
+      ),
+    )
+    .addOption(flag('--body-limit <bytes>', 'largest request body (default: 65536)', parseWholeNumber))
+    .addOption(planLimits())
+    .addOption(flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', parseKeys))
+    .addOption(flag('--insecure-keys', 'allow --key on an address that other machines reach'))
+    .addOption(flag('--demo', 'add demo animals and keys to an empty file or database (in memory: always)'))
+    .addOption(
+      flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', parseSeed),
+    )
+    .addOption(flag('--log [format]', 'print a line for each request: text or json', parseLogFormat).preset('text'))
+    .addOption(flag('--json', 'print the addresses and demo keys as one line of JSON'))
+    .action(runServe)
+
+  const keys = program.command('keys').description('issue, list and revoke API keys')
+  withPlace(keys.command('issue'))
+    .description('issue a key, and print its token')
+    .requiredOption('--plan <plan>', 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits')
+    .option('--account <name>', 'keys with the same account share one allowance')
+    .option('--label <text>', 'note for the list of keys')
+    .option('--limits <minute/day>', 'limits of this key alone, such as 10/100', asArgument(parseLimits))
+    .option(
+      '--expires <date>',
+      'when the key expires, such as 2030-01-31',
+      asArgument((text) => parseExpiry(text)),
+    )
+    .addOption(planLimits())
+    .action(runIssue)
+  withPlace(keys.command('list'))
+    .description('list every key ever issued, without tokens')
+    .option('--json', 'print JSON')
+    .action(runList)
+  withPlace(keys.command('revoke'))
+    .description('revoke a key')
+    .argument('<id>', 'id of the key, such as key_…, as list shows it')
+    .action(runRevoke)
+
+  withPlace(program.command('seed'))
+    .description('fill a catalogue with demo animals; an interrupted seed continues where it stopped')
+    .requiredOption('--count <number>', 'total number of animals', asArgument(parseWholeNumber))
+    .action(runSeed)
+  return program
+}
+
+/**
+ * Creates an option with an environment variable: PETSTORE_PUBLIC_URL for `--public-url`. A variable does not show a password
+ * in the list of processes, as a flag does.
+ */
+function flag(flags: string, description: string, parse?: (text: string, previous: never) => unknown): Option {
+  const option = new Option(flags, description)
+  const variable = `PETSTORE_${option.name().toUpperCase().replaceAll('-', '_')}`
+  const value = process.env[variable]
+  // Commander takes any value of the variable of a flag without argument for true.
+  const isOff = option.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
+  if (value === '' || isOff) delete process.env[variable]
+  if (parse) option.argParser(asArgument(parse as (text: string, previous: unknown) => unknown))
+  return option.env(variable)
+}
+
+function planLimits(): Option {
+  const description = 'limits of a plan, such as free=10/100; may be repeated'
+  return flag('--plan-limits <plan=minute/day...>', description, parsePlanLimits).default({}, 'those of the plans')
+}
+
+/** Converts the error of a parser, so that commander names the flag. */
 function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, previous: T) => T {
   return (text, previous) => {
     try {
@@ -92,22 +137,16 @@ function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, 
   }
 }
 
-/** Adds the flags that say where everything is kept. A password in a variable is not in the list of processes. */
-function placed(command: Command): Command {
+/** Adds the flags that say where animals and keys are stored. */
+function withPlace(command: Command): Command {
   return command
-    .addOption(
-      new Option('--data <file>', 'keep everything in this SQLite file')
-        .env('PETSTORE_DATA')
-        .argParser(asArgument(parseFile)),
-    )
-    .addOption(
-      new Option('--database-url <url>', 'keep everything in this PostgreSQL database').env('PETSTORE_DATABASE_URL'),
-    )
-    .hook('preAction', (_, action) => preferGiven(action, 'data', 'databaseUrl'))
+    .addOption(flag('--data <file>', 'store everything in this SQLite file', parseFile))
+    .addOption(flag('--database-url <url>', 'store everything in this PostgreSQL database'))
+    .hook('preAction', (_, action) => preferTyped(action, 'data', 'databaseUrl'))
 }
 
-/** Of two flags that exclude one another, the one that was typed stands in for the one that a variable gives. */
-function preferGiven(command: Command, ...names: readonly string[]): void {
+/** Of two flags that exclude each other, one on the command line replaces one from an environment variable. */
+function preferTyped(command: Command, ...names: readonly string[]): void {
   const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
   if (!names.some(isTyped)) return
   for (const name of names) if (!isTyped(name)) command.setOptionValue(name, undefined)

@@ -1,131 +1,277 @@
 import { isPetStoreError } from '../../src/errors.ts'
 import {
+  type ApiRequest,
   type BackEnd,
+  type CorsOptions,
   createPetStore,
   type ErrorReport,
   type IssuedKey,
   type PetStore,
   type ResponseReport,
 } from '../../src/index.ts'
-import { serve } from '../hosts/node/index.ts'
-import { type BackEndFlags, isPersistent, openBackEnd, usePlace } from './back-end.ts'
-import { closeOnSignal } from './closing.ts'
-import { reason } from './driver.ts'
-import { type Furnished, type FurnishFlags, furnish } from './furnish.ts'
-import type { OpenedBackEnd } from './opened-back-end.ts'
+import { serve, type TrustProxy } from '../hosts/node/index.ts'
+import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
+import { addDemoPets, issueDemoKeys, leaveTimeForOthers } from './demo-data.ts'
+import { type OpenedBackEnd, reason, using } from './driver.ts'
+import { fixedKeys, withKnownKeys } from './fixed-keys.ts'
+import { type FixedKey, knownPlans, type LogFormat, type PlanLimitsByName } from './flags.ts'
+import { fail, printable, shellWord } from './output.ts'
 import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
-import { withSite } from './site.ts'
+import { operatingRoutes, readyCheck, withSite } from './site.ts'
 import { requireWritable } from './sqlite-file.ts'
 
 /** The flags of `petstore serve`. */
-export interface ServeFlags extends BackEndFlags, FurnishFlags {
+export interface ServeFlags extends BackEndFlags {
   readonly port: number
   readonly host: string
   readonly basePath: string
-  readonly log?: true
+  readonly publicUrl?: string
+  readonly cors?: boolean | CorsOptions
+  readonly trustProxy?: TrustProxy
+  readonly bodyLimit?: number
+  readonly planLimits: PlanLimitsByName
+  readonly key?: readonly FixedKey[]
+  readonly insecureKeys?: true
+  readonly demo?: true
+  readonly seed?: number
+  readonly log?: LogFormat
+  readonly json?: true
 }
 
-/** Runs `petstore serve` until it is told to stop. */
+/** How long running requests may take to finish when the server closes, in milliseconds. */
+const CLOSE_TIMEOUT = 10_000
+
+/** Runs `petstore serve` until a signal ends it. */
 export async function runServe(flags: ServeFlags): Promise<void> {
+  checkFixedKeys(flags)
   if (flags.data !== undefined) requireWritable(flags.data)
-  const backEnd = await openBackEnd(flags)
+  const opened = await openBackEnd(flags)
+  const known = fixedKeys(flags.key ?? [], flags.planLimits)
+  const backEnd = { ...opened, keyStore: withKnownKeys(opened.keyStore, known) }
   try {
-    await usePlace(backEnd, () => run(backEnd, flags))
+    await run(backEnd, flags)
   } catch (error) {
     await backEnd.close()
     throw error
   }
 }
 
+/** A fixed token stands in files and shell histories, so only this machine may use it. */
+function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
+  const plans = knownPlans(planLimits)
+  const unknown = key.find(({ plan }) => !plans.includes(plan))?.plan
+  if (unknown !== undefined)
+    throw new Error(
+      `--key: expected one of the plans ${plans.map(printable).join(', ')}, received ${printable(unknown)}; --plan-limits adds plans`,
+    )
+  if (key.length > 0 && !insecureKeys && !isLoopback(host))
+    throw new Error(
+      `--key: expected a loopback --host such as 127.0.0.1, received ${printable(host)}; --insecure-keys allows fixed keys there`,
+    )
+}
+
 async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
-  const { usageOf, ...watched } = watchUsage(backEnd, Date)
-  const petStore = createStore({ ...backEnd, ...watched }, flags)
+  const { usageOf, ...ports } = watchUsage(backEnd, Date)
+  const petStore = createStore({ ...backEnd, ...ports }, flags)
   let demoKeys: readonly DemoKey[] = []
-  const site = withSite(petStore, pageRoutes({ basePath: petStore.basePath, demoKeys: () => demoKeys, usageOf }))
-  // A server that cannot listen must not have issued keys that nobody was shown.
-  const server = await serve(site, { port: flags.port, host: flags.host })
-  const ending = closeOnSignal(server.close, async () => {
-    await furnishing.catch(() => {})
+  const site = withSite(petStore, {
+    ...operatingRoutes(readyCheck(backEnd)),
+    ...pageRoutes({ basePath: petStore.basePath, demoKeys: () => demoKeys, usageOf }),
+  })
+  const { running, ...watched } = watchRequests(site)
+  // Demo keys are issued only when the server listens: otherwise nobody would see them.
+  const { port, host, trustProxy } = flags
+  const server = await serve(watched, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
+  const closing = closeOnSignal(running, server.close, async () => {
+    await adding.catch(() => {})
     await backEnd.close()
   })
-  const furnishing = furnish(backEnd, flags, ending)
+  const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
-    const furnished = await furnishing
-    if (!isPersistent(flags) && isLoopback(flags.host))
-      demoKeys = furnished.keys.map(({ key, token }) => ({ plan: key.plan, token }))
-    if (!ending.aborted) console.log(welcome(server.url + petStore.basePath, backEnd.place, furnished, flags))
+    const added = await adding
+    if (closing.aborted) return
+    if (!isPersistent(flags) && isLoopback(host))
+      demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
+    const url = server.url + petStore.basePath
+    console.log(flags.json ? startReport(url, backEnd.place, added) : welcome(url, backEnd.place, added, flags))
   } catch (error) {
     await server.close()
-    // Whoever has ended it does not want to hear what was broken off.
-    if (!ending.aborted) throw error
+    // After a signal, an interrupted start is no error.
+    if (!closing.aborted) throw error
   }
 }
 
 function createStore({ storage, keyStore, quota }: BackEnd, flags: ServeFlags): PetStore {
+  const { basePath, publicUrl, cors, bodyLimit, planLimits, log } = flags
   return createPetStore({
     storage,
     keyStore,
     quota,
-    basePath: flags.basePath,
-    plans: flags.planLimits,
-    onError: logFault,
-    onResponse: flags.log && logRequest,
+    basePath,
+    publicUrl,
+    cors,
+    bodyLimit,
+    plans: planLimits,
+    onError: log === 'json' ? logFaultAsJson : logFault,
+    onResponse: log && (log === 'json' ? logResponseAsJson : logResponse),
   })
 }
 
-function welcome(address: string, place: string, { animals, keys }: Furnished, flags: ServeFlags): string {
-  const kept = isPersistent(flags) ? `kept in ${place}` : `with ${animals} animals, in ${place}: gone when this ends`
-  const added = isPersistent(flags) && animals > 0 ? [`${animals} demo animals were added.`] : []
+/** Keeps the set of running requests. */
+function watchRequests(petStore: PetStore): PetStore & { readonly running: ReadonlySet<ApiRequest> } {
+  const running = new Set<ApiRequest>()
+  const handle: PetStore['handle'] = async (request) => {
+    running.add(request)
+    try {
+      return await petStore.handle(request)
+    } finally {
+      running.delete(request)
+    }
+  }
+  return { ...petStore, handle, running }
+}
+
+/** How long the back end may take to close, in milliseconds. An engine that hangs never closes its connections. */
+const BACK_END_CLOSE_TIMEOUT = 2_000
+
+/**
+ * On the first signal, lets running requests finish and closes the back end. A second signal ends the process at once.
+ *
+ * @returns a signal that aborts when closing begins
+ */
+function closeOnSignal(
+  running: ReadonlySet<ApiRequest>,
+  closeServer: () => Promise<void>,
+  closeBackEnd: () => Promise<void>,
+): AbortSignal {
+  const controller = new AbortController()
+  const close = async () => {
+    await closeServer()
+    setTimeout(() => process.exit(), BACK_END_CLOSE_TIMEOUT).unref()
+    await closeBackEnd()
+  }
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(1)
+    console.error(`\n${closingMessage([...running])}`)
+    controller.abort()
+    close().catch(fail)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
+  return controller.signal
+}
+
+/** Returns what the server waits for while it closes, and for how long. */
+export function closingMessage(running: readonly Pick<ApiRequest, 'method' | 'target'>[]): string {
+  const [first, ...others] = running
+  if (first === undefined) return 'Closing.'
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  const request = `${first.method} ${oneLine(first.target)}`
+  return `Closing: waiting up to ${CLOSE_TIMEOUT / 1_000} seconds for ${request}${more} to finish. Ctrl-C again ends it at once.`
+}
+
+/** The number of demo animals of an empty store. */
+const DEMO_ANIMALS = 8
+
+/** The demo data that a server has added when it started. */
+interface AddedData {
+  readonly animals: number
+  readonly keys: readonly IssuedKey[]
+  /** Whether there was a key before. */
+  readonly hasKeys: boolean
+}
+
+/**
+ * Adds demo animals and keys to an empty store: always in memory, elsewhere only with `--demo` or, for animals, `--seed`.
+ *
+ * @param closing - stops adding, and revokes the new keys, since nobody will see them
+ */
+export async function addDemoData(
+  { storage, keyStore }: Pick<OpenedBackEnd, 'storage' | 'keyStore'>,
+  flags: Pick<ServeFlags, 'data' | 'databaseUrl' | 'demo' | 'seed' | 'planLimits' | 'key'>,
+  closing: AbortSignal,
+): Promise<AddedData> {
+  const isWanted = flags.demo || !isPersistent(flags)
+  const animals = flags.seed ?? (isWanted ? DEMO_ANIMALS : 0)
+  const isEmpty = animals > 0 && (await storage.list({ limit: 1 })).length === 0
+  const pause = isPersistent(flags) ? leaveTimeForOthers : undefined
+  if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, ...(pause && { pause }) })
+  const hasKeys = (await keyStore.list()).length > 0
+  const keys = isWanted && !hasKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
+  if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))
+  return { animals: isEmpty ? animals : 0, keys, hasKeys }
+}
+
+/** Returns one line of JSON for the program that has started the server. */
+function startReport(url: string, place: string, { animals, keys }: AddedData): string {
+  const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
+  return JSON.stringify({ url, place, animals, keys: tokens })
+}
+
+function welcome(url: string, place: string, added: AddedData, flags: ServeFlags): string {
+  const { animals } = added
+  const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place}: gone when it ends`
+  const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
   return [
-    `Pet store on ${address}, ${kept}.`,
-    ...added,
+    `Pet store on ${url}, ${kept}.`,
+    ...addedAnimals,
     '',
-    ...aboutKeys(address, keys, flags),
+    ...aboutKeys(url, added, flags),
     '',
     'Ctrl-C ends it.',
   ].join('\n')
 }
 
-function aboutKeys(address: string, keys: readonly IssuedKey[], { data }: ServeFlags): string[] {
+function aboutKeys(url: string, { keys, hasKeys }: AddedData, flags: ServeFlags): string[] {
+  const { data, databaseUrl, key: fixed = [] } = flags
   const [first] = keys
-  const pets = `${address}/pets`
-  const place = data === undefined ? '--database-url <url>' : `--data ${asWord(data)}`
-  if (first === undefined) return [`API keys: petstore keys list ${place}, petstore keys issue ${place} --plan pro`]
-  const width = Math.max(...keys.map(({ key }) => key.plan.length))
-  return [
-    'API keys, one for each plan:',
-    ...keys.map(({ key, token }) => `  ${key.plan.padEnd(width)}  ${token}`),
-    ...(data === undefined ? [] : ['This is the only time that they are shown.']),
-    '',
-    'Try it:',
-    `  curl -i -H 'Authorization: Bearer ${first.token}' ${quoted(`${pets}?limit=2`)}`,
-    `  curl -i -H 'Authorization: Bearer ${first.token}' -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${quoted(pets)}`,
-  ]
+  const place = data === undefined ? '--database-url <url>' : `--data ${shellWord(data)}`
+  const commands = [`  petstore keys issue ${place} --plan pro`, ...(hasKeys ? [`  petstore keys list ${place}`] : [])]
+  if (first !== undefined) {
+    const width = Math.max(...keys.map(({ key }) => key.plan.length))
+    const pets = `${url}/pets`
+    const header = `-H 'Authorization: Bearer ${first.token}'`
+    return [
+      'API keys, one for each plan:',
+      ...keys.map(({ key, token }) => `  ${key.plan.padEnd(width)}  ${token}`),
+      ...(isPersistent(flags) ? ['They are shown only this once.'] : []),
+      '',
+      'Try it:',
+      `  curl -i ${header} ${quoted(`${pets}?limit=2`)}`,
+      `  curl -i ${header} -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${quoted(pets)}`,
+    ]
+  }
+  if (fixed.length > 0) return [`API keys: those of --key (${fixed.map(({ plan }) => printable(plan)).join(', ')}).`]
+  if (data === undefined && databaseUrl === undefined) return ['API keys: none.']
+  return [hasKeys ? 'API keys:' : 'There is no API key yet. Issue one in another terminal:', ...commands]
 }
 
-/** As one word of a shell: a base path may hold characters that mean something there. */
+/** A base path may contain characters that mean something in a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** A text that needs no quotes stays as it is. */
-function asWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text)
-}
-
-/** An engine that is away is no fault of the code: that takes a line. Of all else the whole is shown. */
+/** Prints one line if an engine is away, and the whole error if the code may be wrong. */
 function logFault(error: unknown, { method, target }: ErrorReport): void {
   const isAway = isPetStoreError(error) && error.code === 'service_unavailable'
   console.error(`petstore: ${method} ${oneLine(target)} failed:`, isAway ? reason(error) : error)
 }
 
-/** Without what would steer a terminal. */
+function logFaultAsJson(error: unknown, { method, target }: ErrorReport): void {
+  const stack = error instanceof Error ? error.stack : undefined
+  console.error(JSON.stringify({ time: new Date(), level: 'error', method, target, error: reason(error), stack }))
+}
+
+/** Escapes characters that could control a terminal. */
 function oneLine(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-function logRequest({ method, target, status, keyId, durationMs }: ResponseReport): void {
-  const who = keyId ?? 'no key'
-  console.log(`${new Date().toISOString()} ${status} ${method} ${oneLine(target)} ${who} ${durationMs} ms`)
+function logResponse({ method, target, status, keyId, clientAddress, durationMs }: ResponseReport): void {
+  const client = `${clientAddress ?? 'unknown address'} ${keyId ?? 'no key'}`
+  console.log(`${new Date().toISOString()} ${status} ${method} ${oneLine(target)} ${client} ${durationMs} ms`)
+}
+
+function logResponseAsJson(report: ResponseReport): void {
+  console.log(JSON.stringify({ time: new Date(), level: 'info', ...report }))
 }

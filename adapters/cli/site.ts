@@ -1,5 +1,8 @@
 import { originForm, pathOf } from '../../src/http/request-target.ts'
-import type { ApiRequest, ApiResponse, PetStore } from '../../src/index.ts'
+import { jsonResponse } from '../../src/http/response.ts'
+import type { ApiRequest, ApiResponse, BackEnd, PetStore } from '../../src/index.ts'
+import { newToken } from '../../src/keys/token.ts'
+import { reason } from './driver.ts'
 
 /** A page or a document of `petstore serve` outside the base path. It responds to GET and HEAD. */
 export type SiteRoute = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -22,4 +25,93 @@ async function respond(route: SiteRoute, request: ApiRequest): Promise<ApiRespon
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, headers: ['Allow', 'GET, HEAD'], body: '' }
   const { status, headers, body } = await route(request)
   return { status, headers: [...headers, 'X-Content-Type-Options', 'nosniff'], body: method === 'HEAD' ? '' : body }
+}
+
+/** Returns the routes that every server has. */
+export function operatingRoutes(checkReady: ReadyCheck): SiteRoutes {
+  return {
+    '/health': () => jsonResponse(200, '{"status":"ok"}'),
+    '/ready': async () => {
+      const failing = await checkReady()
+      const isReady = failing.length === 0
+      return jsonResponse(isReady ? 200 : 503, JSON.stringify({ status: isReady ? 'ok' : 'unavailable', failing }))
+    },
+    '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
+  }
+}
+
+/** Returns the names of the parts of the back end that fail. */
+export type ReadyCheck = () => Promise<readonly string[]>
+
+/** The options of {@link readyCheck}. */
+export interface ReadyOptions {
+  readonly now?: () => number
+  /** How long a part may take, in milliseconds. */
+  readonly timeout?: number
+  /** Called with the cause of each failure. */
+  readonly onFailure?: (part: string, cause: string) => void
+}
+
+/** How long a result is reused, in milliseconds, so that a flood of probes does not reach the back end. */
+const REUSED_FOR = 1_000
+
+/** Returns a function that calls each part of the back end once. */
+export function readyCheck(
+  { storage, keyStore, quota }: BackEnd,
+  { now = Date.now, timeout = 2_000, onFailure = logFailure }: ReadyOptions = {},
+): ReadyCheck {
+  const probes: Readonly<Record<string, () => unknown>> = {
+    storage: () => storage.list({ limit: 1 }),
+    // A cache has no result for a new token, so the key store itself has to respond.
+    keys: () => keyStore.find(newToken()),
+    quota: () =>
+      quota.spend({
+        subject: 'petstore:ready',
+        anonymous: true,
+        limits: { perMinute: 1_000_000, perDay: 1_000_000_000 },
+        ban: false,
+        now: now(),
+      }),
+  }
+  const check = async () => {
+    const results = await Promise.all(
+      Object.entries(probes).map(async ([part, probe]) => {
+        const cause = await failureOf(probe, timeout)
+        if (cause !== undefined) onFailure(part, cause)
+        return cause === undefined ? [] : [part]
+      }),
+    )
+    return results.flat()
+  }
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let result: Promise<readonly string[]> = Promise.resolve([])
+  let isRunning = false
+  return () => {
+    if (!isRunning && Math.abs(now() - checkedAt) >= REUSED_FOR) {
+      isRunning = true
+      result = check().finally(() => {
+        isRunning = false
+        checkedAt = now()
+      })
+    }
+    return result
+  }
+}
+
+async function failureOf(probe: () => unknown, timeout: number): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, timeout, `no response within ${timeout} ms`)
+  })
+  try {
+    return await Promise.race([late, (async () => void (await probe()))()])
+  } catch (error) {
+    return reason(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function logFailure(part: string, cause: string): void {
+  console.error(`petstore: /ready: ${part}: ${cause}`)
 }

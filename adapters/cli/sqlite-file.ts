@@ -1,13 +1,12 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type SqliteDatabase, sqlite } from '../back-ends/sqlite/index.ts'
-import { loadDriver, using } from './driver.ts'
-import type { OpenedBackEnd } from './opened-back-end.ts'
+import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
 type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection
 
-/** In the order of preference: what the runtime brings, then what is installed. */
+/** The drivers in the order of preference: those of the runtime first. */
 const DRIVERS = [
   ['bun:sqlite', 'Database'],
   ['node:sqlite', 'DatabaseSync'],
@@ -15,7 +14,7 @@ const DRIVERS = [
   ['libsql', 'default'],
 ] as const
 
-/** Opens a back end in a file, which is created where it is not there. */
+/** Opens a back end in a file. A missing file is created. */
 export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
   await using(path, () => requirePlace(path))
   const Driver = await findDriver()
@@ -30,26 +29,26 @@ export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
   }
 }
 
-/** Refuses a file that is not there, for commands that have nothing to look for in a new one. */
+/** Checks that a file exists, for commands that only read. @throws {Error} if it does not */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
 }
 
-/** Refuses a file that this user cannot write, for a server that would answer every request with a fault. */
+/** Checks that this user may write a file: otherwise every request would fail. @throws {Error} if not */
 export function requireWritable(path: string): void {
   if (existsSync(path) && !isAllowed(path, constants.R_OK | constants.W_OK))
     throw new Error(`cannot use ${path}: this user may not read and write it`)
 }
 
-/** Drivers do not say what is wrong with a path, or each in words of its own. */
+/** Checks the folder of a file. Drivers report a wrong path only as "unable to open database file". */
 function requirePlace(path: string): void {
   const isFolder = (place: string) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
   const folder = dirname(path)
   if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
   if (isFolder(path)) throw new Error('it is a folder, not a file')
-  // A log that is there already may be written without it.
+  // SQLite creates its log in the folder, unless the log exists.
   if (!existsSync(`${path}-wal`) && !isAllowed(folder, constants.W_OK))
-    throw new Error(`this user may not write in the folder ${folder}, as SQLite has to`)
+    throw new Error(`this user may not write in the folder ${folder}, where SQLite keeps its log`)
 }
 
 function isAllowed(place: string, mode: number): boolean {
@@ -67,5 +66,7 @@ async function findDriver(): Promise<Driver> {
     if (typeof module === 'function') return module
     if (module?.[member] !== undefined) return module[member]
   }
-  throw new Error('--data needs a driver of SQLite: run Node 22.13 or later, or npm install better-sqlite3')
+  throw new Error(
+    '--data needs a SQLite driver: npm install libsql (it takes seconds), or run Node 22.13 or later, which contains one',
+  )
 }

@@ -6,41 +6,42 @@ import { within } from './deadline.ts'
 
 const COMMAND = join(import.meta.dirname, '../../dist/cli.js')
 
-/** How a command that ended has ended. */
+/** The outcome of a command. */
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs the command `petstore` to its end. */
-export async function runPetstore(...args: string[]): Promise<Ended> {
-  const { child, read } = start(args)
+/** Runs the command `petstore` to its end, with additional environment variables. */
+export async function runPetstore(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const { child, read } = start(args, env)
   const [code] = (await within(once(child, 'close'), 'the end of the command')) as [number | null]
   return { code, ...read() }
 }
 
-/** Starts `petstore serve` on a free port, and waits until it is ready. It is stopped when the test is over. */
+/** Starts `petstore serve` on a free port, and waits until it is ready. It is stopped when the test ends. */
 export async function startPetstore(...flags: string[]) {
   const { child, read } = start(['serve', '--port', '0', ...flags])
   const closed = once(child, 'close')
-  const line = (pattern: RegExp) =>
+  const line = (pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout') =>
     within(
-      lineOf(child, () => read().stdout, pattern),
+      lineOf(child, stream, () => read()[stream], pattern),
       String(pattern),
     )
-  await line(/^Ctrl-C ends it\.$/)
+  await line(/^Ctrl-C ends it\.$|^\{/)
   const text = read().stdout
   const keys: Record<string, string> = Object.fromEntries(
     [...text.matchAll(/^ {2}(\w+) +(pet_\w+)$/gm)].map(([, plan, token]) => [plan, token]),
   )
   return {
     child,
-    line,
+    line: (pattern: RegExp) => line(pattern),
+    errorLine: (pattern: RegExp) => line(pattern, 'stderr'),
     keys,
-    /** The address of the API, base path included. */
+    /** The address of the API, with the base path. */
     address: /^Pet store on (\S+), /m.exec(text)?.[1] as string,
-    /** The curl lines to paste. */
+    /** The curl commands of the welcome text. */
     curls: [...text.matchAll(/^ {2}(curl .+)$/gm)].map(([, command]) => command as string),
     bearer: (plan: string) => ({ headers: { authorization: `Bearer ${keys[plan]}` } }),
     output: () => read().stdout,
@@ -51,8 +52,11 @@ export async function startPetstore(...flags: string[]) {
   }
 }
 
-function start(args: readonly string[]) {
-  const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk
@@ -64,8 +68,13 @@ function start(args: readonly string[]) {
   return { child, read: () => ({ stdout, stderr }) }
 }
 
-/** The first whole line that matches. */
-function lineOf(child: ChildProcess, output: () => string, pattern: RegExp): Promise<string> {
+/** Waits for the first whole line that matches. */
+function lineOf(
+  child: ChildProcess,
+  stream: 'stdout' | 'stderr',
+  output: () => string,
+  pattern: RegExp,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const look = () => {
       const found = output()
@@ -74,7 +83,7 @@ function lineOf(child: ChildProcess, output: () => string, pattern: RegExp): Pro
         .find((line) => pattern.test(line))
       if (found !== undefined) resolve(found)
     }
-    child.stdout?.on('data', look)
+    child[stream]?.on('data', look)
     child.on('close', () => reject(new Error(`the command ended: ${output()}`)))
     look()
   })

@@ -5,19 +5,17 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { rawConnection } from '../../support/raw-http.ts'
 import { runPetstore, startPetstore } from '../../support/serve-command.ts'
 
-describe('what petstore serve does', () => {
-  test('adds as many demo animals as are asked for, none included', async () => {
-    for (const [seed, first] of [
-      ['0', undefined],
-      ['3', 1],
-    ] as const) {
-      const { address, bearer } = await startPetstore('--seed', seed)
-      const pets = (await (await fetch(`${address}/pets`, bearer('free'))).json()) as { id: number }[]
-      expect([pets.length, pets[0]?.id]).toEqual([Number(seed), first])
-    }
+describe('petstore serve', () => {
+  test.each([
+    ['0', undefined],
+    ['3', 1],
+  ])('adds %s demo animals', async (seed, first) => {
+    const { address, bearer } = await startPetstore('--seed', seed)
+    const pets = (await (await fetch(`${address}/pets`, bearer('free'))).json()) as { id: number }[]
+    expect([pets.length, pets[0]?.id]).toEqual([Number(seed), first])
   })
 
-  test('prints a key for each plan, each with the limits of its plan', async () => {
+  test('prints a key for each plan with the limits of its plan', async () => {
     const { address, keys, bearer } = await startPetstore()
     expect(Object.keys(keys)).toEqual(['free', 'pro', 'business', 'enterprise'])
     const limits = Object.keys(keys).map(async (plan) =>
@@ -26,7 +24,7 @@ describe('what petstore serve does', () => {
     expect(await Promise.all(limits)).toEqual(['60', '300', '1000', '10000'])
   })
 
-  test('takes limits of plans, repeated and joined by commas, new plans included', async () => {
+  test('takes limits of plans, repeated or with commas', async () => {
     const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50,enterprise=5/50']
     const { address, bearer } = await startPetstore(...flags)
     const limitOf = async (plan: string) =>
@@ -35,31 +33,137 @@ describe('what petstore serve does', () => {
     expect(limits).toEqual(['2', '3', '4', '5', '1000'])
   })
 
-  test('listens where --host says, under --base-path', async () => {
+  test('listens on --host, under --base-path', async () => {
     const { address, bearer } = await startPetstore('--host', '127.0.0.2', '--base-path', "/it's/v2/")
     expect(address).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/it's\/v2$/)
     expect((await fetch(`${address}/pets`, bearer('free'))).status).toBe(200)
   })
 
-  test('--log prints a line for each request, and no token', async () => {
+  test('logs each request with its client and without its token', async () => {
     const { address, keys, bearer, line, output } = await startPetstore('--log')
     await fetch(`${address}/pets?limit=1`, bearer('free'))
-    expect(await line(/ 200 GET /)).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 200 GET \/v1\/pets\?limit=1 key_\w+ \d+ ms$/)
+    const pattern = /^\d{4}-\d\d-\d\dT[\d:.]+Z 200 GET \/v1\/pets\?limit=1 127\.0\.0\.1 key_\w+ \d+ ms$/
+    expect(await line(/ 200 GET /)).toMatch(pattern)
     await fetch(`${address}/pets`)
-    expect(await line(/ 401 GET /)).toContain('no key')
+    expect(await line(/ 401 GET /)).toContain('127.0.0.1 no key')
     const log = output().split('Ctrl-C ends it.\n')[1] as string
     for (const token of Object.values(keys)) expect(log).not.toContain(token)
   })
 
-  test('without --log it is silent', async () => {
+  test('logs each request as one line of JSON', async () => {
+    const { address, bearer, line } = await startPetstore('--log', 'json', '--trust-proxy', '1')
+    const { headers } = bearer('free')
+    await fetch(`${address}/pets?limit=1`, { headers: { ...headers, 'x-forwarded-for': '203.0.113.7' } })
+    expect(JSON.parse(await line(/^\{/))).toMatchObject({
+      level: 'info',
+      method: 'GET',
+      target: '/v1/pets?limit=1',
+      status: 200,
+      operation: 'listPets',
+      clientAddress: '203.0.113.7',
+    })
+  })
+
+  test('prints nothing for a request without --log', async () => {
     const { address, bearer, output } = await startPetstore()
     const before = output()
     await fetch(`${address}/pets`, bearer('free'))
     expect(output()).toBe(before)
   })
+
+  test('responds with CORS headers, absolute links and a body limit of its own', async () => {
+    const flags = ['--cors', 'https://a.example', '--public-url', 'https://pets.example', '--body-limit', '20']
+    const { address, bearer } = await startPetstore(...flags)
+    const { headers } = bearer('free')
+    const response = await fetch(`${address}/pets?limit=1`, { headers: { ...headers, origin: 'https://a.example' } })
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://a.example')
+    expect(response.headers.get('link')).toMatch(/^<https:\/\/pets\.example\/v1\/pets\?/)
+    const body = '{"name":"Rex","categoryId":1}'
+    const json = { ...headers, 'content-type': 'application/json' }
+    expect((await fetch(`${address}/pets`, { method: 'POST', headers: json, body })).status).toBe(413)
+  })
+
+  test('prints its address and keys as JSON with --json', async () => {
+    const { line } = await startPetstore('--json')
+    const report = JSON.parse(await line(/^\{/)) as { url: string; keys: Record<string, string> }
+    const headers = { authorization: `Bearer ${report.keys.pro}` }
+    expect((await fetch(`${report.url}/pets`, { headers })).headers.get('x-ratelimit-limit')).toBe('300')
+  })
 })
 
-describe('what cannot be done is one line, and exit code 1', () => {
+describe('environment variables', () => {
+  test.each([
+    ['PETSTORE_PORT', { PETSTORE_PORT: 'x' }, /--port.*from env 'PETSTORE_PORT'/],
+    ['PORT', { PORT: 'x' }, /--port/],
+    ['PETSTORE_HOST', { PETSTORE_HOST: '192.0.2.1', PORT: '0' }, /--host/],
+    ['PETSTORE_BASE_PATH', { PETSTORE_BASE_PATH: 'v1' }, /^petstore: --base-path/],
+    ['PETSTORE_PUBLIC_URL', { PETSTORE_PUBLIC_URL: 'x' }, /^petstore: --public-url/],
+    ['PETSTORE_CORS', { PETSTORE_CORS: 'x' }, /^petstore: --cors/],
+    ['PETSTORE_TRUST_PROXY', { PETSTORE_TRUST_PROXY: 'x' }, /^petstore: --trust-proxy/],
+    ['PETSTORE_BODY_LIMIT', { PETSTORE_BODY_LIMIT: '0' }, /^petstore: --body-limit/],
+    ['PETSTORE_PLAN_LIMITS', { PETSTORE_PLAN_LIMITS: 'x' }, /--plan-limits/],
+    ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
+    ['PETSTORE_SEED', { PETSTORE_SEED: 'x' }, /--seed/],
+    ['PETSTORE_LOG', { PETSTORE_LOG: 'x' }, /--log/],
+  ])('%s stands in for its flag', async (_, env, line) => {
+    const { code, stderr } = await runPetstore(['serve'], env)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(line)])
+  })
+
+  test('PETSTORE_INSECURE_KEYS=false does not set its flag', async () => {
+    const args = ['serve', '--host', '0.0.0.0', '--key', 'pro=token']
+    expect((await runPetstore(args, { PETSTORE_INSECURE_KEYS: 'false' })).stderr).toMatch(/^petstore: --key/)
+  })
+
+  test('an empty variable counts as unset', async () => {
+    expect((await runPetstore(['keys', 'list'], { PETSTORE_DATA: '' })).stderr).toContain('give --data <file>')
+  })
+})
+
+describe('fixed keys', () => {
+  test('serves a token of any form on its plan', async () => {
+    const { address, keys, output } = await startPetstore('--key', 'pro=my-token', 'free=other==')
+    const statusOf = async (token: string) => {
+      const { status, headers } = await fetch(`${address}/pets`, { headers: { authorization: `Bearer ${token}` } })
+      return [status, headers.get('x-ratelimit-limit')]
+    }
+    expect(await Promise.all(['my-token', 'other==', 'nobody'].map(statusOf))).toEqual([
+      [200, '300'],
+      [200, '60'],
+      [401, '60'],
+    ])
+    expect(keys).toEqual({})
+    expect(output()).toContain('API keys: those of --key (pro, free).')
+    expect(output()).not.toContain('my-token')
+  })
+
+  test('serves other machines only with --insecure-keys', async () => {
+    const args = ['--host', '0.0.0.0', '--key', 'pro=my-token']
+    const { code, stderr } = await runPetstore(['serve', ...args])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^petstore: --key: expected a loopback --host/)])
+    const { address } = await startPetstore(...args, '--insecure-keys')
+    const headers = { authorization: 'Bearer my-token' }
+    expect((await fetch(`${address}/pets`, { headers })).status).toBe(200)
+  })
+})
+
+describe('outside the base path', () => {
+  test('responds to probes without a key and without counting them', async () => {
+    const { address, bearer } = await startPetstore('--plan-limits', 'free=2/2')
+    const { origin } = new URL(address)
+    for (let i = 0; i < 5; i++) {
+      expect(await (await fetch(`${origin}/health`)).json()).toEqual({ status: 'ok' })
+      expect(await (await fetch(`${origin}/ready`)).json()).toEqual({ status: 'ok', failing: [] })
+    }
+    expect((await fetch(`${origin}/favicon.ico`)).status).toBe(204)
+    expect((await fetch(`${origin}/health`, { method: 'POST' })).status).toBe(405)
+    expect((await fetch(`${origin}/pets`)).status).toBe(401)
+    const response = await fetch(`${address}/pets`, bearer('free'))
+    expect(response.headers.get('x-ratelimit-remaining')).toBe('1')
+  })
+})
+
+describe('prints one line and ends with 1', () => {
   test.each([
     [['serve', '--port', 'x'], /--port.*whole number/],
     [['serve', '--port', '70000'], /--port.*65535/],
@@ -73,73 +177,78 @@ describe('what cannot be done is one line, and exit code 1', () => {
     [['serve', '--plan-limits', 'free=0/1'], /--plan-limits/],
     [['serve', '--plan-limits', 'a=1/1,,'], /--plan-limits/],
     [['serve', '--plan-limits'], /--plan-limits/],
-    [['serve', '--base-path', 'v1'], /--base-path/],
-    [['serve', '--base-path', '/a?b'], /--base-path/],
+    [['serve', '--base-path', 'v1'], /^petstore: --base-path: expected/],
+    [['serve', '--base-path', '/a?b'], /^petstore: --base-path/],
+    [['serve', '--key', 'pro=a token'], /--key.*pro=my-token/],
+    [['serve', '--key', 'pro=a', 'free=a'], /--key.*each token once/],
+    [['serve', '--key', 'gold=a'], /--key: expected one of the plans .*received gold; --plan-limits adds plans/],
+    [['serve', '--cors', 'https://a.example/'], /^petstore: --cors: expected .*without a trailing slash/],
+    [['serve', '--trust-proxy', 'nginx'], /^petstore: --trust-proxy: expected/],
     [['serve', 'more'], /too many arguments/],
     [['sevre'], /unknown command 'sevre' \(Did you mean serve\?\)/],
     [['--nonsense'], /unknown option/],
     [['serve', '--port', 'x\ny\nz'], /--port/],
-  ])('%j', async (args, line) => {
-    const { code, stdout, stderr } = await runPetstore(...args)
+  ])('for %j', async (args, line) => {
+    const { code, stdout, stderr } = await runPetstore(args)
     expect(code).toBe(1)
     expect(stdout).toBe('')
     expect(stderr).toMatch(/^petstore: .+\n$/)
     expect(stderr).toMatch(line)
   })
 
-  test('a port that is taken', async () => {
+  test('for a port that is taken', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
     const { port } = taken.address() as AddressInfo
-    const { code, stdout, stderr } = await runPetstore('serve', '--port', String(port))
+    const { code, stdout, stderr } = await runPetstore(['serve', '--port', String(port)])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toBe(
-      `petstore: port ${port} on 127.0.0.1 is taken: choose another with --port, or 0 for any that is free\n`,
+      `petstore: port ${port} on 127.0.0.1 is taken: choose another with --port, or 0 for any free port\n`,
     )
   })
 })
 
-describe('asking about the command', () => {
-  test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--version']]])(
-    '%j ends with 0',
-    async (args) => {
-      const { code, stdout, stderr } = await runPetstore(...args)
-      expect([code, stderr]).toEqual([0, ''])
-      expect(stdout).toMatch(args[0] === '--version' ? /^\d+\.\d+\.\d+\n$/ : /Usage: petstore/)
-    },
-  )
-})
+test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--version']]])(
+  'prints %j and ends with 0',
+  async (args) => {
+    const { code, stdout, stderr } = await runPetstore(args)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(args[0] === '--version' ? /^\d+\.\d+\.\d+\n$/ : /Usage: petstore/)
+  },
+)
 
-describe('a signal ends it cleanly', () => {
-  test('two signals of different kinds end it without a stack', async () => {
-    const { address, keys, child, exited, line } = await startPetstore()
-    // A body that does not end keeps the first from ending it.
+describe('a signal', () => {
+  test('says which request the server waits for, and a second one ends it at once', async () => {
+    const { address, keys, child, exited, errorLine } = await startPetstore()
+    // A body that does not end keeps the server open.
     const running = await rawConnection(address)
     const head = ['POST /v1/pets HTTP/1.1', 'Host: a', 'Content-Type: application/json', 'Content-Length: 50']
     await running.send(`${head.join('\r\n')}\r\nAuthorization: Bearer ${keys.free}\r\nExpect: 100-continue\r\n\r\n`)
     expect((await running.answer()).status).toBe(100)
     child.kill('SIGINT')
-    await line(/^Closing\.$/)
+    expect(await errorLine(/^Closing/)).toBe(
+      'Closing: waiting up to 10 seconds for POST /v1/pets to finish. Ctrl-C again ends it at once.',
+    )
     child.kill('SIGTERM')
-    expect(await exited()).toEqual({ code: 1, stderr: '' })
+    expect(await exited()).toMatchObject({ code: 1 })
   })
 
-  test('whoever reads its log may leave before', async () => {
+  test('ends the server after the reader of its log has left', async () => {
     const { child, address, exited } = await startPetstore('--log')
     child.stdout.destroy()
     for (let i = 0; i < 3; i++) expect((await fetch(`${address}/pets`)).status).toBe(401)
     child.kill('SIGTERM')
-    expect(await exited()).toEqual({ code: 0, stderr: '' })
+    expect(await exited()).toEqual({ code: 0, stderr: '\nClosing.\n' })
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s, with connections open', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s closes open connections', async (signal) => {
     const { address, keys, child, exited } = await startPetstore()
     const [kept, silent] = [await rawConnection(address), await rawConnection(address)]
     await kept.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.free}\r\n\r\n`)
     expect((await kept.answer()).status).toBe(200)
     child.kill(signal)
-    expect(await exited()).toEqual({ code: 0, stderr: '' })
+    expect(await exited()).toEqual({ code: 0, stderr: '\nClosing.\n' })
     await Promise.all([kept.closed(), silent.closed()])
   })
 })

@@ -2,20 +2,20 @@ import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
-import { ioRedisOptions, nodeRedisOptions } from '../../../adapters/cli/redis-options.ts'
+import { ioRedisOptions, nodeRedisOptions } from '../../../adapters/cli/engines.ts'
 import { within } from '../../support/deadline.ts'
 import { missingRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
 
-/** So short that the tests need not wait. */
-const PATIENCE = { connect: 5_000, answer: 300 }
+/** Short, so that the tests need not wait. */
+const TIMEOUTS = { connect: 5_000, response: 300 }
 
 const limits = { perMinute: 1_000, perDay: 1_000 }
 const spending = (subject: string) => ({ subject, anonymous: false, limits, ban: false, now: 0 }) as const
 
 async function openIoRedis(url: string): Promise<RedisClient> {
-  const client = new Redis(url, ioRedisOptions(PATIENCE))
+  const client = new Redis(url, ioRedisOptions(TIMEOUTS))
   client.on('error', () => {})
   onTestFinished(() => client.disconnect())
   await client.connect()
@@ -23,7 +23,7 @@ async function openIoRedis(url: string): Promise<RedisClient> {
 }
 
 async function openNodeRedis(url: string): Promise<RedisClient> {
-  const client = createClient(nodeRedisOptions(url, PATIENCE))
+  const client = createClient(nodeRedisOptions(url, TIMEOUTS))
   client.on('error', () => {})
   onTestFinished(() => client.destroy())
   await client.connect()

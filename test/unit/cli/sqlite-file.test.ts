@@ -6,11 +6,11 @@ import { temporaryFolder } from '../../integration/sqlite/open.ts'
 
 vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>()), accessSync: vi.fn() }))
 
-test('a folder that this user may not write in is told as such', async () => {
+test('names a folder in which this user may not write', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => void remove())
   const path = join(folder, 'pets.db')
-  const message = `cannot use ${path}: this user may not write in the folder ${folder}, as SQLite has to`
+  const message = `cannot use ${path}: this user may not write in the folder ${folder}, where SQLite keeps its log`
   const deny = () =>
     vi.mocked(accessSync).mockImplementationOnce(() => {
       throw Object.assign(new Error('permission denied'), { code: 'EACCES' })
@@ -21,7 +21,7 @@ test('a folder that this user may not write in is told as such', async () => {
   deny()
   await expect(openSqliteFile(path)).rejects.toThrow(message)
 
-  // A log that is there may be written all the same.
+  // An existing log may be written.
   writeFileSync(`${path}-wal`, '')
   deny()
   await (await openSqliteFile(path)).close()

@@ -1,0 +1,75 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../src/index.ts'
+import { demoLimits, knownPlans, type PlanLimitsByName } from './flags.ts'
+import { progressBar } from './output.ts'
+
+const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']
+const STATUSES = ['available', 'available', 'pending', 'sold'] as const
+const CATEGORIES = 5
+
+/** Returns the demo animal of an index, counted from 0. */
+export function demoPet(index: number): NewPet {
+  const round = Math.floor(index / NAMES.length)
+  const name = NAMES[index % NAMES.length] as string
+  return {
+    name: round === 0 ? name : `${name} ${round + 1}`,
+    categoryId: BigInt((index % CATEGORIES) + 1),
+    status: STATUSES[index % STATUSES.length] as NewPet['status'],
+  }
+}
+
+/** A storage that may have a faster way to add many animals. */
+type BulkStorage = PetStorage & { createMany?(pets: readonly NewPet[]): Promise<unknown> }
+
+/** Adds animals, in batches if the storage can. */
+export async function addPets(storage: BulkStorage, pets: readonly NewPet[]): Promise<void> {
+  if (storage.createMany) await storage.createMany(pets)
+  else await Promise.all(pets.map(async (pet) => storage.create(pet)))
+}
+
+const BATCH = 500
+
+/** The options of {@link addDemoPets}. */
+export interface AddOptions {
+  /** Stops adding when it aborts. */
+  readonly signal?: AbortSignal | undefined
+  /** Waits after each batch. Gets the time that the batch took, in milliseconds. @default one turn of the event loop */
+  readonly pause?: (batchTime: number) => Promise<unknown>
+}
+
+/** Adds the demo animals with the indexes `from` to `to - 1`. */
+export async function addDemoPets(
+  storage: BulkStorage,
+  from: number,
+  to: number,
+  { signal, pause = () => setImmediate() }: AddOptions = {},
+): Promise<void> {
+  const progress = progressBar(to)
+  try {
+    for (let index = from; index < to && !signal?.aborted; index += BATCH) {
+      progress.show(index)
+      const startedAt = performance.now()
+      await addPets(
+        storage,
+        Array.from({ length: Math.min(BATCH, to - index) }, (_, i) => demoPet(index + i)),
+      )
+      await pause(performance.now() - startedAt)
+    }
+  } finally {
+    progress.end()
+  }
+}
+
+/** Leaves a shared database to others for as long as the batch has used it, so that a server beside the command can write. */
+export function leaveTimeForOthers(batchTime: number): Promise<void> {
+  return setTimeout(Math.max(10, batchTime))
+}
+
+/** Issues one key for each plan. */
+export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanLimitsByName): Promise<IssuedKey[]> {
+  return Promise.all(
+    knownPlans(planLimits).map((plan) =>
+      keyStore.issue({ plan, label: `demo key, ${plan}`, limits: demoLimits(plan, planLimits) }),
+    ),
+  )
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import type { ApiKey, ManagedKeyStore } from '../../src/index.ts'
+import { demoLimits, type FixedKey, type PlanLimitsByName } from './flags.ts'
+
+/** A key whose token was chosen outside a key store. */
+export interface KnownKey {
+  readonly token: string
+  readonly key: ApiKey
+}
+
+/** Puts keys in front of a key store. It keeps only the SHA-256 of their tokens, which may have any form. */
+export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly KnownKey[]): ManagedKeyStore {
+  if (known.length === 0) return keyStore
+  const byHash = new Map(known.map(({ token, key }) => [hashOf(token), key]))
+  const revoked = new Map<string, ApiKey>()
+  return {
+    issue: (options) => keyStore.issue(options),
+    find(token, context) {
+      const key = byHash.get(hashOf(token))
+      if (key === undefined) return keyStore.find(token, context)
+      return revoked.has(key.id) ? undefined : key
+    },
+    async revoke(id) {
+      const key = known.find(({ key }) => key.id === id)?.key
+      if (key === undefined) return keyStore.revoke(id)
+      if (revoked.has(id)) return false
+      revoked.set(id, { ...key, revokedAt: Date.now() })
+      return true
+    },
+    list: async () => [...known.map(({ key }) => revoked.get(key.id) ?? key), ...(await keyStore.list())],
+  }
+}
+
+/** Returns the keys of the flag `--key`. Their ids come from their tokens, so that counts continue after a restart. */
+export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByName): KnownKey[] {
+  return keys.map(({ plan, token }) => {
+    const id = `key_fixed_${hashOf(token).slice(0, 12)}`
+    const limits = demoLimits(plan, planLimits)
+    return { token, key: { id, plan, label: 'fixed by --key', createdAt: Date.now(), ...(limits && { limits }) } }
+  })
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

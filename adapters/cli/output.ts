@@ -1,0 +1,81 @@
+import { isPetStoreError } from '../../src/errors.ts'
+
+/** Writes a line to standard output. Rejects if the line cannot be written. */
+export function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(`${text}\n`, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+/**
+ * Keeps the command running if the reader of its output closes the pipe early, as `head` does. Other write errors, such as a
+ * full disk, set the exit code.
+ */
+export function survivePipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code !== 'EPIPE') process.exitCode = 1
+    })
+  }
+}
+
+/** Replaces characters that could control a terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
+}
+
+/** Returns a text as one word of a shell command, with quotes if it needs them. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Prints one line about an error, and sets the exit code. Commander's help is no error. */
+export function fail(error: unknown): void {
+  const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
+  if (exitCode === 0) return
+  process.exitCode = 1
+  // `commander.help`: the help is already printed. `EPIPE`: the reader of the output has closed the pipe.
+  if (code === 'commander.help' || code === 'EPIPE') return
+  console.error(`petstore: ${explain(error, code, String(message))}`)
+}
+
+function explain(error: unknown, code: string | undefined, message: string): string {
+  const { address, port } = error as { address?: string; port?: number }
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${address} is taken: choose another with --port, or 0 for any free port`
+  if (code === 'EACCES') return `port ${port} on ${address} needs rights that this user does not have: choose another`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `--host: this machine has no such address (${message})`
+  if (isPetStoreError(error)) return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name))
+  const [first, ...others] = message.replace(/^error: /, '').split('\n')
+  return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')
+}
+
+/** Options of the library whose flag has another name. */
+const FLAGS: Readonly<Record<string, string>> = { expiresAt: '--expires', plans: '--plan-limits' }
+
+/** Returns the flag of an option of the library: `basePath` is `--base-path`. */
+function flagOf(option: string): string {
+  return FLAGS[option] ?? `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+const BAR_WIDTH = 30
+
+/** Returns a progress bar on standard error. It draws nothing if standard error is not a terminal. */
+export function progressBar(total: number): { show(done: number): void; end(): void } {
+  const { stderr } = process
+  if (!stderr.isTTY || process.env.TERM === 'dumb' || total === 0) return { show: () => {}, end: () => {} }
+  return {
+    show(done) {
+      const text = `${String(Math.floor((done / total) * 100)).padStart(3)} %  ${done} of ${total}`
+      stderr.write(`\r${barOf(done / total, (stderr.columns || 80) - text.length - 4)}${text}`)
+    },
+    end: () => void stderr.write('\r\x1b[K'),
+  }
+}
+
+/** A line wider than the terminal would start a new line at each step, so the bar shrinks. */
+function barOf(part: number, room: number): string {
+  const width = Math.min(BAR_WIDTH, room)
+  return width < 1 ? '' : `[${'#'.repeat(Math.floor(part * width)).padEnd(width, '.')}] `
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { addDemoPets } from '../../../adapters/cli/demo-data.ts'
+import { addDemoData } from '../../../adapters/cli/serve.ts'
+import { memory, type NewPet } from '../../../src/index.ts'
+
+/** Returns a storage that adds many animals at once, and the sizes of its batches. */
+function bulkStorage() {
+  const { storage } = memory()
+  const batches: number[] = []
+  const createMany = async (pets: readonly NewPet[]) => {
+    batches.push(pets.length)
+    for (const pet of pets) await storage.create(pet)
+  }
+  return { storage: { ...storage, createMany }, batches }
+}
+
+test('adds demo animals in batches and in order', async () => {
+  const { storage, batches } = bulkStorage()
+  await addDemoPets(storage, 40, 1_100)
+  expect(batches).toEqual([500, 500, 60])
+  expect([await storage.get(1n), await storage.get(1_060n)]).toMatchObject([
+    { name: 'Rex 5', categoryId: 1n, status: 'available' },
+    { name: 'Biscuit 110', categoryId: 5n, status: 'sold' },
+  ])
+})
+
+test('pauses after each batch', async () => {
+  const { storage, batches } = bulkStorage()
+  const pauses: number[] = []
+  const pause = async (batchTime: number) => {
+    expect(batchTime).toBeGreaterThanOrEqual(0)
+    pauses.push(batches.length)
+  }
+  await addDemoPets(storage, 0, 1_100, { pause })
+  expect(pauses).toEqual([1, 2, 3])
+})
+
+test('waits for each animal of a storage that adds them one by one', async () => {
+  const { storage } = memory()
+  const create = async (pet: NewPet) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return storage.create(pet)
+  }
+  await addDemoPets({ ...storage, create }, 0, 7)
+  expect(await storage.list({ limit: 10 })).toHaveLength(7)
+  const failing = { ...storage, create: () => Promise.reject(new Error('full')) }
+  await expect(addDemoPets(failing, 0, 1)).rejects.toThrow('full')
+})
+
+test('stops adding when its signal aborts', async () => {
+  const { storage } = memory()
+  const closing = new AbortController()
+  setImmediate(() => closing.abort())
+  await addDemoPets(storage, 0, 1_000_000, { signal: closing.signal })
+  expect((await storage.list({ limit: 100_000 })).length).toBeLessThan(100_000)
+})
+
+test('revokes demo keys if the server closes while it issues them', async () => {
+  const { keyStore, storage } = memory()
+  const closing = new AbortController()
+  const issue: typeof keyStore.issue = (options) => {
+    closing.abort()
+    return keyStore.issue(options)
+  }
+  await addDemoData({ storage, keyStore: { ...keyStore, issue } }, { seed: 0, planLimits: {} }, closing.signal)
+  expect(await keyStore.list()).toMatchObject(Array(4).fill({ revokedAt: expect.any(Number) }))
+})

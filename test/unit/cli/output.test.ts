@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { progressBar } from '../../../adapters/cli/output.ts'
+import { closingMessage } from '../../../adapters/cli/serve.ts'
+
+/** Returns a spy on standard error, which stands for a terminal. */
+function terminal(columns: number, term = 'xterm') {
+  const { stderr } = process
+  const own = { isTTY: stderr.isTTY, columns: stderr.columns }
+  const write = vi.spyOn(stderr, 'write').mockReturnValue(true)
+  vi.stubEnv('TERM', term)
+  onTestFinished(() => {
+    Object.assign(stderr, own)
+    write.mockRestore()
+    vi.unstubAllEnvs()
+  })
+  Object.assign(stderr, { isTTY: true, columns })
+  return write
+}
+
+/** Returns what a progress bar writes to a terminal of so many columns. */
+function draw(columns: number, done: number, total: number): string {
+  const write = terminal(columns)
+  progressBar(total).show(done)
+  return String(write.mock.lastCall?.[0])
+}
+
+// A terminal of an unknown width has 0 columns.
+test.each([80, 0])('draws the whole bar in %i columns', (columns) => {
+  expect(draw(columns, 5, 10)).toBe('\r[###############...............]  50 %  5 of 10')
+})
+
+test.each([1, 20, 30, 40])('keeps the bar on one line of %i columns', (columns) => {
+  const line = draw(columns, 500, 1_000).slice(1)
+  expect(line).toContain(' 50 %  500 of 1000')
+  expect(line.includes('[')).toBe(columns > 25)
+  if (columns > 20) expect(line.length).toBeLessThan(columns)
+})
+
+test('erases the bar at the end', () => {
+  const write = terminal(80)
+  progressBar(10).end()
+  expect(write.mock.calls).toEqual([['\r\x1b[K']])
+})
+
+test.each([
+  ['a total of 0', 'xterm', 0],
+  ['a dumb terminal', 'dumb', 10],
+])('draws no bar for %s', (_, term, total) => {
+  const write = terminal(80, term)
+  const bar = progressBar(total)
+  bar.show(0)
+  bar.end()
+  expect(write).not.toHaveBeenCalled()
+})
+
+test('says which requests the closing server waits for', () => {
+  const requests = [
+    { method: 'POST', target: '/v1/pets\u001b' },
+    { method: 'GET', target: '/v1/pets' },
+  ]
+  expect(closingMessage([])).toBe('Closing.')
+  expect(closingMessage(requests)).toContain('up to 10 seconds for POST /v1/pets\\u001b and 1 more to finish.')
+})
