@@ -34,13 +34,13 @@ export class AnimalsView {
   #turn(cursors: (string | undefined)[]): void {
     this.#cursors = cursors
     this.#added = undefined
+    setNote(byId('add-note'), '')
     void this.load()
   }
 
   /** Forgets the pages of the previous key. */
   reset(): void {
     byId('rows').replaceChildren()
-    setNote(byId('add-note'), '')
     this.#restart()
   }
 

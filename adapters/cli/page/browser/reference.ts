@@ -1,3 +1,4 @@
+import { parse, stringify } from 'lossless-json'
 import { byId } from './dom.ts'
 import { currentKey, loadSettings } from './settings.ts'
 
@@ -9,6 +10,12 @@ interface SwaggerUi {
 
 interface OpenApiDocument {
   readonly components?: { readonly securitySchemes?: Readonly<Record<string, { readonly scheme?: string }>> }
+}
+
+/** The part of the system of Swagger UI that its plugins use. */
+interface SwaggerSystem {
+  readonly React: { createElement(component: unknown, props: object, ...children: string[]): unknown }
+  getComponent(name: string, isContainer: true): unknown
 }
 
 declare const SwaggerUIBundle: (options: Readonly<Record<string, unknown>>) => SwaggerUi
@@ -27,6 +34,7 @@ const ui = SwaggerUIBundle({
   tryItOutEnabled: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
+  plugins: [{ wrapComponents: { responseBody: exactResponseBody } }],
   // The colours of this theme have enough contrast.
   syntaxHighlight: { theme: 'monokai' },
   // The badge of an online validator would send the address of this server to it.
@@ -36,6 +44,24 @@ const ui = SwaggerUIBundle({
     if (key !== '') authorize(key)
   },
 })
+
+/** Shows a JSON body with all digits of its numbers. Swagger UI reads it with `JSON.parse`, which rounds an int64. */
+function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSystem) {
+  return (props: { readonly content: unknown; readonly contentType?: string }) => {
+    const { content, contentType = '' } = props
+    if (typeof content !== 'string' || !contentType.includes('json')) return React.createElement(original, props)
+    const code = { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true }
+    return React.createElement(getComponent('HighlightCode', true), code, indented(content))
+  }
+}
+
+function indented(json: string): string {
+  try {
+    return stringify(parse(json), undefined, 2) ?? json
+  } catch {
+    return json
+  }
+}
 
 /** Fills in the key, so that the console works at once. */
 function authorize(key: string): void {
