@@ -130,7 +130,8 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
 /** Members of a back end beside its ports: they may be present when it is spread into the options. */
 const COMPANIONS = ['migrate', 'close']
 
-const PLANS = {
+/** The plans of the interface whose limits are the same for every key. */
+export const defaultPlans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
@@ -156,7 +157,7 @@ export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts)
   checkOptions(storeRules, options, COMPANIONS)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
   const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
-  const plans: QuotaRules['plans'] = { ...PLANS, ...options.plans }
+  const plans: QuotaRules['plans'] = { ...defaultPlans, ...options.plans }
   const quotaTimeout = onQuotaFailure === 'allow' ? Math.min(timeout, ALLOW_TIMEOUT) : timeout
   const backEnd = {
     storage: options.storage ?? defaults.storage(),

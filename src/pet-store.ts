@@ -193,14 +193,15 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     return request.method === 'HEAD' ? headResponse(status, body, headers) : { status, headers, body }
   }
 
-  return {
-    fetch: async (input: Request | URL | string, init?: unknown) => {
-      const isUrl = typeof input === 'string' || input instanceof URL
-      const request = isUrl ? new Request(input, init as RequestInit | undefined) : input
-      if (!request?.headers?.get) throw invalidOption('request', 'a Request, a URL or a string', request)
-      return toResponse(await respond(toApiRequest(request)))
-    },
-    handle: (request) => Promise.resolve(respond(request)),
-    basePath,
+  return { fetch: fetchThrough(respond), handle: (request) => Promise.resolve(respond(request)), basePath }
+}
+
+/** Returns a {@link PetStoreFetch} that passes each request to a function on plain values. */
+export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
+  return async (input: Request | URL | string, init?: unknown) => {
+    const isUrl = typeof input === 'string' || input instanceof URL
+    const request = isUrl ? new Request(input, init as RequestInit | undefined) : input
+    if (!request?.headers?.get) throw invalidOption('request', 'a Request, a URL or a string', request)
+    return toResponse(await respond(toApiRequest(request)))
   }
 }

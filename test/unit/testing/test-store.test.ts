@@ -1,44 +1,130 @@
 import { build } from 'esbuild'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memory } from '../../../src/index.ts'
 import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
 
-test.each(['storage', 'keyStore', 'quota'] as const)(
-  'a test pet store has a %s of its own, and takes no other',
-  async (name) => {
+afterEach(() => void vi.useRealTimers())
+
+const REX = '{"name":"Rex","categoryId":1}'
+
+describe('options', () => {
+  test.each(['storage', 'keyStore', 'quota'] as const)('rejects a %s', async (name) => {
     await expect(createTestPetStore({ [name]: memory()[name] })).rejects.toMatchObject({
       code: 'invalid_option',
       message: `option ${name}: expected none, because a test store has its own, got an object`,
     })
-  },
-)
+  })
 
-test.each([null, 5, [], new Map()])('%j are no options of a test pet store', async (options) => {
-  await expect(createTestPetStore(options as never)).rejects.toMatchObject({
-    code: 'invalid_option',
-    message: expect.stringMatching(/^option options: expected a plain object, got /),
+  test.each([null, 5, [], new Map()])('rejects %j', async (options) => {
+    await expect(createTestPetStore(options as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^option options: expected a plain object, got /),
+    })
+  })
+
+  test.each([
+    ['pets', { pets: 5 }],
+    ['pets\\[0\\]', { pets: [{ categoryId: 1n }] }],
+    ['pets\\[1\\]', { pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 1 }] }],
+    ['pets\\[0\\]', { pets: [{ name: 'Rex', status: 'lost' }] }],
+    ['plan', { plan: 'gold' }],
+    ['plan', { plan: 'enterprise' }],
+    ['token', { token: 'a token' }],
+    ['clock', { clock: 5 }],
+    ['colour', { colour: 'red' }],
+  ])('names %s in the error', async (name, options) => {
+    await expect(createTestPetStore(options as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(new RegExp(`^option ${name}: `)),
+    })
+  })
+
+  test('may be inherited', async () => {
+    const options = Object.create({ basePath: '/x', clock: manualClock(5), token: 'abc', pets: [{ name: 'Rex' }] })
+    const { basePath, clock, token, client } = await createTestPetStore(options)
+    expect([basePath, clock.now(), token]).toEqual(['/x', 5, 'abc'])
+    expect((await client.listPets()).pets.length).toBe(1)
+  })
+
+  test('begins with the given animals', async () => {
+    const { client } = await createTestPetStore({
+      pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 9007199254740993n, status: 'sold' }],
+    })
+    expect((await client.listPets()).pets).toEqual([
+      { id: 1n, name: 'Rex', categoryId: 1n, status: 'available' },
+      { id: 2n, name: 'Ada', categoryId: 9007199254740993n, status: 'sold' },
+    ])
+  })
+
+  test('begins with animals without a status if defaultStatus is null', async () => {
+    const { client } = await createTestPetStore({ defaultStatus: null, pets: [{ name: 'Rex' }] })
+    expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n }])
+  })
+
+  test('takes a token of any form', async () => {
+    const { fetch, keyStore, token } = await createTestPetStore({ token: 'test-key' })
+    const ask = async (sent: string) =>
+      (await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${sent}` } })).status
+    expect([token, await ask('test-key'), await ask('other-key')]).toEqual(['test-key', 200, 401])
+    const [key] = await keyStore.list()
+    await keyStore.revoke(key?.id ?? '')
+    expect(await ask('test-key')).toBe(401)
+  })
+
+  test.each([
+    ['business', undefined, 1_000],
+    ['enterprise', { enterprise: { perMinute: 7, perDay: 70 } }, 7],
+    ['gold', { gold: { perMinute: 8, perDay: 80 } }, 8],
+  ] as const)('gives the key the limits of the plan %s', async (plan, plans, limit) => {
+    const { client } = await createTestPetStore({ plan, plans })
+    await client.listPets()
+    expect(client.rateLimit?.limit).toBe(limit)
   })
 })
 
-test('options of a test pet store may be inherited', async () => {
-  const options = Object.create({ basePath: '/x', clock: manualClock(5) })
-  const { basePath, clock } = await createTestPetStore(options)
-  expect([basePath, clock.now()]).toEqual(['/x', 5])
+describe('the clock', () => {
+  test('starts at the real time and stands still', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2028, 1, 29) })
+    const { clock } = await createTestPetStore()
+    vi.setSystemTime(Date.UTC(2029, 0, 1))
+    expect(clock.now()).toBe(Date.UTC(2028, 1, 29))
+  })
+
+  test('follows fake timers if it is Date', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
+    const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
+    expect((await request('/pets/1')).status).toBe(200)
+    vi.advanceTimersByTime(60_000)
+    expect((await request('/pets/1')).status).toBe(410)
+  })
+
+  test('shows what happens on 5 December 2030', async () => {
+    const { request, clock } = await createTestPetStore({ pets: [{ name: 'Rex' }] })
+    clock.set(Date.UTC(2030, 11, 5))
+    expect(await (await request('/pets/1')).json()).toMatchObject({ code: 'operation_removed' })
+    expect((await request('/pets')).status).toBe(200)
+  })
+
+  test('is advanced by the waits of the client', async () => {
+    const { client, clock } = await createTestPetStore({ clock: manualClock(Date.UTC(2030, 0, 1)) })
+    for (let i = 0; i < 61; i++) await client.listPets()
+    expect(clock.now()).toBe(Date.UTC(2030, 0, 1, 0, 1))
+  })
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('does not take the time %s', (time) => {
+    const wrong = expect.objectContaining({ code: 'invalid_option' })
+    const clock = manualClock(5)
+    expect(() => manualClock(time)).toThrow(wrong)
+    expect(() => clock.set(time)).toThrow(wrong)
+    expect(() => clock.advance(time)).toThrow(wrong)
+    expect(clock.now()).toBe(5)
+  })
 })
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('%s is no time', (time) => {
-  const wrong = expect.objectContaining({ code: 'invalid_option' })
-  const clock = manualClock(5)
-  expect(() => manualClock(time)).toThrow(wrong)
-  expect(() => clock.set(time)).toThrow(wrong)
-  expect(() => clock.advance(time)).toThrow(wrong)
-  expect(clock.now()).toBe(5)
-})
-
-describe('a request of a test', () => {
-  test('follows a Link as it stands, from page to page', async () => {
+describe('request', () => {
+  test('follows a Link from page to page', async () => {
     const { request } = await createTestPetStore({ basePath: '/shop/v1' })
-    for (let i = 0; i < 3; i++) await request('/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
+    for (let i = 0; i < 3; i++) await request('/pets', { method: 'POST', body: REX })
     const first = await request('/pets?limit=2')
     const [, next = ''] = /<(.+)>/.exec(first.headers.get('link') ?? '') ?? []
     expect(next).toMatch(/^\/shop\/v1\/pets\?/)
@@ -52,7 +138,7 @@ describe('a request of a test', () => {
   })
 
   test.each(['https://pets.example', 'https://Pets.example/shop/', 'https://pets.example/shop/v1'])(
-    'follows a Link of a store that clients see at %s',
+    'follows a Link of a store with the publicUrl %s',
     async (publicUrl) => {
       const { request, storage } = await createTestPetStore({ publicUrl })
       for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n })
@@ -64,7 +150,7 @@ describe('a request of a test', () => {
   )
 
   test.each([['pets'], [new URL('http://a/v1/pets')], [new Request('http://a/v1/pets')], [undefined]])(
-    'goes to a path, which %s is not',
+    'does not take %s for a path',
     async (path) => {
       const { request } = await createTestPetStore()
       await expect(async () => request(path as string)).rejects.toMatchObject({
@@ -74,21 +160,221 @@ describe('a request of a test', () => {
     },
   )
 
-  test('is JSON, unless it says otherwise or its body does', async () => {
+  test('sends JSON unless the headers or the body name another type', async () => {
     const { request } = await createTestPetStore()
-    const animal = '{"name":"Rex","categoryId":1}'
     const post = async (body: RequestInit['body'], headers = {}) =>
       (await request('/pets', { method: 'POST', body, headers })).status
-    for (const body of [animal, Buffer.from(animal), new Blob([animal])]) expect(await post(body as string)).toBe(201)
-    expect(await post(animal, { 'Content-Type': 'text/plain' })).toBe(415)
-    expect(await post(new Blob([animal], { type: 'text/csv' }) as never)).toBe(415)
+    for (const body of [REX, Buffer.from(REX), new Blob([REX])]) expect(await post(body as string)).toBe(201)
+    expect(await post(REX, { 'Content-Type': 'text/plain' })).toBe(415)
+    expect(await post(new Blob([REX], { type: 'text/csv' }) as never)).toBe(415)
     expect(await post(new FormData() as never)).toBe(415)
     expect(await post(new URLSearchParams('name=Rex') as never)).toBe(415)
     expect((await request('/pets', { headers: { Authorization: 'Bearer nobody' } })).status).toBe(401)
   })
 })
 
-test('what needs no fast-check can be bundled where there is none', async () => {
+describe('fetch', () => {
+  const start = async () => {
+    const store = await createTestPetStore()
+    return { ...store, headers: { authorization: `Bearer ${store.token}`, 'content-type': 'application/json' } }
+  }
+
+  test('takes a string, a URL and a Request, at any address', async () => {
+    const { fetch, headers } = await start()
+    const address = 'https://api.example/v1/pets'
+    expect((await fetch(address, { headers, method: 'POST', body: REX })).status).toBe(201)
+    expect((await fetch(new URL(address), { headers })).status).toBe(200)
+    expect((await fetch(new Request(address, { headers }))).status).toBe(200)
+    expect((await fetch(new Request(address), { headers })).status).toBe(200)
+  })
+
+  test('adds no key', async () => {
+    const { fetch } = await start()
+    expect((await fetch('http://localhost/v1/pets')).status).toBe(401)
+  })
+
+  test('sets response.url without its fragment', async () => {
+    const { fetch } = await start()
+    expect((await fetch('http://localhost/v1/pets?limit=1#top')).url).toBe('http://localhost/v1/pets?limit=1')
+  })
+
+  test('rejects with the reason of an aborted signal, before any request', async () => {
+    const { fetch, requests } = await start()
+    await expect(fetch('http://localhost/v1/pets', { signal: AbortSignal.abort('stop') })).rejects.toBe('stop')
+    expect(requests.length).toBe(0)
+  })
+
+  test('rejects with the reason of a signal that aborts while the store waits', async () => {
+    vi.useFakeTimers()
+    const { fetch, headers, faults } = await start()
+    faults.storage.delay(1_000)
+    const controller = new AbortController()
+    const response = fetch('http://localhost/v1/pets', { headers, signal: controller.signal })
+    const rejected = expect(response).rejects.toBe('stop')
+    await vi.advanceTimersByTimeAsync(500)
+    controller.abort('stop')
+    await rejected
+  })
+
+  test.each(['/v1/pets', 'no address'])('rejects the address %s with a TypeError', async (address) => {
+    const { fetch } = await start()
+    await expect(fetch(address)).rejects.toThrow(TypeError)
+  })
+})
+
+describe('faults', () => {
+  const start = async () => {
+    const errors: unknown[] = []
+    const store = await createTestPetStore({ onError: (error) => void errors.push(error) })
+    return { ...store, errors, status: async () => (await store.request('/pets')).status }
+  }
+
+  test.each(['storage', 'keyStore', 'quota'] as const)('of %s last until recover', async (port) => {
+    const { faults, status, errors } = await start()
+    faults[port].fail()
+    expect([await status(), await status(), errors.length]).toEqual([503, 503, 2])
+    faults[port].recover()
+    expect(await status()).toBe(200)
+  })
+
+  test('fail with the given error', async () => {
+    const { faults, status, errors } = await start()
+    const error = new Error('disk full')
+    faults.storage.fail(error)
+    expect([await status(), errors]).toEqual([500, [error]])
+  })
+
+  test('end after the given number of calls', async () => {
+    const { faults, status } = await start()
+    faults.storage.failTimes(2)
+    expect([await status(), await status(), await status()]).toEqual([503, 503, 200])
+  })
+
+  test('affect no direct call of a port', async () => {
+    const { faults, storage } = await start()
+    faults.storage.fail()
+    expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+  })
+
+  test('delay a call by fake timers', async () => {
+    vi.useFakeTimers()
+    const { faults, status } = await start()
+    faults.keyStore.delay(300)
+    let received = 0
+    const pending = status().then((code) => {
+      received = code
+    })
+    await vi.advanceTimersByTimeAsync(299)
+    expect(received).toBe(0)
+    await vi.advanceTimersByTimeAsync(1)
+    await pending
+    expect(received).toBe(200)
+  })
+
+  test('delay a call until the store gives up', async () => {
+    vi.useFakeTimers()
+    const { faults, status } = await start()
+    faults.storage.delay(60_000)
+    const pending = status()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(await pending).toBe(503)
+  })
+
+  test.each([0, -1, 1.5, '2'])('do not take %j calls', async (times) => {
+    const { faults } = await start()
+    expect(() => faults.quota.failTimes(times as number)).toThrow(/^option times: /)
+  })
+
+  test.each([-1, 0.5, Number.NaN])('do not take a delay of %j', async (milliseconds) => {
+    const { faults } = await start()
+    expect(() => faults.quota.delay(milliseconds)).toThrow(/^option milliseconds: /)
+  })
+})
+
+describe('requests', () => {
+  test('records requests with their responses', async () => {
+    const { request, requests, clock, token } = await createTestPetStore()
+    await request('/pets?limit=5', { headers: { 'X-Trace': 'abc' } })
+    await request('/pets', { method: 'POST', body: REX })
+    expect(requests).toMatchObject([
+      { method: 'GET', path: '/v1/pets?limit=5', body: '', time: clock.now(), response: { status: 200, body: '[]' } },
+      { method: 'POST', path: '/v1/pets', body: REX, response: { status: 201 } },
+    ])
+    expect(requests[0]?.header('x-trace')).toBe('abc')
+    expect(requests[0]?.header('Authorization')).toBe(`Bearer ${token}`)
+    expect(requests[1]?.response?.headers.get('location')).toBe('/v1/pets/1')
+  })
+
+  test('records what reaches the store through petStore', async () => {
+    const { petStore, requests } = await createTestPetStore()
+    await petStore.fetch('http://localhost/v1/pets')
+    expect(requests).toMatchObject([{ path: '/v1/pets', response: { status: 401 } }])
+  })
+
+  test('has no response while the store waits', async () => {
+    vi.useFakeTimers()
+    const { request, requests, faults } = await createTestPetStore()
+    faults.storage.delay(100)
+    const pending = request('/pets')
+    await vi.advanceTimersByTimeAsync(50)
+    expect(requests).toMatchObject([{ response: undefined }])
+    await vi.advanceTimersByTimeAsync(50)
+    await pending
+    expect(requests).toMatchObject([{ response: { status: 200 } }])
+  })
+
+  test('keeps the last 1,000', async () => {
+    const { request, requests } = await createTestPetStore({ plan: 'business' })
+    for (let i = 1; i <= 1_003; i++) await request(`/pets?i=${i}`)
+    expect([requests.length, requests[0]?.path, requests.at(-1)?.path]).toEqual([
+      1_000,
+      '/v1/pets?i=4',
+      '/v1/pets?i=1003',
+    ])
+  })
+})
+
+describe('reset', () => {
+  test('returns to the animals, the key, the counts and the time of the beginning', async () => {
+    const store = await createTestPetStore({ pets: [{ name: 'Rex' }] })
+    const { request, client, clock, keyStore, faults, requests } = store
+    const start = clock.now()
+    for (let i = 0; i < 130; i++) await request('/pets', { method: 'POST', body: REX })
+    expect(await (await request('/pets')).json()).toMatchObject({ code: 'api_key_banned' })
+    for (const { id } of await keyStore.list()) await keyStore.revoke(id)
+    clock.advance(5_000)
+    faults.storage.fail()
+
+    await store.reset()
+
+    expect([requests.length, clock.now()]).toEqual([0, start])
+    expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available' }])
+    expect(client.rateLimit).toMatchObject({ limit: 60, remaining: 59 })
+    expect(await client.createPet({ name: 'Ada', categoryId: 1n })).toMatchObject({ id: 2n })
+    expect((await keyStore.list()).length).toBe(1)
+  })
+
+  test('lifts the refusals of addresses', async () => {
+    const { petStore, reset } = await createTestPetStore({ anonymous: { perMinute: 1, perDay: 9 } })
+    const ask = async () => {
+      const body = async () => new Uint8Array()
+      const request = { method: 'GET', target: '/v1/pets', clientAddress: '192.0.2.1', header: () => undefined, body }
+      return (await petStore.handle(request)).status
+    }
+    expect([await ask(), await ask()]).toEqual([401, 429])
+    await reset()
+    expect(await ask()).toBe(401)
+  })
+
+  test('leaves a clock of your own as it is', async () => {
+    const { clock, reset } = await createTestPetStore({ clock: manualClock(5) })
+    clock.set(7)
+    await reset()
+    expect(clock.now()).toBe(7)
+  })
+})
+
+test('bundles without fast-check where no contract suite is used', async () => {
   const bundled = await build({
     entryPoints: ['src/testing/index.ts'],
     alias: { 'fast-check': 'no-such-package' },

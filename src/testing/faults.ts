@@ -1,0 +1,94 @@
+import { sleep } from '../client/sleep.ts'
+import { PetStoreError } from '../errors.ts'
+import type { BackEnd, MaybePromise } from '../ports.ts'
+import { invalidOption, millisecondsRule } from '../support/option-rules.ts'
+import { isCount } from '../support/predicates.ts'
+
+/** Makes a port of the test store fail or wait. */
+export interface FaultSwitch {
+  /**
+   * Makes every call fail until `recover`.
+   *
+   * @param error - what the port throws. Default: a `service_unavailable`, for which clients get 503. Any other error is a 500.
+   */
+  fail(error?: unknown): void
+  /** Makes the next calls fail, and those after them work. */
+  failTimes(times: number, error?: unknown): void
+  /** Makes every call wait until `recover`, in milliseconds of `setTimeout`, so that fake timers apply. */
+  delay(milliseconds: number): void
+  /** Ends the failures and the delay. */
+  recover(): void
+}
+
+/** The faults of a test store. They affect requests, and no direct call of a port. */
+export interface PortFaults {
+  /** Faults of the calls that list, add and read animals. */
+  readonly storage: FaultSwitch
+  /** Faults of the call that finds the key of a token. */
+  readonly keyStore: FaultSwitch
+  /** Faults of the call that counts a request. */
+  readonly quota: FaultSwitch
+}
+
+/** A switch, and the function that every call of its port passes through. */
+interface SwitchedPort extends FaultSwitch {
+  run<T>(call: () => MaybePromise<T>): MaybePromise<T>
+}
+
+function switchedPort(name: string): SwitchedPort {
+  let failuresLeft = 0
+  let failure: unknown
+  let wait = 0
+
+  const failTimes = (times: number, error?: unknown) => {
+    failuresLeft = times
+    failure = error ?? new PetStoreError('service_unavailable', `The test makes the ${name} fail.`)
+  }
+  return {
+    fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
+    failTimes(times, error) {
+      if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)
+      failTimes(times, error)
+    },
+    delay(milliseconds) {
+      if (!millisecondsRule.check(milliseconds))
+        throw invalidOption('milliseconds', millisecondsRule.expected, milliseconds)
+      wait = milliseconds
+    },
+    recover() {
+      failuresLeft = 0
+      wait = 0
+    },
+    run(call) {
+      const isFailing = failuresLeft > 0
+      if (isFailing) failuresLeft--
+      const error = failure
+      const settle = () => {
+        if (isFailing) throw error
+        return call()
+      }
+      return wait === 0 ? settle() : sleep(wait).then(settle)
+    },
+  }
+}
+
+/** Creates the switches of a store, and a function that puts them in front of a back end. */
+export function portFaults(): { readonly faults: PortFaults; inFrontOf(backEnd: BackEnd): BackEnd } {
+  const faults = {
+    storage: switchedPort('storage'),
+    keyStore: switchedPort('key store'),
+    quota: switchedPort('quota store'),
+  }
+  return {
+    faults,
+    inFrontOf: ({ storage, keyStore, quota }) => ({
+      storage: {
+        list: (query, context) => faults.storage.run(() => storage.list(query, context)),
+        create: (pet, context) => faults.storage.run(() => storage.create(pet, context)),
+        get: (id, context) => faults.storage.run(() => storage.get(id, context)),
+      },
+      keyStore: { find: (token, context) => faults.keyStore.run(() => keyStore.find(token, context)) },
+      quota: { spend: (request) => faults.quota.run(() => quota.spend(request)) },
+    }),
+  }
+}

@@ -1,0 +1,85 @@
+import type { ApiRequest } from '../http/request.ts'
+import { originForm } from '../http/request-target.ts'
+import type { ApiResponse } from '../http/response.ts'
+import type { Clock } from '../ports.ts'
+
+/** The longest journal. A test that sends more requests finds the latest ones. */
+const MAX_ENTRIES = 1_000
+
+/** A request that the test store has received. */
+export interface RecordedRequest {
+  /** The method, as the client sent it. */
+  readonly method: string
+  /** The path and the query, such as `/v1/pets?limit=2`. */
+  readonly path: string
+  /** Returns a header by its name in any case. */
+  readonly header: (name: string) => string | undefined
+  /** The body as text; empty if the store responded without reading it. */
+  readonly body: string
+  /** When the request arrived by the clock of the store, in milliseconds since the Unix epoch. */
+  readonly time: number
+  /** The response; `undefined` until the store has responded. */
+  readonly response: RecordedResponse | undefined
+}
+
+/** A response of the test store. */
+export interface RecordedResponse {
+  /** The HTTP status. */
+  readonly status: number
+  /** The headers. */
+  readonly headers: Headers
+  /** The body as text. */
+  readonly body: string
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** Puts a journal in front of a handler. The oldest entry is removed when there are more than 1,000. */
+export function recordRequests(
+  handle: (request: ApiRequest) => Promise<ApiResponse>,
+  clock: Clock,
+  journal: RecordedRequest[],
+): (request: ApiRequest) => Promise<ApiResponse> {
+  return async (request) => {
+    const entry: Mutable<RecordedRequest> = {
+      method: request.method,
+      path: originForm(request.target),
+      header: (name) => request.header(name.toLowerCase()),
+      body: '',
+      time: clock.now(),
+      response: undefined,
+    }
+    journal.push(entry)
+    if (journal.length > MAX_ENTRIES) journal.shift()
+    const { status, headers, body } = await handle(withBodyCopy(request, entry))
+    entry.response = { status, headers: headersOf(headers), body }
+    return { status, headers, body }
+  }
+}
+
+function withBodyCopy(request: ApiRequest, entry: Mutable<RecordedRequest>): ApiRequest {
+  return {
+    method: request.method,
+    target: request.target,
+    mountPath: request.mountPath,
+    // Adapters look up an address only when it is read.
+    get clientAddress() {
+      return request.clientAddress
+    },
+    get signal() {
+      return request.signal
+    },
+    header: (name) => request.header(name),
+    async body(limit) {
+      const bytes = await request.body(limit)
+      entry.body = new TextDecoder().decode(bytes)
+      return bytes
+    },
+  }
+}
+
+function headersOf(list: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let i = 0; i < list.length; i += 2) headers.append(list[i] as string, list[i + 1] as string)
+  return headers
+}
