@@ -91,8 +91,7 @@ async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   try {
     const added = await adding
     if (closing.aborted) return
-    if (!isPersistent(flags) && isLoopback(host))
-      demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
+    if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
     const url = server.url + petStore.basePath
     console.log(flags.json ? startReport(url, backEnd.place, added) : welcome(url, backEnd.place, added, flags))
   } catch (error) {
@@ -100,6 +99,12 @@ async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
     // After a signal, an interrupted start is no error.
     if (!closing.aborted) throw error
   }
+}
+
+/** Returns whether the demo keys open nothing but a demo on this machine. A proxy in front would let others in. */
+function isOnlyForThisMachine(flags: ServeFlags): boolean {
+  const isProxied = flags.publicUrl !== undefined || Boolean(flags.trustProxy)
+  return !isPersistent(flags) && isLoopback(flags.host) && !isProxied
 }
 
 function createStore({ storage, keyStore, quota }: BackEnd, flags: ServeFlags): PetStore {
@@ -214,6 +219,7 @@ function welcome(url: string, place: string, added: AddedData, flags: ServeFlags
   const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
   return [
     `Pet store on ${url}, ${kept}.`,
+    `Open ${new URL('/', url)} in a browser to try it.`,
     ...addedAnimals,
     '',
     ...aboutKeys(url, added, flags),

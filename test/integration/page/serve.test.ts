@@ -27,6 +27,19 @@ test('petstore serve gives no key to the page if other machines reach it', async
   expect(await demoKeys(address)).toEqual([])
 })
 
+test.each([
+  ['--public-url', 'https://shop.example'],
+  ['--trust-proxy', '1'],
+])('petstore serve gives no key to the page behind a proxy (%s)', async (...flags) => {
+  const { address } = await startPetstore(...flags)
+  expect(await demoKeys(address)).toEqual([])
+})
+
+test('petstore serve prints the address of the page', async () => {
+  const { address, output } = await startPetstore()
+  expect(output()).toContain(`Open ${new URL('/', address)} in a browser to try it.`)
+})
+
 test('petstore serve shows both windows of a key at /usage', async () => {
   const { address, bearer } = await startPetstore()
   const usage = async () => (await fetch(new URL('/usage', address), bearer('free'))).json()
