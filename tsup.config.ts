@@ -22,6 +22,7 @@ export default defineConfig((options): Options[] => [
       deno: 'adapters/hosts/deno.ts',
       express: 'adapters/hosts/express.ts',
       fastify: 'adapters/hosts/fastify.ts',
+      intercept: 'src/testing/intercept.ts',
       node: 'adapters/hosts/node/index.ts',
       postgres: 'adapters/back-ends/postgres/index.ts',
       redis: 'adapters/back-ends/redis/index.ts',

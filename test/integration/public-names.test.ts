@@ -11,6 +11,7 @@ const places: Readonly<Record<string, string>> = {
   'petstore-kit': 'src/index.ts',
   'petstore-kit/client': 'src/client/index.ts',
   'petstore-kit/testing': 'src/testing/index.ts',
+  'petstore-kit/testing/intercept': 'src/testing/intercept.ts',
   'petstore-kit/node': 'adapters/hosts/node/index.ts',
   'petstore-kit/express': 'adapters/hosts/express.ts',
   'petstore-kit/fastify': 'adapters/hosts/fastify.ts',

@@ -69,11 +69,23 @@ describe('the folders', () => {
   })
 
   test('the core imports no Node module, driver, framework or adapter', () => {
-    const allowed = new Set(['zod/mini', 'itty-router/IttyRouter', 'lru-cache', 'lossless-json', 'fast-check'])
+    const allowed = new Set([
+      'zod/mini',
+      'itty-router/IttyRouter',
+      'lru-cache',
+      'lossless-json',
+      'fast-check',
+      '@mswjs/interceptors/fetch',
+    ])
     for (const [file, names] of src) {
       const foreign = names.filter((name) => !name.startsWith('src/') && !allowed.has(name))
       expect({ file, foreign }).toEqual({ file, foreign: [] })
     }
+  })
+
+  test('only interceptFetch uses @mswjs/interceptors', () => {
+    for (const [file, names] of src)
+      if (names.includes('@mswjs/interceptors/fetch')) expect(file).toBe('src/testing/intercept.ts')
   })
 
   test('only the contract suites use fast-check', () => {

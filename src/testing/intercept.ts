@@ -1,0 +1,60 @@
+import { FetchInterceptor } from '@mswjs/interceptors/fetch'
+import type { PetStore } from '../pet-store.ts'
+import { invalidOption } from '../support/option-rules.ts'
+
+/** An origin whose requests reach a pet store. */
+export interface Interception {
+  /** Lets the requests reach the network again. A second call does nothing. */
+  restore(): void
+  /** Does the same as `restore`, at the end of a block with `using`. */
+  [Symbol.dispose](): void
+}
+
+/** A process has one global `fetch`, and so one interceptor: disposing of a second one would disable both. */
+const stores = new Map<string, Pick<PetStore, 'fetch'>>()
+let interceptor: FetchInterceptor | undefined
+
+/**
+ * Passes the requests of the global `fetch` to an origin on to a pet store, for programs that take no `fetch` of their own.
+ *
+ * Requests to other origins reach the network. Needs the package `@mswjs/interceptors`.
+ *
+ * @param origin - a scheme and a host, with a port if it is not the default one
+ * @throws {PetStoreError} `invalid_option` if the origin is not one, or is intercepted already
+ * @example
+ * ```ts
+ * import { createTestPetStore } from 'petstore-kit/testing'
+ * import { interceptFetch } from 'petstore-kit/testing/intercept'
+ *
+ * const { petStore, token } = await createTestPetStore()
+ * const interception = interceptFetch('https://api.example', petStore)
+ * const response = await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+ * interception.restore()
+ * console.log(response.status) // 200
+ * ```
+ */
+export function interceptFetch(origin: string, petStore: Pick<PetStore, 'fetch'>): Interception {
+  if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+    throw invalidOption('origin', 'an origin such as "https://api.example", without a path', origin)
+  if (stores.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
+  if (typeof petStore?.fetch !== 'function') throw invalidOption('petStore', 'a pet store', petStore)
+  stores.set(origin, petStore)
+  interceptor ??= startInterceptor()
+  const restore = () => {
+    if (stores.get(origin) === petStore) stores.delete(origin)
+    if (stores.size > 0) return
+    interceptor?.dispose()
+    interceptor = undefined
+  }
+  return { restore, [Symbol.dispose]: restore }
+}
+
+function startInterceptor(): FetchInterceptor {
+  const started = new FetchInterceptor()
+  started.apply()
+  started.on('request', async ({ request, controller }) => {
+    const petStore = stores.get(new URL(request.url).origin)
+    if (petStore) controller.respondWith(await petStore.fetch(request))
+  })
+  return started
+}

@@ -1,0 +1,74 @@
+import { afterEach, expect, test } from 'vitest'
+import { createTestPetStore } from '../../../src/testing/index.ts'
+import { type Interception, interceptFetch } from '../../../src/testing/intercept.ts'
+
+const globalFetch = globalThis.fetch
+const open: Interception[] = []
+afterEach(() => {
+  for (const interception of open.splice(0)) interception.restore()
+  expect(globalThis.fetch).toBe(globalFetch)
+})
+
+async function intercept(origin: string) {
+  const store = await createTestPetStore()
+  const interception = interceptFetch(origin, store.petStore)
+  open.push(interception)
+  return { ...store, interception, headers: { authorization: `Bearer ${store.token}` } }
+}
+
+test('passes the requests of an origin to the store', async () => {
+  const { headers, requests } = await intercept('https://api.example')
+  const response = await fetch('https://api.example/v1/pets?limit=1', { headers })
+  expect([response.status, response.url]).toEqual([200, 'https://api.example/v1/pets?limit=1'])
+  expect(requests).toMatchObject([{ method: 'GET', path: '/v1/pets?limit=1' }])
+})
+
+test('passes a body on', async () => {
+  const { headers } = await intercept('https://api.example')
+  const response = await fetch('https://api.example/v1/pets', {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: '{"name":"Rex","categoryId":1}',
+  })
+  expect(await response.json()).toMatchObject({ id: 1, name: 'Rex' })
+})
+
+test('keeps two stores of two origins apart, in any order of their ends', async () => {
+  const first = await intercept('https://one.example')
+  const second = await intercept('https://two.example:8443')
+  first.interception.restore()
+  expect((await fetch('https://two.example:8443/v1/pets', { headers: second.headers })).status).toBe(200)
+  expect([first.requests.length, second.requests.length]).toEqual([0, 1])
+  second.interception.restore()
+  second.interception.restore()
+  expect(globalThis.fetch).toBe(globalFetch)
+})
+
+test('leaves other origins alone', async () => {
+  const { requests } = await intercept('https://api.example')
+  await expect(fetch('http://127.0.0.1:9/v1/pets')).rejects.toThrow(TypeError)
+  expect(requests.length).toBe(0)
+})
+
+test('ends with Symbol.dispose', async () => {
+  const { interception } = await intercept('https://api.example')
+  interception[Symbol.dispose]()
+  expect(globalThis.fetch).toBe(globalFetch)
+})
+
+test('does not take an origin twice', async () => {
+  const { petStore } = await intercept('https://api.example')
+  expect(() => interceptFetch('https://api.example', petStore)).toThrow(/^option origin: .*not intercepted already/)
+})
+
+test.each(['https://api.example/', 'https://api.example/v1', 'api.example', 5])(
+  'rejects the origin %s',
+  async (origin) => {
+    const { petStore } = await createTestPetStore()
+    expect(() => interceptFetch(origin as string, petStore)).toThrow(/^option origin: expected an origin such as/)
+  },
+)
+
+test('rejects what is no pet store', () => {
+  expect(() => interceptFetch('https://api.example', {} as never)).toThrow(/^option petStore: /)
+})
