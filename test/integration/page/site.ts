@@ -21,15 +21,16 @@ export async function startSite(options: Partial<PageOptions> = {}) {
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const { usageOf, ...watched } = watchUsage(backEnd, clock)
   const petStore = createPetStore({ ...backEnd, ...watched, clock })
+  const document = () => ({ status: 200, headers: ['Content-Type', 'application/json'], body: openApi })
   const routes = pageRoutes({
+    document,
     basePath: petStore.basePath,
     demoKeys: () => [{ plan: 'free', token }],
     usageOf,
     folder: join(import.meta.dirname, '../../../dist/page'),
     ...options,
   })
-  const document = () => ({ status: 200, headers: ['Content-Type', 'application/json'], body: openApi })
-  const server = await serve(withSite(petStore, { ...routes, '/openapi.json': document }), { port: 0 })
+  const server = await serve(withSite(petStore, routes), { port: 0 })
   onTestFinished(server.close)
   return { ...server, ...backEnd, clock, token }
 }

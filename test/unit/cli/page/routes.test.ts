@@ -7,6 +7,7 @@ import { withSite } from '../../../../adapters/cli/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
 const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')
+const document = () => ({ status: 200, headers: [], body: '{}' })
 const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
 
 /** Sends a request to a pet store with the page. */
@@ -51,16 +52,22 @@ describe('the page', () => {
   })
 
   test('serves the files of Swagger UI from the installed package', async () => {
-    const send = site()
+    const send = site({ document })
     expect((await send('/page/swagger-ui-bundle.js')).headers['Content-Type']).toBe('text/javascript; charset=utf-8')
     expect((await send('/page/swagger-ui.css')).body).toContain('.swagger-ui')
     expect((await send('/reference')).body).toContain('/page/swagger-ui-bundle.js')
   })
 
   test('says what to install if Swagger UI is missing', async () => {
-    const send = site({ swaggerFolder: undefined })
+    const send = site({ document, swaggerFolder: undefined })
     expect((await send('/reference')).body).toContain('npm install swagger-ui-dist')
     expect((await send('/page/swagger-ui-bundle.js')).status).toBe(401)
+  })
+
+  test('has no reference without an OpenAPI document', async () => {
+    const send = site()
+    expect((await send('/reference')).status).toBe(401)
+    expect((await send('/')).body).not.toContain('/reference')
   })
 
   test('serves no other file of its folder', async () => {
