@@ -74,6 +74,9 @@ function createProgram(): Command {
     )
     .addOption(flag('--log [format]', 'print a line for each request: text or json', parseLogFormat).preset('text'))
     .addOption(flag('--json', 'print the addresses and demo keys as one line of JSON'))
+    .addOption(
+      flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', parsePort),
+    )
     .action(runServe)
 
   const keys = program.command('keys').description('issue, list and revoke API keys')

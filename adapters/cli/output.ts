@@ -55,7 +55,7 @@ function explain(error: unknown, code: string | undefined, message: string): str
 const FLAGS: Readonly<Record<string, string>> = { expiresAt: '--expires', plans: '--plan-limits' }
 
 /** Returns the flag of an option of the library: `basePath` is `--base-path`. */
-function flagOf(option: string): string {
+export function flagOf(option: string): string {
   return FLAGS[option] ?? `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 

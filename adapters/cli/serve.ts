@@ -2,20 +2,23 @@ import { isPetStoreError } from '../../src/errors.ts'
 import {
   type ApiRequest,
   type BackEnd,
+  type Clock,
   type CorsOptions,
   createPetStore,
   type ErrorReport,
   type IssuedKey,
+  memory,
   type PetStore,
   type ResponseReport,
 } from '../../src/index.ts'
 import { serve, type TrustProxy } from '../hosts/node/index.ts'
 import { type BackEndFlags, isPersistent, openBackEnd } from './back-end.ts'
+import type { Service } from './control/test-double.ts'
 import { addDemoPets, issueDemoKeys, leaveTimeForOthers } from './demo-data.ts'
 import { type OpenedBackEnd, reason, using } from './driver.ts'
 import { fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { type FixedKey, knownPlans, type LogFormat, type PlanLimitsByName } from './flags.ts'
-import { fail, printable, shellWord } from './output.ts'
+import { fail, flagOf, printable, shellWord } from './output.ts'
 import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
 import { operatingRoutes, readyCheck, withSite } from './site.ts'
@@ -37,6 +40,7 @@ export interface ServeFlags extends BackEndFlags {
   readonly seed?: number
   readonly log?: LogFormat
   readonly json?: true
+  readonly controlPort?: number
 }
 
 /** How long running requests may take to finish when the server closes, in milliseconds. */
@@ -45,6 +49,7 @@ const CLOSE_TIMEOUT = 10_000
 /** Runs `petstore serve` until a signal ends it. */
 export async function runServe(flags: ServeFlags): Promise<void> {
   checkFixedKeys(flags)
+  if (flags.controlPort !== undefined) return runTestDouble(flags, flags.controlPort)
   if (flags.data !== undefined) requireWritable(flags.data)
   const opened = await openBackEnd(flags)
   const known = fixedKeys(flags.key ?? [], flags.planLimits)
@@ -72,33 +77,75 @@ function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags
 }
 
 async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
-  const { usageOf, ...ports } = watchUsage(backEnd, Date)
-  const petStore = createStore({ ...backEnd, ...ports }, flags)
-  let demoKeys: readonly DemoKey[] = []
-  const site = withSite(petStore, {
-    ...operatingRoutes(readyCheck(backEnd)),
-    ...pageRoutes({ basePath: petStore.basePath, demoKeys: () => demoKeys, usageOf }),
-  })
-  const { running, ...watched } = watchRequests(site)
-  // Demo keys are issued only when the server listens: otherwise nobody would see them.
-  const { port, host, trustProxy } = flags
-  const server = await serve(watched, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
-  const closing = closeOnSignal(running, server.close, async () => {
+  const site = await serveSite(createService(backEnd, flags, Date), backEnd, flags)
+  const closing = closeOnSignal(site.running, site.close, async () => {
     await adding.catch(() => {})
     await backEnd.close()
   })
+  // Demo keys are issued only when the server listens: otherwise nobody would see them.
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
-    if (closing.aborted) return
-    if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
-    const url = server.url + petStore.basePath
-    console.log(flags.json ? startReport(url, backEnd.place, added) : welcome(url, backEnd.place, added, flags))
+    if (!closing.aborted) site.announce(backEnd.place, added)
   } catch (error) {
-    await server.close()
+    await site.close()
     // After a signal, an interrupted start is no error.
     if (!closing.aborted) throw error
   }
+}
+
+/** Serves a store in memory, and the API that steers it. */
+async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<void> {
+  const other = (['data', 'databaseUrl', 'redisUrl'] as const).find((name) => flags[name] !== undefined)
+  if (other !== undefined)
+    throw new Error(
+      `--control-port: expected a store in memory, which alone can be reset; received ${flagOf(other)} as well`,
+    )
+  const { createTestDouble } = await import('./control/test-double.ts')
+  const { createControlApi } = await import('./control/api.ts')
+  const { key = [], planLimits, seed = DEMO_ANIMALS } = flags
+  const demoKeys = key.length > 0 ? [] : await issueDemoKeys(memory().keyStore, planLimits)
+  const double = await createTestDouble({
+    createService: (ports, clock) => createService(ports, flags, clock),
+    addPets: (storage) => addDemoPets(storage, 0, seed),
+    keys: [...fixedKeys(key, planLimits), ...demoKeys],
+    plans: knownPlans(planLimits),
+    clock: Date,
+  })
+  const site = await serveSite(double, double.ports(), flags)
+  const control = await serve(createControlApi(double), { port: controlPort }).catch(async (error) => {
+    await site.close()
+    throw error
+  })
+  closeOnSignal(site.running, site.close, control.close)
+  site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, control.url)
+}
+
+/** A server with the API and the routes outside the base path. */
+interface RunningSite {
+  /** The requests that run. */
+  readonly running: ReadonlySet<ApiRequest>
+  /** Prints the addresses and the keys. */
+  announce(place: string, added: AddedData, controlUrl?: string): void
+  close(): Promise<void>
+}
+
+async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): Promise<RunningSite> {
+  const { petStore, usageOf } = service
+  let demoKeys: readonly DemoKey[] = []
+  const site = withSite(petStore, {
+    ...operatingRoutes(readyCheck(ports)),
+    ...pageRoutes({ basePath: petStore.basePath, demoKeys: () => demoKeys, usageOf }),
+  })
+  const { running, ...watched } = watchRequests(site)
+  const { port, host, trustProxy } = flags
+  const { url, close } = await serve(watched, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
+  const announce: RunningSite['announce'] = (place, added, controlUrl) => {
+    if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
+    const api = url + petStore.basePath
+    console.log(flags.json ? startReport(api, place, added, controlUrl) : welcome(api, place, added, flags, controlUrl))
+  }
+  return { running, announce, close }
 }
 
 /** Returns whether the demo keys open nothing but a demo on this machine. A proxy in front would let others in. */
@@ -107,12 +154,19 @@ function isOnlyForThisMachine(flags: ServeFlags): boolean {
   return !isPersistent(flags) && isLoopback(flags.host) && !isProxied
 }
 
-function createStore({ storage, keyStore, quota }: BackEnd, flags: ServeFlags): PetStore {
+/** Creates the pet store of a back end, and watches its counts for the page. */
+function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
+  const { usageOf, ...ports } = watchUsage(backEnd, clock)
+  return { petStore: createStore({ ...backEnd, ...ports }, flags, clock), usageOf }
+}
+
+function createStore({ storage, keyStore, quota }: BackEnd, flags: ServeFlags, clock: Clock): PetStore {
   const { basePath, publicUrl, cors, bodyLimit, planLimits, log } = flags
   return createPetStore({
     storage,
     keyStore,
     quota,
+    clock,
     basePath,
     publicUrl,
     cors,
@@ -208,12 +262,12 @@ export async function addDemoData(
 }
 
 /** Returns one line of JSON for the program that has started the server. */
-function startReport(url: string, place: string, { animals, keys }: AddedData): string {
+function startReport(url: string, place: string, { animals, keys }: AddedData, control?: string): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
-  return JSON.stringify({ url, place, animals, keys: tokens })
+  return JSON.stringify({ url, control, place, animals, keys: tokens })
 }
 
-function welcome(url: string, place: string, added: AddedData, flags: ServeFlags): string {
+function welcome(url: string, place: string, added: AddedData, flags: ServeFlags, control?: string): string {
   const { animals } = added
   const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place}: gone when it ends`
   const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
@@ -221,6 +275,7 @@ function welcome(url: string, place: string, added: AddedData, flags: ServeFlags
     `Pet store on ${url}, ${kept}.`,
     `Open ${new URL('/', url)} in a browser to try it.`,
     ...addedAnimals,
+    ...(control === undefined ? [] : [`Control API on ${control}, described by ${control}/openapi.json.`]),
     '',
     ...aboutKeys(url, added, flags),
     '',

@@ -14,8 +14,12 @@ export interface FaultSwitch {
   fail(error?: unknown): void
   /** Makes the next calls fail, and those after them work. */
   failTimes(times: number, error?: unknown): void
-  /** Makes every call wait until `recover`, in milliseconds of `setTimeout`, so that fake timers apply. */
-  delay(milliseconds: number): void
+  /**
+   * Makes calls wait, in milliseconds of `setTimeout`, so that fake timers apply.
+   *
+   * @param times - the number of calls that wait. Default: every call until `recover`
+   */
+  delay(milliseconds: number, times?: number): void
   /** Ends the failures and the delay. */
   recover(): void
 }
@@ -39,6 +43,7 @@ function switchedPort(name: string): SwitchedPort {
   let failuresLeft = 0
   let failure: unknown
   let wait = 0
+  let waitsLeft = 0
 
   const failTimes = (times: number, error?: unknown) => {
     failuresLeft = times
@@ -50,24 +55,29 @@ function switchedPort(name: string): SwitchedPort {
       if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)
       failTimes(times, error)
     },
-    delay(milliseconds) {
+    delay(milliseconds, times = Number.POSITIVE_INFINITY) {
       if (!millisecondsRule.check(milliseconds))
         throw invalidOption('milliseconds', millisecondsRule.expected, milliseconds)
+      if (times !== Number.POSITIVE_INFINITY && !isCount(times))
+        throw invalidOption('times', 'a whole number of at least 1', times)
       wait = milliseconds
+      waitsLeft = times
     },
     recover() {
       failuresLeft = 0
-      wait = 0
+      waitsLeft = 0
     },
     run(call) {
       const isFailing = failuresLeft > 0
       if (isFailing) failuresLeft--
+      const isWaiting = waitsLeft > 0 && wait > 0
+      if (isWaiting) waitsLeft--
       const error = failure
       const settle = () => {
         if (isFailing) throw error
         return call()
       }
-      return wait === 0 ? settle() : sleep(wait).then(settle)
+      return isWaiting ? sleep(wait).then(settle) : settle()
     },
   }
 }

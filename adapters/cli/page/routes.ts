@@ -90,7 +90,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
  * A page on the internet may let its own name point to 127.0.0.1 (DNS rebinding), and would then read every response of this
  * server. Its name still stands in `Host`. A reverse proxy on this machine sends requests of others.
  */
-function isFromThisMachine(request: ApiRequest): boolean {
+export function isFromThisMachine(request: ApiRequest): boolean {
   const isProxied = ['forwarded', 'via', 'x-forwarded-for'].some((name) => request.header(name) !== undefined)
   return !isProxied && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
 }

@@ -91,6 +91,35 @@ describe('petstore serve', () => {
   })
 })
 
+describe('--control-port', () => {
+  test('serves the API that steers the store, and prints its address', async () => {
+    const { line, child, exited } = await startPetstore('--control-port', '0', '--json', '--plan-limits', 'free=2/9')
+    const report = JSON.parse(await line(/^\{/)) as { url: string; control: string; keys: Record<string, string> }
+    expect(report.control).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    const list = async () => {
+      const headers = { authorization: `Bearer ${report.keys.free}` }
+      const { status } = await fetch(`${report.url}/pets`, { headers })
+      return status
+    }
+    expect([await list(), await list(), await list()]).toEqual([200, 200, 429])
+    const body = JSON.stringify({ advanceSeconds: 60 })
+    expect((await fetch(`${report.control}/clock`, { method: 'POST', body })).status).toBe(200)
+    expect(await list()).toBe(200)
+    expect((await fetch(`${report.control}/reset`, { method: 'POST' })).status).toBe(204)
+    expect(await list()).toBe(200)
+    child.kill('SIGTERM')
+    expect(await exited()).toEqual({ code: 0, stderr: '\nClosing.\n' })
+  })
+
+  test.each([['--data'], ['--database-url'], ['--redis-url']])('is refused together with %s', async (flag) => {
+    const { code, stderr } = await runPetstore(['serve', '--control-port', '0', flag, 'x'])
+    expect([code, stderr]).toEqual([
+      1,
+      `petstore: --control-port: expected a store in memory, which alone can be reset; received ${flag} as well\n`,
+    ])
+  })
+})
+
 describe('environment variables', () => {
   test.each([
     ['PETSTORE_PORT', { PETSTORE_PORT: 'x' }, /--port.*from env 'PETSTORE_PORT'/],

@@ -1,0 +1,93 @@
+import type * as z from 'zod/mini'
+import { isPetStoreError } from '../../../src/errors.ts'
+import { originForm, pathOf } from '../../../src/http/request-target.ts'
+import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
+import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
+import { fetchThrough } from '../../../src/pet-store.ts'
+import { readJson } from '../../../src/pets/json.ts'
+import { isFromThisMachine } from '../page/routes.ts'
+import { controlDocument } from './document.ts'
+import { type Operation, operations, problem } from './operations.ts'
+import type { TestDouble } from './test-double.ts'
+
+/** The largest body, in bytes: ten thousand animals fit. */
+const BODY_LIMIT = 4 * 1024 * 1024
+
+/** Creates the control API of a test double. It has the form of a pet store, so that `serve` can serve it. */
+export function createControlApi(double: TestDouble): PetStore {
+  const handle = async (request: ApiRequest): Promise<ApiResponse> => {
+    try {
+      return await respond(double, request)
+    } catch (error) {
+      if (!isPetStoreError(error)) return problem(500, 'internal_error', String(error))
+      // An option that the key store refuses is a member of the body.
+      if (error.code === 'invalid_option')
+        return problem(400, 'invalid_body', error.message.replace(/^option (\S+): e/, 'The body is not valid: $1: e'))
+      return problem(error.status, error.code, error.message)
+    }
+  }
+  return { fetch: fetchThrough(handle), handle, basePath: '' }
+}
+
+async function respond(double: TestDouble, request: ApiRequest): Promise<ApiResponse> {
+  // A web page could otherwise reset the store of whoever visits it: browsers send Origin with each POST of another site.
+  if (!isFromThisMachine(request) || request.header('origin') !== undefined)
+    return problem(
+      403,
+      'forbidden',
+      'Expected a request of a program on this machine to 127.0.0.1 or localhost, received one of a web page or a proxy.',
+    )
+  const target = originForm(request.target)
+  const path = pathOf(target)
+  if (path === '/openapi.json' && request.method === 'GET') return jsonResponse(200, JSON.stringify(controlDocument()))
+  const matches = operations.flatMap((operation) => {
+    const id = parameterOf(operation, path)
+    return id === undefined ? [] : [{ operation, id }]
+  })
+  const match = matches.find(({ operation }) => operation.method === request.method)
+  if (match === undefined) return noOperation(path, matches)
+  const { operation, id } = match
+  const query = operation.query && checkQuery(operation.query, target.slice(path.length + 1))
+  if (query?.error) return errorResponse('invalid_parameter', [], query.error)
+  const bytes = operation.body ? await request.body(BODY_LIMIT) : new Uint8Array()
+  const exactBody = operation.body && readJson(bytes)
+  const body = operation.body && JSON.parse(new TextDecoder().decode(bytes))
+  const checked = operation.body?.safeParse(body)
+  if (checked?.error) return errorResponse('invalid_body', [], problemOf(checked.error, body))
+  return operation.run(double, { body: checked?.data, exactBody, query: query?.data, id })
+}
+
+/** Returns the parameter of a path; an empty text if the path has none; `undefined` if it is another path. */
+function parameterOf({ path }: Operation, actual: string): string | undefined {
+  const [prefix = '', rest] = path.split('{id}')
+  if (rest === undefined) return actual === path ? '' : undefined
+  const id = actual.slice(prefix.length)
+  return actual.startsWith(prefix) && /^[\w-]+$/.test(id) ? id : undefined
+}
+
+function noOperation(path: string, matches: readonly { readonly operation: Operation }[]): ApiResponse {
+  if (matches.length === 0)
+    return errorResponse('route_not_found', [], `There is nothing at ${path}. GET /openapi.json lists the operations.`)
+  const allow = matches.map(({ operation }) => operation.method).join(', ')
+  return errorResponse('method_not_allowed', ['Allow', allow], `The path ${path} supports only ${allow}.`)
+}
+
+function checkQuery(schema: z.ZodMiniObject, text: string): { readonly data?: unknown; readonly error?: string } {
+  const query = Object.fromEntries(new URLSearchParams(text))
+  const { data, error } = schema.safeParse(query)
+  return error ? { error: problemOf(error, query) } : { data }
+}
+
+/** The longest part of a body in a message, in UTF-16 code units. */
+const MAX_RECEIVED = 200
+
+/** Returns the first problem of a body or a query: where it is, what was expected and what was received. */
+function problemOf({ issues }: z.core.$ZodError, input: unknown): string {
+  const [{ path, message } = { path: [], message: 'another value' }] = issues
+  let received: unknown = input
+  for (const name of path) received = (received as Record<PropertyKey, unknown> | undefined)?.[name]
+  const text = JSON.stringify(received) ?? 'nothing'
+  const shown = text.length > MAX_RECEIVED ? `${text.slice(0, MAX_RECEIVED)}…` : text
+  const place = path.length === 0 ? '' : `${path.join('.')}: `
+  return `${place}expected ${message}, received ${shown}. GET /openapi.json describes every operation.`
+}

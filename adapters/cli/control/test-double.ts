@@ -1,0 +1,102 @@
+import type { BackEnd, Clock, ManagedKeyStore, PetStorage, PetStore } from '../../../src/index.ts'
+import { memory } from '../../../src/index.ts'
+import { fetchThrough } from '../../../src/pet-store.ts'
+import { type PortFaults, portFaults } from '../../../src/testing/faults.ts'
+import { type RecordedRequest, recordRequests } from '../../../src/testing/journal.ts'
+import { type KnownKey, withKnownKeys } from '../fixed-keys.ts'
+import type { Usage } from '../page/usage.ts'
+
+/** A clock that follows another one, or stands still at an instant. */
+export interface SteerableClock extends Clock {
+  /** Whether the clock runs. */
+  isRunning(): boolean
+  /** Stops the clock at an instant, in milliseconds since the Unix epoch. */
+  set(time: number): void
+  /** Moves the clock forward by a number of milliseconds. A running clock keeps running. */
+  advance(milliseconds: number): void
+  /** Follows the real time again. */
+  follow(): void
+}
+
+/** Creates a clock that follows the real time until it is moved. */
+export function steerableClock(real: Clock): SteerableClock {
+  let stoppedAt: number | undefined
+  let offset = 0
+  return {
+    now: () => stoppedAt ?? real.now() + offset,
+    isRunning: () => stoppedAt === undefined,
+    set(time) {
+      stoppedAt = time
+    },
+    advance(milliseconds) {
+      if (stoppedAt === undefined) offset += milliseconds
+      else stoppedAt += milliseconds
+    },
+    follow() {
+      stoppedAt = undefined
+      offset = 0
+    },
+  }
+}
+
+/** A pet store, and the quota of its keys for the page. */
+export interface Service {
+  readonly petStore: PetStore
+  usageOf(token: string): Usage | undefined
+}
+
+/** What a test double is made of. */
+export interface TestDoubleParts {
+  /** Creates the pet store. It is called again after each reset, since a pet store remembers refusals. */
+  readonly createService: (ports: BackEnd, clock: Clock) => Service
+  /** Adds the animals of the start. */
+  readonly addPets: (storage: PetStorage) => Promise<void>
+  /** The keys of the start. They stay valid after a reset. */
+  readonly keys: readonly KnownKey[]
+  /** The plans for which keys can be issued. */
+  readonly plans: readonly string[]
+  /** The real time. */
+  readonly clock: Clock
+}
+
+/** A pet store in memory that tests in any language steer from outside. */
+export interface TestDouble extends Service {
+  readonly clock: SteerableClock
+  readonly faults: PortFaults
+  readonly requests: RecordedRequest[]
+  /** The ports of the current state, without faults. */
+  ports(): { readonly storage: PetStorage; readonly keyStore: ManagedKeyStore } & BackEnd
+  /** Returns to the state of the start. */
+  reset(): Promise<void>
+}
+
+/** Creates a test double. */
+export async function createTestDouble(parts: TestDoubleParts): Promise<TestDouble> {
+  const clock = steerableClock(parts.clock)
+  const { faults, inFrontOf } = portFaults()
+  const requests: RecordedRequest[] = []
+
+  const start = async () => {
+    const { storage, keyStore, quota } = memory({ clock, plans: parts.plans })
+    const ports = { storage, keyStore: withKnownKeys(keyStore, parts.keys), quota }
+    await parts.addPets(storage)
+    return { ports, service: parts.createService(inFrontOf(ports), clock) }
+  }
+  let current = await start()
+  const handle = recordRequests((request) => current.service.petStore.handle(request), clock, requests)
+  return {
+    petStore: { fetch: fetchThrough(handle), handle, basePath: current.service.petStore.basePath },
+    usageOf: (token) => current.service.usageOf(token),
+    clock,
+    faults,
+    requests,
+    ports: () => current.ports,
+    async reset() {
+      const next = await start()
+      for (const fault of Object.values(faults)) fault.recover()
+      clock.follow()
+      requests.length = 0
+      current = next
+    },
+  }
+}

@@ -1,0 +1,242 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createControlApi } from '../../../adapters/cli/control/api.ts'
+import { operations } from '../../../adapters/cli/control/operations.ts'
+import { createTestDouble, steerableClock } from '../../../adapters/cli/control/test-double.ts'
+import { addDemoPets } from '../../../adapters/cli/demo-data.ts'
+import { fixedKeys } from '../../../adapters/cli/fixed-keys.ts'
+import { createPetStore } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+
+const START = Date.UTC(2027, 0, 15, 12)
+
+/** Returns functions that send requests to a test double and to its control API. */
+async function open() {
+  const double = await createTestDouble({
+    createService: (ports, clock) => ({
+      petStore: createPetStore({ ...ports, clock, onError: () => {} }),
+      usageOf: () => undefined,
+    }),
+    addPets: (storage) => addDemoPets(storage, 0, 3),
+    keys: fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } }),
+    plans: ['free', 'pro'],
+    clock: manualClock(START),
+  })
+  const { fetch } = createControlApi(double)
+  const control = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const init = { method, headers: { host: '127.0.0.1:1', ...headers } }
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await fetch(
+      new Request(`http://127.0.0.1:1${path}`, body === undefined ? init : { ...init, body: text }),
+    )
+    return { status: response.status, body: response.status === 204 ? undefined : await response.json() }
+  }
+  const send = async (path: string, token = 'my-token', init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await double.petStore.fetch(new Request(`http://a/v1${path}`, { headers, ...init }))
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  return { control, send, double }
+}
+
+describe('the OpenAPI document', () => {
+  test('is valid and lists every operation', async () => {
+    const { control } = await open()
+    const { status, body } = await control('GET', '/openapi.json')
+    const { valid, errors } = await new Validator().validate(body)
+    expect({ status, valid, errors }).toMatchObject({ status: 200, valid: true })
+    const listed = Object.entries(body.paths as Record<string, object>).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(listed.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort())
+  })
+
+  test('describes the responses', async () => {
+    const { control, send } = await open()
+    await send('/pets', 'my-token', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
+    for (const [method, path, body] of [
+      ['GET', '/clock', undefined],
+      ['POST', '/clock', { advanceSeconds: 0.5 }],
+      ['POST', '/keys', { plan: 'pro', account: 'a', label: 'b', limits: { perMinute: 1, perDay: 2 } }],
+      ['GET', '/keys', undefined],
+      ['POST', '/pets', { count: 1 }],
+      ['GET', '/requests', undefined],
+    ] as const) {
+      const { response } = operations.find((one) => one.method === method && one.path === path) ?? {}
+      const received = await control(method, path, body)
+      expect(received.status).toBe(response?.status)
+      expect(response?.body?.safeParse(received.body)).toMatchObject({ success: true })
+    }
+  })
+})
+
+describe('the clock', () => {
+  test('stops, moves and follows the real time again', () => {
+    const real = manualClock(START)
+    const clock = steerableClock(real)
+    clock.advance(1_000)
+    real.advance(50)
+    expect([clock.now(), clock.isRunning()]).toEqual([START + 1_050, true])
+    clock.set(7)
+    clock.advance(3)
+    real.advance(50)
+    expect([clock.now(), clock.isRunning()]).toEqual([10, false])
+    clock.follow()
+    expect([clock.now(), clock.isRunning()]).toEqual([START + 100, true])
+  })
+
+  test('ends a 429', async () => {
+    const { control, send } = await open()
+    const statuses = async () => [
+      (await send('/pets')).status,
+      (await send('/pets')).status,
+      (await send('/pets')).status,
+    ]
+    await send('/pets')
+    expect(await statuses()).toEqual([200, 200, 429])
+    const { body } = await control('POST', '/clock', { advanceSeconds: 60 })
+    expect(body).toEqual({ now: '2027-01-15T12:01:00.000Z', running: true })
+    expect((await send('/pets')).status).toBe(200)
+  })
+
+  test('shows what happens on 5 December 2030', async () => {
+    const { control, send } = await open()
+    await control('POST', '/clock', { set: '2030-12-05T00:00:00Z' })
+    expect((await send('/pets/1')).status).toBe(410)
+    expect((await control('POST', '/clock', { follow: true })).body.running).toBe(true)
+    expect((await send('/pets/1')).status).toBe(200)
+  })
+})
+
+describe('faults', () => {
+  test.each([
+    [{ part: 'storage', action: 'fail', calls: 1 }, [503, 200]],
+    [{ part: 'keys', action: 'fail', calls: 1, status: 500 }, [500, 200]],
+    [{ part: 'quota', action: 'fail' }, [503, 503]],
+  ])('%j', async (fault, expected) => {
+    const { control, send } = await open()
+    expect((await control('POST', '/faults', fault)).status).toBe(204)
+    expect([(await send('/pets')).status, (await send('/pets')).status]).toEqual(expected)
+    await control('DELETE', '/faults')
+    expect((await send('/pets')).status).toBe(200)
+  })
+})
+
+test('a delay applies to as many calls as it says', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { control, send } = await open()
+  await control('POST', '/faults', { part: 'storage', action: 'delay', milliseconds: 3_000, calls: 1 })
+  let isDone = false
+  const delayed = send('/pets').finally(() => {
+    isDone = true
+  })
+  await vi.advanceTimersByTimeAsync(2_999)
+  expect(isDone).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  expect((await delayed).status).toBe(200)
+  expect((await send('/pets')).status).toBe(200)
+})
+
+describe('keys', () => {
+  test('are issued, listed and revoked', async () => {
+    const { control, send } = await open()
+    const issued = await control('POST', '/keys', { plan: 'pro', expiresAt: '2027-01-16T00:00:00Z' })
+    const { token, key } = issued.body as { token: string; key: { id: string } }
+    expect((await send('/pets', token)).status).toBe(200)
+    expect(await control('GET', '/keys')).toMatchObject({ body: [{ plan: 'free' }, { plan: 'pro', id: key.id }] })
+    expect((await control('DELETE', `/keys/${key.id}`)).status).toBe(204)
+    expect((await control('DELETE', `/keys/${key.id}`)).body).toMatchObject({ code: 'key_not_found', status: 404 })
+    expect((await send('/pets', token)).status).toBe(401)
+  })
+})
+
+describe('animals', () => {
+  test('are added with exact category ids', async () => {
+    const { control, send } = await open()
+    const added = await control('POST', '/pets', '{"pets":[{"name":"Rex","categoryId":9007199254740993}]}')
+    expect(added.status).toBe(201)
+    expect((await send('/pets/4')).text).toContain('"categoryId":9007199254740993,"status":"available"')
+  })
+})
+
+describe('the journal', () => {
+  test('keeps requests with their responses', async () => {
+    const { control, send } = await open()
+    await send('/pets', 'wrong')
+    await send('/pets', 'my-token', { method: 'POST', body: '{}' })
+    expect((await control('GET', '/requests?limit=1')).body).toMatchObject({
+      total: 2,
+      requests: [{ method: 'POST', path: '/v1/pets', body: '{}', response: { status: 400 } }],
+    })
+    await control('DELETE', '/requests')
+    expect((await control('GET', '/requests')).body).toEqual({ total: 0, requests: [] })
+  })
+})
+
+test('reset returns to the start', async () => {
+  const { control, send, double } = await open()
+  await control('POST', '/pets', { count: 2 })
+  await control('POST', '/clock', { set: '2030-12-05T00:00:00Z' })
+  await control('POST', '/faults', { part: 'storage', action: 'fail' })
+  for (const key of await double.ports().keyStore.list()) await control('DELETE', `/keys/${key.id}`)
+  await send('/pets')
+  expect((await control('POST', '/reset')).status).toBe(204)
+  expect((await control('GET', '/requests')).body.total).toBe(0)
+  const { status, headers, text } = await send('/pets')
+  expect([status, JSON.parse(text).length, headers.get('x-ratelimit-remaining')]).toEqual([200, 3, '2'])
+  expect((await control('GET', '/clock')).body).toEqual({ now: '2027-01-15T12:00:00.000Z', running: true })
+})
+
+describe('errors', () => {
+  test.each([
+    [
+      'POST',
+      '/clock',
+      { advance: 3 },
+      400,
+      /^expected \{ "set": time \}.*, received \{"advance":3\}\. GET \/openapi\.json/,
+    ],
+    ['POST', '/clock', { advanceSeconds: -3 }, 400, /^advanceSeconds: expected a number of seconds .*, received -3\./],
+    ['POST', '/clock', { set: '2030-13-45T00:00:00Z' }, 400, /^set: expected a time such as/],
+    ['POST', '/clock', '{"set":', 400, /cannot be read as JSON/],
+    ['POST', '/clock', '{"set":"2030-12-05T00:00:00Z","set":"2030-12-05T00:00:00Z"}', 400, /member name once/],
+    [
+      'POST',
+      '/faults',
+      { part: 'database', action: 'fail' },
+      400,
+      /"storage", "keys" or "quota"|one of storage, keys, quota/,
+    ],
+    ['POST', '/keys', { plan: 'gold' }, 400, /^The body is not valid: plan: expected one of the plans free, pro/],
+    [
+      'POST',
+      '/keys',
+      { plan: 'pro', limits: { perMinute: 0, perDay: 1 } },
+      400,
+      /^limits\.perMinute: expected a whole/,
+    ],
+    ['POST', '/pets', { count: 1_000_000 }, 400, /^count: expected a whole number from 1 to 10000, received 1000000/],
+    ['POST', '/pets', { pets: [{ name: 'Rex' }] }, 400, /categoryId: expected an integer/],
+    ['GET', '/requests?limit=0', undefined, 400, /^limit: expected a whole number from 1 to 1000, received "0"/],
+    ['GET', '/nothing', undefined, 404, /^There is nothing at \/nothing\. GET \/openapi\.json lists/],
+    ['PUT', '/keys', {}, 405, /^The path \/keys supports only POST, GET\.$/],
+  ])('%s %s %j is %i', async (method, path, body, status, message) => {
+    const { control } = await open()
+    expect(await control(method, path, body)).toEqual({
+      status,
+      body: { code: expect.any(String), message: expect.stringMatching(message), status },
+    })
+  })
+
+  test.each([
+    ['a page of another site', { origin: 'https://evil.example' }],
+    ['a name that points to this machine', { host: 'evil.example' }],
+    ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
+  ])('refuses requests of %s with 403', async (_, headers) => {
+    const { control, send } = await open()
+    await send('/pets')
+    expect((await control('DELETE', '/requests', undefined, headers)).status).toBe(403)
+    expect((await control('GET', '/requests')).body.total).toBe(1)
+  })
+})
