@@ -1,0 +1,44 @@
+// CHROMIUM=/usr/bin/chromium node --test examples/testing/playwright.test.mjs
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createTestPetStore } from 'petstore-kit/testing'
+import { chromium } from 'playwright-core'
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  // Chromium refuses to run as root in its sandbox, as in many containers.
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+})
+after(() => browser.close())
+
+const PAGE = `<ul></ul><script type="module">
+  const response = await fetch('/v1/pets', { headers: { authorization: 'Bearer test-key' } })
+  for (const { name } of await response.json()) {
+    const item = document.createElement('li')
+    item.textContent = name
+    document.querySelector('ul').append(item)
+  }
+</script>`
+
+test('a page shows the animals of the store', async () => {
+  const { petStore } = await createTestPetStore({ token: 'test-key', pets: [{ name: 'Rex' }, { name: 'Ada' }] })
+  const page = await browser.newPage()
+  await page.route('https://shop.example/', (route) => route.fulfill({ contentType: 'text/html', body: PAGE }))
+  await page.route('https://shop.example/v1/**', async (route) => {
+    const request = route.request()
+    const response = await petStore.fetch(request.url(), {
+      method: request.method(),
+      headers: await request.allHeaders(),
+      body: request.postDataBuffer(),
+    })
+    await route.fulfill({
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await response.text(),
+    })
+  })
+
+  await page.goto('https://shop.example/')
+  await page.locator('li').nth(1).waitFor()
+  assert.deepEqual(await page.locator('li').allTextContents(), ['Rex', 'Ada'])
+})

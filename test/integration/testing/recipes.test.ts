@@ -1,0 +1,86 @@
+import { type ExecFileOptions, execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { serve } from '../../../adapters/hosts/node/index.ts'
+import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
+import { chromiumPath } from '../../support/chromium.ts'
+import { startServer } from '../../support/petstore-command.ts'
+import { runtimeBinary } from '../../support/runtimes.ts'
+import { findProgram } from '../../support/server-process.ts'
+import { missing } from '../../support/skips.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const recipe = (name: string) => join(root, 'examples/testing', name)
+
+/** Runs a recipe to its end. Rejects, with what the recipe has printed, if it fails. */
+async function run(program: string, args: readonly string[], env: ExecFileOptions['env'] = {}): Promise<string> {
+  const options = { cwd: root, env: { ...process.env, ...env }, timeout: 60_000 }
+  const { stdout, stderr } = await promisify(execFile)(program, args, options)
+  return stdout + stderr
+}
+
+describe('a recipe for a test runner passes', () => {
+  test('with Jest in CommonJS', async () => {
+    const jest = join(root, 'node_modules/jest/bin/jest.js')
+    const args = ['--rootDir', recipe(''), '--testMatch', '**/jest.test.cjs', '--no-cache']
+    expect(await run(process.execPath, [jest, ...args])).toContain('1 passed')
+  })
+
+  test.each(['msw.test.mjs', 'intercept-fetch.test.mjs'])('with node:test: %s', async (name) => {
+    expect(await run(process.execPath, ['--test', '--test-reporter=tap', recipe(name)])).toMatch(/^# pass 1$/m)
+  })
+
+  test.skipIf(missing('Chromium', chromiumPath !== undefined))('with Playwright', async () => {
+    const args = ['--test', '--test-reporter=tap', recipe('playwright.test.mjs')]
+    expect(await run(process.execPath, args, { CHROMIUM: chromiumPath })).toMatch(/^# pass 1$/m)
+  })
+})
+
+const bun = await runtimeBinary('bun')
+test.skipIf(missing('Bun', bun !== undefined))('the recipe for bun test passes', async () => {
+  expect(await run(bun ?? '', ['test', recipe('bun.test.mjs')])).toContain('1 pass')
+})
+
+const deno = await runtimeBinary('deno')
+test.skipIf(missing('Deno', deno !== undefined))('the recipe for deno test passes', async () => {
+  expect(await run(deno ?? '', ['test', '--no-check', recipe('deno.test.mjs')], { NO_COLOR: '1' })).toContain(
+    '1 passed',
+  )
+})
+
+describe('a program in another language', () => {
+  const python = findProgram('python3')
+  const go = findProgram('go', ['/usr/local/go/bin'])
+  const programs = [
+    { name: 'Python', program: python, args: [recipe('client.py')] },
+    { name: 'Go', program: go, args: ['run', recipe('client.go')] },
+  ]
+
+  for (const { name, program, args } of programs) {
+    // Go compiles its standard library on a new machine.
+    const options = { timeout: 120_000, skip: missing(name, program !== undefined, { optional: true }) }
+
+    test(`in ${name} lists every animal of petstore serve with exact ids`, options, async () => {
+      const server = await startServer()
+      onTestFinished(() => server.end('SIGKILL'))
+      const [token = ''] = /pet_\w+/.exec(server.output()) ?? []
+      const lines = (await run(program ?? '', [...args, server.url, token])).split('\n')
+      expect([lines.length, lines.slice(-2)]).toEqual([10, ['Rex 9007199254740993', '']])
+    })
+
+    test(`in ${name} waits as long as Retry-After says`, options, async () => {
+      const clock = manualClock(Date.UTC(2030, 0, 1, 0, 0, 59, 500))
+      const { petStore, token, requests } = await createTestPetStore({
+        clock,
+        plans: { free: { perMinute: 2, perDay: 100 } },
+        pets: [{ name: 'Ada' }],
+        onResponse: ({ status }) => void (status === 429 && clock.advance(1_000)),
+      })
+      const server = await serve(petStore, { port: 0 })
+      onTestFinished(() => server.close())
+      expect(await run(program ?? '', [...args, `${server.url}/v1`, token])).toBe('Ada 1\nRex 9007199254740993\n')
+      expect(requests.map(({ response }) => response?.status)).toEqual([201, 200, 429, 200])
+    })
+  }
+})
