@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { runPetstore } from '../../support/serve-command.ts'
+import { findProgram, freePort } from '../../support/server-process.ts'
+import { missing } from '../../support/skips.ts'
+import { temporaryFolder } from '../sqlite/open.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+const text = readFileSync(join(root, 'docs/command.md'), 'utf8')
+const scripts = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, script = '']) => script)
+
+test('docs/command.md names every flag of serve with its variable', async () => {
+  const { stdout } = await runPetstore(['serve', '--help'])
+  const variables = [...stdout.matchAll(/PETSTORE_\w+/g)].map(([variable]) => variable)
+  expect(variables.length).toBeGreaterThan(15)
+  for (const variable of variables) {
+    const flag = variable.replace('PETSTORE_', '--').replaceAll('_', '-').toLowerCase()
+    const row = text.split('\n').find((line) => line.startsWith('| `') && line.includes(`\`${variable}\``))
+    expect(row, variable).toMatch(new RegExp(`^\\| .*${flag}[ \`]`))
+  }
+})
+
+describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
+  test('are there', () => {
+    expect(scripts).toHaveLength(2)
+  })
+
+  test.each(scripts.map((script) => [script.split('\n')[0], script]))('%s', async (_, script) => {
+    const { folder, remove } = temporaryFolder()
+    onTestFinished(() => void remove())
+    const [port, controlPort] = [await freePort(), await freePort()]
+    const petstore = `petstore() { exec '${process.execPath}' '${join(root, 'dist/cli.js')}' "$@"; }`
+    const ours = script.replaceAll('3000', String(port)).replaceAll('3001', String(controlPort))
+    const child = spawn('bash', ['-euc', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${petstore}\n${ours}`], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+    const [code] = await once(child, 'close')
+    expect({ code, output }).toMatchObject({ code: 0 })
+    const statuses = [...script.matchAll(/# ((?:\d{3} ?)+)$/gm)].flatMap(([, list = '']) => list.split(' '))
+    expect(output.match(/^\d{3}$/gm) ?? []).toEqual(statuses)
+  })
+})
