@@ -40,10 +40,11 @@ export function fail(error: unknown): void {
 }
 
 function explain(error: unknown, code: string | undefined, message: string): string {
-  const { address, port } = error as { address?: string; port?: number }
+  const { address, port, flag = '--port' } = error as { address?: string; port?: number; flag?: string }
   if (code === 'EADDRINUSE')
-    return `port ${port} on ${address} is taken: choose another with --port, or 0 for any free port`
-  if (code === 'EACCES') return `port ${port} on ${address} needs rights that this user does not have: choose another`
+    return `port ${port} on ${address} is taken: choose another with ${flag}, or 0 for any free port`
+  if (code === 'EACCES')
+    return `port ${port} on ${address} needs rights that this user does not have: choose another with ${flag}`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `--host: this machine has no such address (${message})`
   if (isPetStoreError(error)) return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name))

@@ -115,7 +115,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   const site = await serveSite(double, double.ports(), flags)
   const control = await serve(createControlApi(double), { port: controlPort }).catch(async (error) => {
     await site.close()
-    throw error
+    throw Object.assign(error, { flag: '--control-port' })
   })
   closeOnSignal(site.running, site.close, control.close)
   site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, control.url)

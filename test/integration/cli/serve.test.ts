@@ -230,11 +230,16 @@ describe('prints one line and ends with 1', () => {
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
     const { port } = taken.address() as AddressInfo
-    const { code, stdout, stderr } = await runPetstore(['serve', '--port', String(port)])
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toBe(
-      `petstore: port ${port} on 127.0.0.1 is taken: choose another with --port, or 0 for any free port\n`,
-    )
+    for (const [flag, args] of [
+      ['--port', []],
+      ['--control-port', ['--port', '0']],
+    ] as const) {
+      const { code, stdout, stderr } = await runPetstore(['serve', ...args, flag, String(port)])
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toBe(
+        `petstore: port ${port} on 127.0.0.1 is taken: choose another with ${flag}, or 0 for any free port\n`,
+      )
+    }
   })
 })
 
