@@ -9,6 +9,7 @@ import { contract } from './rows/contract.ts'
 import { hostMiddlewares } from './rows/host-middlewares.ts'
 import { hostParsers } from './rows/host-parsers.ts'
 import { hostRouters } from './rows/host-routers.ts'
+import { httpContract } from './rows/http-contract.ts'
 import { limits } from './rows/limits.ts'
 import { mounting } from './rows/mounting.ts'
 import { options } from './rows/options.ts'
@@ -49,7 +50,7 @@ export interface RowHost {
   wire(): Wire
 }
 
-const everywhere = { contract, options, limits, bodies, mounting }
+const everywhere = { 'HTTP contract': httpContract, contract, options, limits, bodies, mounting }
 const overSockets = { connections, addresses, 'clients that leave': clientsThatLeave }
 const onExpress = {
   'routers of the host': hostRouters,

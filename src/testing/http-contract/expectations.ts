@@ -1,0 +1,76 @@
+import { check, checkEqual } from '../contract/assert.ts'
+import type { ContractResponse } from './client.ts'
+
+/** An animal in JSON whose integers are `bigint`. */
+export interface ReceivedPet {
+  readonly id: bigint
+  readonly name: string
+  readonly categoryId: bigint
+  readonly status?: string
+}
+
+/** Checks the status, and shows the body if it is another. */
+export function expectStatus(response: ContractResponse, status: number): void {
+  check(
+    response.status === status,
+    `${response.name}: expected status ${status}, got ${response.status} with ${response.text.slice(0, 200)}`,
+  )
+}
+
+/** Checks the media type of a body. */
+export function expectJsonType({ name, headers }: ContractResponse): void {
+  const [type = ''] = (headers.get('Content-Type') ?? '').toLowerCase().split(';')
+  checkEqual(type.trim(), 'application/json', `${name}: Content-Type`)
+}
+
+/** Checks an error: its status, and the members of section 2 of the interface. */
+export function expectError(response: ContractResponse, status: number): string {
+  expectStatus(response, status)
+  expectJsonType(response)
+  const error = Object(response.json) as Record<string, unknown>
+  check(typeof error.code === 'string' && error.code !== '', `${response.name}: expected a code, got ${response.text}`)
+  check(typeof error.message === 'string', `${response.name}: expected a message, got ${response.text}`)
+  checkEqual(error.status, BigInt(status), `${response.name}: status in the body`)
+  return error.code as string
+}
+
+/** Checks an error, and its code. */
+export function expectCode(response: ContractResponse, status: number, code: string): void {
+  checkEqual(expectError(response, status), code, `${response.name}: code`)
+}
+
+/** Checks an animal, and returns it. */
+export function expectPet(response: ContractResponse, status: number): ReceivedPet {
+  expectStatus(response, status)
+  expectJsonType(response)
+  return toPet(response.json, response.name)
+}
+
+/** Checks an array of animals, and returns it. */
+export function expectPets(response: ContractResponse): readonly ReceivedPet[] {
+  expectStatus(response, 200)
+  expectJsonType(response)
+  const { json, name } = response
+  if (!Array.isArray(json)) throw new Error(`${name}: expected an array, got ${response.text.slice(0, 200)}`)
+  return json.map((pet) => toPet(pet, name))
+}
+
+function toPet(value: unknown, name: string): ReceivedPet {
+  const pet = Object(value) as ReceivedPet
+  const isPet = typeof pet.id === 'bigint' && typeof pet.name === 'string' && typeof pet.categoryId === 'bigint'
+  check(isPet, `${name}: expected an animal with the integers id and categoryId and the string name`)
+  check(
+    pet.status === undefined || ['available', 'pending', 'sold'].includes(pet.status),
+    `${name}: expected the status available, pending or sold, got ${pet.status}`,
+  )
+  return pet
+}
+
+/** Checks the headers of section 8.2 of the interface. */
+export function expectRateLimit({ name, headers }: ContractResponse): void {
+  for (const header of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'])
+    check(
+      /^\d+$/.test(headers.get(header) ?? ''),
+      `${name}: expected an integer in ${header}, got ${headers.get(header)}`,
+    )
+}

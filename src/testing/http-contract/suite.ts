@@ -1,0 +1,43 @@
+import { invalidOption } from '../../support/option-rules.ts'
+import type { TestRunner } from '../contract/runner.ts'
+import { contractClient, type HttpContractTarget } from './client.ts'
+import { httpContractRows } from './rows.ts'
+
+/** The options of {@link httpContract}. */
+export interface HttpContractOptions extends HttpContractTarget {
+  /**
+   * Whether to test only what the specification of the interface says (`contract`), or also what this project has decided where
+   * the specification is silent (`all`).
+   * @default 'all'
+   */
+  readonly basis?: 'contract' | 'all' | undefined
+}
+
+/**
+ * Adds tests of a running server: every statement of the interface that plain HTTP can show.
+ *
+ * The tests add some animals and run one after the other. After a 429 they wait as long as `Retry-After` says, at most a minute.
+ *
+ * @param runner - `describe` and `test` of vitest, node:test, bun:test or Jest
+ * @throws {PetStoreError} `invalid_option` if the address or the token is missing
+ * @example
+ * ```ts
+ * import { describe, test } from 'node:test'
+ * import { createTestPetStore, httpContract } from 'petstore-kit/testing'
+ *
+ * const { fetch, token } = await createTestPetStore()
+ * httpContract({ describe, test }, { baseUrl: 'http://localhost/v1', token, fetch })
+ * ```
+ */
+export function httpContract(runner: Pick<TestRunner, 'describe' | 'test'>, options: HttpContractOptions): void {
+  const { baseUrl, token, limitedToken, basis = 'all' } = options
+  if (!URL.canParse(baseUrl)) throw invalidOption('baseUrl', 'a URL such as "http://127.0.0.1:3000/v1"', baseUrl)
+  if (!token) throw invalidOption('token', 'the token of a key', token)
+  const client = contractClient(options)
+  const rows = httpContractRows.filter(
+    (row) => (basis === 'all' || row.basis === basis) && (limitedToken !== undefined || !row.needsLimitedKey),
+  )
+  runner.describe('HTTP contract', () => {
+    for (const { title, check } of rows) runner.test(title, () => check(client))
+  })
+}

@@ -1,0 +1,30 @@
+import { contractClient } from '../../../../src/testing/http-contract/client.ts'
+import { httpContractRows } from '../../../../src/testing/http-contract/rows.ts'
+import type { Send } from '../client.ts'
+import { keyOf } from '../expect.ts'
+import type { Rows } from '../suite.ts'
+
+/** The rows that every server of the interface can be held to. Those about limits have rows of their own here. */
+export const httpContract: Rows = Object.fromEntries(
+  httpContractRows
+    .filter(({ needsLimitedKey }) => !needsLimitedKey)
+    .map(({ title, check }) => [title, ({ send }) => check(clientOf(send))]),
+)
+
+function clientOf(send: Send) {
+  const token = keyOf('ample').authorization.replace('Bearer ', '')
+  return contractClient({ baseUrl: 'http://localhost/v1', token, fetch: fetchThrough(send) })
+}
+
+/** The clients of the suite send a target as it is, so the path of the URL is taken out of it. */
+function fetchThrough(send: Send) {
+  return async (url: string, { method = 'GET', headers, body }: RequestInit) => {
+    const { pathname, search } = new URL(url)
+    const received = await send(pathname + search, {
+      method,
+      headers: Object.fromEntries(new Headers(headers)),
+      ...(typeof body === 'string' && { body }),
+    })
+    return new Response(received.body || null, { status: received.status, headers: received.headers })
+  }
+}
