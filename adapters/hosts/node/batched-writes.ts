@@ -7,9 +7,9 @@ const MAX_BATCH = 32
 /** While responses are not batched, only every so many-th starts to observe a turn. */
 const SAMPLE = 32
 /** A turn that is longer than this, in milliseconds, has other work to do: its responses are written at once. */
-const LONG_TURN = 3
+const LONG_TURN = 5
 /** How long nothing is batched after a long turn, in milliseconds. */
-const PAUSE = 1_000
+const PAUSE = 100
 
 /** Returns a promise to await before a response is written, or `undefined` to write it at once. */
 export type BatchWrite = () => Promise<void> | undefined
