@@ -11,6 +11,7 @@ import type { ApiKey, PlanLimits } from './model.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
+import { pageCache } from './pets/page-cache.ts'
 import type { MaybePromise, QuotaCount } from './ports.ts'
 import { untouchedCount } from './quota/fixed-windows.ts'
 import {
@@ -83,6 +84,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     options,
     { storage: memoryStorage, quota: memoryQuota },
   )
+  const writePage = pageCache()
 
   /** Returns a response, not a promise, if every port has returned a value. It never throws, and the promise never rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
@@ -171,7 +173,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     const hasGetPet = !isRemoved(startedAt, sunset)
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target, linkBase(target))
+        return listPets(ports.storage, request, target, linkBase(target), writePage)
       case 'createPet':
         return createPet(ports.storage, request, bodyRules, hasGetPet ? linkBase(target) : undefined)
       case 'getPet':

@@ -1,5 +1,4 @@
 import type { Pet } from '../model.ts'
-import { keepJson } from '../pets/json.ts'
 import type { PetStorage } from '../ports.ts'
 
 /** The number of ids that share one entry of the index. */
@@ -26,7 +25,6 @@ export function memoryStorage(): PetStorage {
       const id = BigInt(all.length + 1)
       const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status })
       if (all.length % BLOCK === 0) for (const { pets, index } of Object.values(lists)) index.push(pets.length)
-      keepJson(pet)
       all.push(pet)
       if (status !== undefined) lists[status].pets.push(pet)
       return pet

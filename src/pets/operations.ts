@@ -6,7 +6,8 @@ import { isInt64, type NewPet, type Pet, type PetStatus } from '../model.ts'
 import type { MaybePromise, PetStorage } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { readJson, writePet, writePets } from './json.ts'
+import { readJson, writePet } from './json.ts'
+import type { WritePage } from './page-cache.ts'
 import { nextPageHeaders, parsePageQuery } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
 
@@ -16,13 +17,14 @@ export function listPets(
   request: ApiRequest,
   target: Target,
   linkBase: string,
+  writePage: WritePage,
 ): MaybePromise<ApiResponse> {
   const { limit, after, status } = parsePageQuery(target.query)
   // One animal more than requested shows whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
     if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describe(found)}`)
     const page: readonly Pet[] = found.slice(0, limit)
-    const body = writePets(page)
+    const body = writePage(page)
     if (found.length <= limit) return jsonResponse(200, body)
     return jsonResponse(200, body, nextPageHeaders(linkBase, target, (page.at(-1) as Pet).id))
   })

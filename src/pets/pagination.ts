@@ -59,7 +59,11 @@ export function linkBaseOf(basePath: string, publicUrl: string | undefined): Lin
   return () => address
 }
 
+/** Most paths need no escaping. */
+const PLAIN_PATH = /^(?:\/[\w\-.~]+)*$/
+
 /** The prefix of a host may contain characters that end a link, or begin with two slashes, which would name a host. */
 function escapePath(path: string): string {
+  if (PLAIN_PATH.test(path)) return path
   return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')
 }

@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Pet } from '../../../src/index.ts'
+import { writePets } from '../../../src/pets/json.ts'
+import { pageCache } from '../../../src/pets/page-cache.ts'
+
+const pet = (id: number, name = `pet ${id}`): Pet => ({ id: BigInt(id), name, categoryId: 1n, status: 'sold' })
+const frozen = (id: number, name?: string): Pet => Object.freeze(pet(id, name))
+
+test('writes each page as if nothing were remembered', () => {
+  const animals = Array.from({ length: 30 }, (_, i) => frozen(i + 1))
+  const page = fc.subarray(animals)
+  fc.assert(
+    fc.property(fc.array(page, { minLength: 1, maxLength: 40 }), (pages) => {
+      const writePage = pageCache()
+      for (const pets of [...pages, ...pages]) expect(writePage(pets)).toBe(writePets(pets))
+    }),
+  )
+})
+
+test('writes an animal anew if it may have changed', () => {
+  const writePage = pageCache()
+  const changing = pet(1) as { name: string } & Pet
+  writePage([changing])
+  changing.name = 'another'
+  expect(writePage([changing])).toBe(writePets([changing]))
+})
+
+test('writes an animal with getters anew', () => {
+  const writePage = pageCache()
+  let name = 'first'
+  class Row implements Pet {
+    readonly id = 1n
+    readonly categoryId = 1n
+    get name() {
+      return name
+    }
+  }
+  const row = Object.freeze(new Row())
+  writePage([row])
+  name = 'second'
+  expect(writePage([row])).toContain('second')
+})
