@@ -1,0 +1,40 @@
+// npm install prom-client && node examples/monitoring/prometheus.mjs
+import { createServer } from 'node:http'
+import { createPetStore, memory } from 'petstore-kit'
+import { toNodeHandler } from 'petstore-kit/node'
+import { Counter, Histogram, register } from 'prom-client'
+
+const durations = new Histogram({
+  name: 'petstore_request_duration_seconds',
+  help: 'Duration of requests to the pet store, by operation and status.',
+  labelNames: ['operation', 'status'],
+})
+const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the back ends of the pet store.' })
+
+const backEnd = memory()
+const petStore = createPetStore({
+  ...backEnd,
+  onResponse: ({ operation = 'none', status, durationMs }) =>
+    durations.observe({ operation, status }, durationMs / 1_000),
+  onError(error, { method, target }) {
+    faults.inc()
+    console.error(method, target, error)
+  },
+})
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const listen = (handler, port, onListening) => {
+  const server = createServer(handler).listen(port, '127.0.0.1', () => onListening(server.address().port))
+}
+
+// The metrics have a port of their own, which the load balancer does not publish.
+listen(
+  async (_request, response) => {
+    response.setHeader('Content-Type', register.contentType)
+    response.end(await register.metrics())
+  },
+  process.env.METRICS_PORT ?? 9464,
+  (port) => console.log(`curl http://127.0.0.1:${port}/metrics`),
+)
+listen(toNodeHandler(petStore), process.env.PORT ?? 3000, (port) => {
+  console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`)
+})

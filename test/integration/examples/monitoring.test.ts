@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished, test } from 'vitest'
+
+const folder = join(import.meta.dirname, '../../../examples/monitoring')
+
+/** A running example: its process, and all that it has printed. */
+function start(name: string): {
+  child: ChildProcess
+  output: () => string
+  line: (pattern: RegExp) => Promise<string[]>
+} {
+  const env = { ...process.env, PORT: '0', METRICS_PORT: '0' }
+  const child = spawn(process.execPath, [join(folder, name)], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  const waiting: (() => void)[] = []
+  createInterface(child.stdout).on('line', (line) => {
+    output += `${line}\n`
+    for (const look of waiting.splice(0)) look()
+  })
+  return {
+    child,
+    output: () => output,
+    async line(pattern) {
+      for (;;) {
+        const match = pattern.exec(output)
+        if (match) return match
+        await new Promise<void>((resolve) => waiting.push(resolve))
+      }
+    },
+  }
+}
+
+/** Sends one request with the key, and one without. */
+async function sendRequests([, token, url = '']: readonly string[]): Promise<void> {
+  expect((await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+  expect((await fetch(url)).status).toBe(401)
+}
+
+const API = /^curl -H 'Authorization: Bearer (.*)' (.*)$/m
+
+test('counts requests by operation and status in Prometheus', async () => {
+  const { line } = start('prometheus.mjs')
+  const [, metrics = ''] = await line(/^curl (http.*\/metrics)$/m)
+  await sendRequests(await line(API))
+  const text = await (await fetch(metrics)).text()
+  expect(text).toContain('petstore_request_duration_seconds_count{operation="listPets",status="200"} 1')
+  expect(text).toContain('petstore_request_duration_seconds_count{operation="listPets",status="401"} 1')
+  expect(text).toContain('petstore_faults_total 0')
+})
+
+test('exports durations by OpenTelemetry when the server stops', async () => {
+  const { child, line, output } = start('opentelemetry.mjs')
+  await sendRequests(await line(API))
+  const closed = once(child, 'close')
+  child.kill('SIGTERM')
+  await closed
+  expect(output()).toContain("name: 'http.server.request.duration'")
+  expect(output()).toMatch(/'http\.response\.status_code': 401,\s+'petstore\.operation': 'listPets'/)
+})

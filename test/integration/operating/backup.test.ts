@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Redis } from 'ioredis'
+import Database from 'libsql'
+import { expect, onTestFinished, test } from 'vitest'
+import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { redis } from '../../../adapters/back-ends/redis/index.ts'
+import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
+import type { Pet, PetStorage } from '../../../src/index.ts'
+import { openPool } from '../../support/postgres-back-end.ts'
+import { postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
+import { missingRedis, startRedis } from '../../support/redis-server.ts'
+import { findProgram } from '../../support/server-process.ts'
+import { missing } from '../../support/skips.ts'
+
+/** Adds animals until it is stopped, and keeps those that were acknowledged. */
+function addSteadily(storage: PetStorage): { added: Pet[]; stop: () => Promise<void> } {
+  const added: Pet[] = []
+  let isStopped = false
+  const adding = (async () => {
+    while (!isStopped) {
+      added.push(await storage.create({ name: `Pet ${added.length}`, categoryId: 1n }))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  })()
+  const stop = () => {
+    isStopped = true
+    return adding
+  }
+  onTestFinished(stop)
+  return { added, stop }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** All animals of a storage, page by page. */
+async function allPets(storage: PetStorage): Promise<Pet[]> {
+  const pets: Pet[] = []
+  for (;;) {
+    const page = await storage.list({ limit: 100, after: pets.at(-1)?.id })
+    pets.push(...page)
+    if (page.length < 100) return pets
+  }
+}
+
+/** A backup holds every animal that was acknowledged before it began, and no half-written one. */
+async function expectBackup(restored: PetStorage, before: readonly Pet[], added: readonly Pet[]): Promise<void> {
+  const pets = await allPets(restored)
+  expect(pets.slice(0, before.length)).toEqual(before)
+  expect(pets).toEqual(added.slice(0, pets.length))
+  const next = await restored.create({ name: 'after the restore', categoryId: 1n })
+  expect(next.id).toBeGreaterThan(pets.at(-1)?.id ?? 0n)
+}
+
+test('VACUUM INTO copies a served SQLite file whole', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-backup-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const served = sqlite(new Database(join(folder, 'pets.db')))
+  const { token, key } = await served.keyStore.issue({ plan: 'pro' })
+  const { added, stop } = addSteadily(served.storage)
+  await until(() => added.length >= 300)
+  const before = [...added]
+  const copy = join(folder, 'copy.db')
+  // As a second program does, such as the shell of SQLite.
+  new Database(join(folder, 'pets.db')).exec(`VACUUM INTO '${copy}'`)
+  await until(() => added.length >= 600)
+  await stop()
+
+  const restored = sqlite(new Database(copy))
+  await expectBackup(restored.storage, before, added)
+  expect(await restored.keyStore.find(token)).toEqual(key)
+})
+
+const bin = await postgresPrograms()
+const [pgDump, psql] = ['pg_dump', 'psql'].map((name) => findProgram(name, bin === undefined ? [] : [bin]))
+
+/** The settings of the test run name no database and no empty mode of TLS. */
+const env = { ...process.env, PGSSLMODE: 'disable' }
+
+test.skipIf(missing('PostgreSQL', bin !== undefined) || missing('pg_dump', pgDump !== undefined))(
+  'pg_dump copies a served PostgreSQL schema whole',
+  async () => {
+    const server = await startPostgres()
+    onTestFinished(() => server.remove())
+    const pool = openPool(server.url)
+    onTestFinished(() => pool.end())
+    const served = postgres(pool)
+    await served.migrate()
+    const { token, key } = await served.keyStore.issue({ plan: 'pro' })
+    const { added, stop } = addSteadily(served.storage)
+    await until(() => added.length >= 100)
+    const before = [...added]
+    const dumped = await promisify(execFile)(pgDump ?? '', ['--schema=petstore', server.url], { env })
+    await until(() => added.length >= 200)
+    await stop()
+
+    await pool.query('CREATE DATABASE restored')
+    const url = new URL(server.url)
+    url.pathname = '/restored'
+    const restoring = promisify(execFile)(psql ?? '', ['--quiet', '--set=ON_ERROR_STOP=1', url.href], { env })
+    restoring.child.stdin?.end(dumped.stdout)
+    await restoring
+    const other = openPool(url.href)
+    onTestFinished(() => other.end())
+    const restored = postgres(other)
+    await restored.migrate()
+    await expectBackup(restored.storage, before, added)
+    expect(await restored.keyStore.find(token)).toEqual(key)
+  },
+)
+
+test.skipIf(missingRedis())('Redis keeps its counts over a crash with appendonly, and loses them without', async () => {
+  const lastCount = async (settings: readonly string[]) => {
+    const server = await startRedis({ settings })
+    onTestFinished(() => server.remove())
+    const client = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 20 })
+    onTestFinished(() => client.disconnect())
+    client.on('error', () => {})
+    const { quota } = redis(client)
+    const spend = () =>
+      quota.spend({
+        subject: 'key',
+        anonymous: false,
+        limits: { perMinute: 1_000, perDay: 1_000 },
+        ban: false,
+        now: Date.now(),
+      })
+    for (let i = 0; i < 5; i++) await spend()
+    await server.stop()
+    await server.start()
+    return (await spend()).usedInDay
+  }
+  expect(await lastCount(['--appendonly', 'yes'])).toBe(6)
+  expect(await lastCount([])).toBe(1)
+})
