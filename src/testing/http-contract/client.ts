@@ -1,18 +1,20 @@
 import { parseJson } from '../../client/parse-json.ts'
 import { sleep } from '../../client/sleep.ts'
-import { check } from '../contract/assert.ts'
+import { systemClock } from '../../support/system-clock.ts'
 
 /** The server under test. */
 export interface HttpContractTarget {
   /** The address of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
-  /** The token of a key. The suite adds some animals, and sends fewer than 60 requests with the key. */
+  /** The token of a key. The suite adds about 40 animals, and sends about 130 requests with the key. */
   readonly token: string
   /**
    * The token of a key with at most 100 requests per minute, which the suite uses up. Without it, there is no test of 429.
    * @default none
    */
   readonly limitedToken?: string | undefined
+  /** How long a response may take, in milliseconds. @default 10000 */
+  readonly timeout?: number | undefined
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
 }
@@ -21,8 +23,9 @@ export interface HttpContractTarget {
 export interface ContractRequest {
   readonly method?: string
   /** The body; an object is sent as JSON. */
-  readonly body?: string | object
-  readonly contentType?: string
+  readonly body?: string | object | Uint8Array
+  /** Headers besides `Authorization`. @default `Content-Type: application/json` if there is a body */
+  readonly headers?: Readonly<Record<string, string>>
   /** The value of `Authorization`; `null` for none. @default the key of the target */
   readonly authorization?: string | null
 }
@@ -41,46 +44,108 @@ export interface ContractResponse {
 
 /** What a row works with. */
 export interface ContractClient {
-  /** Sends a request to a path below the base address, or to a whole URL. */
+  /** The token of the key. */
+  readonly token: string
+  /** Sends a request to a path below the base address, or to a whole URL. After a 429, waits and sends it again. */
   send(path: string, request?: ContractRequest): Promise<ContractResponse>
   /** Sends the same with the key that may be used up, and does not wait after a 429. */
   sendLimited(path: string): Promise<ContractResponse>
 }
 
-/** The longest wait after a 429 that the suite did not provoke, in seconds. It covers the window of a minute. */
-const MAX_WAIT = 60
+/** Thrown when a row cannot be checked because the limit of the key, or of the address of this machine, is used up. */
+export class LimitReached extends Error {}
 
-/** Creates the client of the rows. */
-export function contractClient({ baseUrl, token, limitedToken, ...target }: HttpContractTarget): ContractClient {
+/** The longest time that a client waits after 429s in all, in seconds. It covers some windows of a minute. */
+const MAX_WAIT = 180
+
+/**
+ * Creates the client of the rows.
+ *
+ * @param onWait - called before each wait, with the number of seconds
+ */
+export function contractClient(
+  { baseUrl, token, limitedToken, timeout = 10_000, ...target }: HttpContractTarget,
+  onWait: (seconds: number) => void = () => {},
+): ContractClient {
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
+  let patience = MAX_WAIT
+  /** The limits that are used up for longer than the client waits: of the key, and of the address. More requests could lead to a ban. */
+  const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(path: string, request: ContractRequest): Promise<ContractResponse> {
-    const { method = 'GET', body, contentType = 'application/json', authorization = `Bearer ${token}` } = request
-    const headers = new Headers()
+    const { method = 'GET', body, authorization = `Bearer ${token}` } = request
+    const headers = new Headers(request.headers)
     if (authorization !== null) headers.set('Authorization', authorization)
-    if (body !== undefined) headers.set('Content-Type', contentType)
-    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+    if (body !== undefined && !headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
+    const name = `${method} ${path}`
     const url = /^https?:/.test(path) ? path : root + path
-    const response = await fetch(url, { method, headers, body: text ?? null, redirect: 'manual' })
-    const received = await response.text()
-    const { status } = response
-    return { name: `${method} ${path}`, url, status, headers: response.headers, text: received, json: toJson(received) }
+    const signal = AbortSignal.timeout(timeout)
+    try {
+      const response = await fetch(url, { method, headers, body: toBody(body), redirect: 'manual', signal })
+      const text = await response.text()
+      return { name, url, status: response.status, headers: response.headers, text, json: toJson(text) }
+    } catch (error) {
+      const problem = signal.aborted ? `no response within ${timeout / 1_000} seconds` : reasonOf(error)
+      throw new Error(`${name}: ${problem}`, { cause: error })
+    }
   }
 
   return {
+    token,
     async send(path, request = {}) {
+      const { authorization } = request
+      const subject = authorization === undefined || authorization?.endsWith(` ${token}`) ? 'key' : 'address'
       for (;;) {
+        if (usedUp[subject] !== undefined) throw usedUp[subject]
         const response = await sendOnce(path, request)
         if (response.status !== 429) return response
         // The key, or the address of this machine, has been used before.
-        const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
-        check(seconds <= MAX_WAIT, `${response.name}: refused, and Retry-After is longer than ${MAX_WAIT} seconds`)
-        await sleep(seconds * 1000)
+        const seconds = secondsToWait(response.headers)
+        if (seconds > patience) {
+          usedUp[subject] = new LimitReached(tooLong(response, seconds))
+          continue
+        }
+        patience -= seconds
+        onWait(seconds)
+        await sleep(seconds * 1_000)
       }
     },
     sendLimited: (path) => sendOnce(path, { authorization: `Bearer ${limitedToken}` }),
   }
+}
+
+function tooLong({ name, headers }: ContractResponse, seconds: number): string {
+  const wait = headers.has('Retry-After')
+    ? `the next request has to wait ${seconds} seconds`
+    : 'there is no Retry-After'
+  return `${name}: the limit is used up, and ${wait}; the suite waits at most ${MAX_WAIT} seconds in all`
+}
+
+/** Reads `Retry-After`, whose format the interface leaves open: seconds or a date (RFC 9110, section 10.2.3). */
+function secondsToWait(headers: Headers): number {
+  const text = headers.get('Retry-After') ?? ''
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - timeOf(headers)) / 1_000
+  // Without a readable header, one second keeps a faulty server from being flooded.
+  return Number.isNaN(seconds) ? 1 : Math.max(1, Math.ceil(seconds))
+}
+
+/** Returns the time of the server if it states one. */
+function timeOf(headers: Headers): number {
+  const time = Date.parse(headers.get('Date') ?? '')
+  return Number.isNaN(time) ? systemClock.now() : time
+}
+
+function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer> | null {
+  if (body === undefined) return null
+  if (typeof body === 'string') return body
+  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
+}
+
+/** Returns why a request failed. `fetch` of Node hides the reason in a cause. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = Object(error) as { cause?: { message?: string; code?: string }; message?: string }
+  return cause?.message || cause?.code || message || String(error)
 }
 
 function toJson(text: string): unknown {

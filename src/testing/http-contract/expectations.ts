@@ -1,4 +1,4 @@
-import { check, checkEqual } from '../contract/assert.ts'
+import { check, checkEqual, show } from '../contract/assert.ts'
 import type { ContractResponse } from './client.ts'
 
 /** An animal in JSON whose integers are `bigint`. */
@@ -34,9 +34,17 @@ export function expectError(response: ContractResponse, status: number): string 
   return error.code as string
 }
 
-/** Checks an error, and its code. */
-export function expectCode(response: ContractResponse, status: number, code: string): void {
-  checkEqual(expectError(response, status), code, `${response.name}: code`)
+/** Checks an error of this project: its code, and that it has no further members. Returns the message. */
+export function expectCode(response: ContractResponse, status: number, code: string): string {
+  expectError(response, status)
+  const { message, ...others } = response.json as { message: string }
+  checkEqual(others, { code, status: BigInt(status) }, `${response.name}: the error without its message`)
+  return message
+}
+
+/** Checks a header. */
+export function expectHeader({ name, headers }: ContractResponse, header: string, expected: string | null): void {
+  checkEqual(headers.get(header), expected, `${name}: ${header}`)
 }
 
 /** Checks an animal, and returns it. */
@@ -58,7 +66,10 @@ export function expectPets(response: ContractResponse): readonly ReceivedPet[] {
 function toPet(value: unknown, name: string): ReceivedPet {
   const pet = Object(value) as ReceivedPet
   const isPet = typeof pet.id === 'bigint' && typeof pet.name === 'string' && typeof pet.categoryId === 'bigint'
-  check(isPet, `${name}: expected an animal with the integers id and categoryId and the string name`)
+  check(
+    isPet,
+    `${name}: expected an animal with the integers id and categoryId and the string name, got ${show(value)}`,
+  )
   check(
     pet.status === undefined || ['available', 'pending', 'sold'].includes(pet.status),
     `${name}: expected the status available, pending or sold, got ${pet.status}`,
@@ -66,11 +77,21 @@ function toPet(value: unknown, name: string): ReceivedPet {
   return pet
 }
 
-/** Checks the headers of section 8.2 of the interface. */
-export function expectRateLimit({ name, headers }: ContractResponse): void {
-  for (const header of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'])
-    check(
-      /^\d+$/.test(headers.get(header) ?? ''),
-      `${name}: expected an integer in ${header}, got ${headers.get(header)}`,
-    )
+/** The headers of section 8.2 of the interface. */
+export interface ReceivedRateLimit {
+  readonly limit: number
+  readonly remaining: number
+  readonly reset: number
+}
+
+/** Checks the headers of section 8.2 of the interface, and returns them. */
+export function expectRateLimit({ name, headers }: ContractResponse): ReceivedRateLimit {
+  const read = (header: string) => {
+    const value = headers.get(header) ?? ''
+    check(/^\d+$/.test(value), `${name}: expected an integer in ${header}, got ${value || 'no such header'}`)
+    return Number(value)
+  }
+  const [limit, remaining] = [read('X-RateLimit-Limit'), read('X-RateLimit-Remaining')]
+  check(remaining <= limit, `${name}: expected X-RateLimit-Remaining of at most ${limit}, got ${remaining}`)
+  return { limit, remaining, reset: read('X-RateLimit-Reset') }
 }

@@ -13,10 +13,14 @@ export interface HttpContractOptions extends HttpContractTarget {
   readonly basis?: 'contract' | 'all' | undefined
 }
 
+/** The names of the groups of tests. */
+const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract, decisions of petstore-kit' } as const
+
 /**
  * Adds tests of a running server: every statement of the interface that plain HTTP can show.
  *
- * The tests add some animals and run one after the other. After a 429 they wait as long as `Retry-After` says, at most a minute.
+ * The tests add some animals and run one after the other. After a 429 they wait as long as `Retry-After` says, at most three
+ * minutes in all. A key of the plan `pro` needs no wait.
  *
  * @param runner - `describe` and `test` of vitest, node:test, bun:test or Jest
  * @throws {PetStoreError} `invalid_option` if the address or the token is missing
@@ -25,7 +29,7 @@ export interface HttpContractOptions extends HttpContractTarget {
  * import { describe, test } from 'node:test'
  * import { createTestPetStore, httpContract } from 'petstore-kit/testing'
  *
- * const { fetch, token } = await createTestPetStore()
+ * const { fetch, token } = await createTestPetStore({ plan: 'pro' })
  * httpContract({ describe, test }, { baseUrl: 'http://localhost/v1', token, fetch })
  * ```
  */
@@ -34,10 +38,9 @@ export function httpContract(runner: Pick<TestRunner, 'describe' | 'test'>, opti
   if (!URL.canParse(baseUrl)) throw invalidOption('baseUrl', 'a URL such as "http://127.0.0.1:3000/v1"', baseUrl)
   if (!token) throw invalidOption('token', 'the token of a key', token)
   const client = contractClient(options)
-  const rows = httpContractRows.filter(
-    (row) => (basis === 'all' || row.basis === basis) && (limitedToken !== undefined || !row.needsLimitedKey),
-  )
-  runner.describe('HTTP contract', () => {
-    for (const { title, check } of rows) runner.test(title, () => check(client))
-  })
+  const rows = httpContractRows.filter((row) => limitedToken !== undefined || !row.needsLimitedKey)
+  for (const group of basis === 'all' ? (['contract', 'decision'] as const) : [basis])
+    runner.describe(GROUPS[group], () => {
+      for (const row of rows) if (row.basis === group) runner.test(row.title, () => row.check(client))
+    })
 }

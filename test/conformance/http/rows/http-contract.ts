@@ -23,7 +23,7 @@ function fetchThrough(send: Send) {
     const received = await send(pathname + search, {
       method,
       headers: Object.fromEntries(new Headers(headers)),
-      ...(typeof body === 'string' && { body }),
+      ...((typeof body === 'string' || body instanceof Uint8Array) && { body }),
     })
     return new Response(received.body || null, { status: received.status, headers: received.headers })
   }
