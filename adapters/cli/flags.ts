@@ -40,6 +40,27 @@ export function parseWholeNumber(text: string): number {
   return number
 }
 
+/** Reads a number of seconds. */
+export function parseTimeout(text: string): number {
+  const seconds = parseWholeNumber(text)
+  if (seconds < 1 || seconds > 600) throw new Error('Expected a whole number from 1 to 600.')
+  return seconds
+}
+
+/** Reads the address of an API. */
+export function parseServerUrl(text: string): string {
+  const { protocol, username, search, hash } = URL.canParse(text) ? new URL(text) : new URL('none:')
+  if (!/^https?:$/.test(protocol) || username + search + hash !== '')
+    throw new Error('Expected an address such as http://127.0.0.1:3000/v1.')
+  return text.replace(/\/+$/, '')
+}
+
+/** Reads a token. The message does not repeat it, since it must not get into a log. */
+export function parseToken(text: string): string {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('Expected a token of visible ASCII characters.')
+  return text
+}
+
 /** Reads a number of demo animals. A limit keeps a typing error from filling the memory. */
 export function parseSeed(text: string): number {
   const count = parseWholeNumber(text)

@@ -12,6 +12,9 @@ import {
   parsePlanLimits,
   parsePort,
   parseSeed,
+  parseServerUrl,
+  parseTimeout,
+  parseToken,
   parseTrustProxy,
   parseWholeNumber,
 } from './flags.ts'
@@ -106,6 +109,34 @@ function createProgram(): Command {
     .description('fill a catalogue with demo animals; an interrupted seed continues where it stopped')
     .requiredOption('--count <number>', 'total number of animals', asArgument(parseWholeNumber))
     .action(runSeed)
+
+  program
+    .command('check')
+    .description('check a running server against the interface; it adds about 40 animals')
+    .argument(
+      '<url>',
+      'address of the API with its version, such as http://127.0.0.1:3000/v1',
+      asArgument(parseServerUrl),
+    )
+    .addOption(
+      new Option('--key <token>', 'token of a key, best of the plan pro')
+        .env('PETSTORE_CHECK_KEY')
+        .argParser(asArgument(parseToken))
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--limited-key <token>', 'token of a key that may be used up, to check the 429')
+        .env('PETSTORE_CHECK_LIMITED_KEY')
+        .argParser(asArgument(parseToken)),
+    )
+    .option('--contract-only', 'leave out what petstore-kit decided where the interface is silent')
+    .option('--timeout <seconds>', 'how long a response may take', asArgument(parseTimeout), 10)
+    .option('--json', 'print one line of JSON')
+    .exitOverride((error) => {
+      // 1 is for a server that fails the check.
+      throw Object.assign(error, { exitCode: error.exitCode && 2 })
+    })
+    .action(async (url, flags) => (await import('./check.ts')).runCheck(url, flags))
   return program
 }
 

@@ -33,7 +33,7 @@ export function shellWord(text: string): string {
 export function fail(error: unknown): void {
   const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
   if (exitCode === 0) return
-  process.exitCode = 1
+  process.exitCode = exitCode ?? 1
   // `commander.help`: the help is already printed. `EPIPE`: the reader of the output has closed the pipe.
   if (code === 'commander.help' || code === 'EPIPE') return
   console.error(`petstore: ${explain(error, code, String(message))}`)

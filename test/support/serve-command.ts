@@ -14,9 +14,13 @@ export interface Ended {
 }
 
 /** Runs the command `petstore` to its end, with additional environment variables. */
-export async function runPetstore(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export async function runPetstore(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  milliseconds?: number,
+): Promise<Ended> {
   const { child, read } = start(args, env)
-  const [code] = (await within(once(child, 'close'), 'the end of the command')) as [number | null]
+  const [code] = (await within(once(child, 'close'), 'the end of the command', milliseconds)) as [number | null]
   return { code, ...read() }
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { runPetstore } from '../../support/serve-command.ts'
 import { findProgram, freePort } from '../../support/server-process.ts'
@@ -25,17 +25,19 @@ test('docs/command.md names every flag of serve with its variable', async () => 
 
 describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
   test('are there', () => {
-    expect(scripts).toHaveLength(2)
+    expect(scripts).toHaveLength(3)
   })
 
   test.each(scripts.map((script) => [script.split('\n')[0], script]))('%s', async (_, script) => {
     const { folder, remove } = temporaryFolder()
     onTestFinished(() => void remove())
     const [port, controlPort] = [await freePort(), await freePort()]
-    const petstore = `petstore() { exec '${process.execPath}' '${join(root, 'dist/cli.js')}' "$@"; }`
+    const command = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist/cli.js')}' "$@"\n`
+    writeFileSync(join(folder, 'petstore'), command, { mode: 0o755 })
     const ours = script.replaceAll('3000', String(port)).replaceAll('3001', String(controlPort))
-    const child = spawn('bash', ['-euc', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${petstore}\n${ours}`], {
+    const child = spawn('bash', ['-euc', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${ours}`], {
       cwd: folder,
+      env: { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let output = ''

@@ -1,0 +1,140 @@
+import { type ContractClient, contractClient, LimitReached } from '../../src/testing/http-contract/client.ts'
+import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
+import { httpContractRows } from '../../src/testing/http-contract/rows.ts'
+import { printable } from './output.ts'
+
+/** The flags of `petstore check`. */
+export interface CheckFlags {
+  readonly key: string
+  readonly limitedKey?: string
+  readonly contractOnly?: true
+  /** In seconds. */
+  readonly timeout: number
+  readonly json?: true
+}
+
+/** The outcome of one row. */
+export interface RowResult {
+  readonly title: string
+  readonly basis: HttpContractRow['basis']
+  readonly result: 'pass' | 'fail' | 'skip'
+  /** Why the row fails or is skipped. */
+  readonly reason?: string
+}
+
+/** What a check does besides its requests. */
+export interface CheckOptions {
+  /** Sends the requests. @default the global `fetch` */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Called before each wait for the end of a limit, with the number of seconds. */
+  readonly onWait?: (seconds: number) => void
+  /** Called after each row. */
+  readonly onRow?: (row: RowResult) => void
+}
+
+const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
+
+/** Runs the rows against a server one after the other. @throws {Error} if the server does not respond, or rejects the key */
+export async function checkServer(url: string, flags: CheckFlags, options: CheckOptions = {}): Promise<RowResult[]> {
+  const { key: token, limitedKey: limitedToken, contractOnly } = flags
+  const { fetch, onWait, onRow } = options
+  const client = contractClient({ baseUrl: url, token, limitedToken, timeout: flags.timeout * 1_000, fetch }, onWait)
+  await requireServer(client)
+  const results: RowResult[] = []
+  for (const row of httpContractRows) {
+    if (contractOnly && row.basis === 'decision') continue
+    const { title, basis, needsLimitedKey } = row
+    const isMissingKey = needsLimitedKey && limitedToken === undefined
+    const outcome = isMissingKey ? ({ result: 'skip', reason: NEEDS_LIMITED_KEY } as const) : await runRow(row, client)
+    const result = { title, basis, ...outcome }
+    results.push(result)
+    onRow?.(result)
+  }
+  return results
+}
+
+/** Sends one request, since without a server, its base path and a valid key every row would fail. */
+async function requireServer(client: ContractClient): Promise<void> {
+  const { url, status, json } = await client.send('/pets?limit=1').catch((error: Error) => {
+    if (error instanceof LimitReached) return { url: '', status: 429, json: undefined }
+    throw new Error(`cannot use the server: ${error.message}`)
+  })
+  const { code = 'no code' } = Object(json) as { code?: string }
+  if (status === 401) throw new Error(`--key: the server rejects this key (401, ${code})`)
+  const { origin, pathname } = new URL(url || 'http://localhost')
+  if (status === 404 && !/\/v\d+\/pets$/.test(pathname))
+    throw new Error(
+      `expected the address of the API with its version, such as ${origin}/v1; there is nothing at ${origin}${pathname}`,
+    )
+}
+
+async function runRow(row: HttpContractRow, client: ContractClient): Promise<Pick<RowResult, 'result' | 'reason'>> {
+  try {
+    await row.check(client)
+    return { result: 'pass' }
+  } catch (error) {
+    return { result: error instanceof LimitReached ? 'skip' : 'fail', reason: (error as Error).message }
+  }
+}
+
+/** Runs `petstore check`. The exit code is 1 if a row of the interface fails, and 2 if not all of them could be checked. */
+export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
+  const onWait = (seconds: number) =>
+    console.error(`petstore: the limit is used up; the check goes on in ${seconds} seconds`)
+  const onRow = flags.json ? undefined : printRow()
+  try {
+    const results = await checkServer(url, flags, { onWait, onRow })
+    process.exitCode = exitCodeOf(results)
+    console.log(flags.json ? JSON.stringify({ url, ...summary(results), rows: results }) : `\n${conclusion(results)}`)
+  } catch (error) {
+    throw Object.assign(error as Error, { exitCode: 2 })
+  }
+}
+
+/** Returns the exit code of a check. A row that needs a further key is no part of a check without one. */
+export function exitCodeOf(results: readonly RowResult[]): number {
+  const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)
+  if (contract.some(({ result }) => result === 'fail')) return 1
+  return contract.some(({ result }) => result === 'skip') ? 2 : 0
+}
+
+const HEADINGS = {
+  contract: 'What the interface says',
+  decision: 'What petstore-kit decided where the interface is silent',
+} as const
+
+/** Returns a function that prints one line for each row, below the heading of its basis. */
+function printRow(): (row: RowResult) => void {
+  let heading: string | undefined
+  return ({ title, basis, result, reason }) => {
+    if (heading !== HEADINGS[basis]) console.log(`${heading === undefined ? '' : '\n'}${HEADINGS[basis]}`)
+    heading = HEADINGS[basis]
+    const word = result === 'fail' ? 'FAIL' : result
+    console.log(printable(`  ${word}  ${title}${reason === undefined ? '' : `: ${reason}`}`))
+  }
+}
+
+function summary(results: readonly RowResult[]) {
+  const count = (basis: RowResult['basis']) => {
+    const of = (result: RowResult['result']) =>
+      results.filter((row) => row.basis === basis && row.result === result).length
+    return { pass: of('pass'), fail: of('fail'), skip: of('skip') }
+  }
+  return { contract: count('contract'), decision: count('decision') }
+}
+
+function conclusion(results: readonly RowResult[]): string {
+  const { contract, decision } = summary(results)
+  const say = ({ pass, fail, skip }: typeof contract) => `${pass} pass, ${fail} fail, ${skip} skipped`
+  const verdicts = [
+    'The server keeps the interface.',
+    'The server does not keep the interface.',
+    'The check is incomplete.',
+  ]
+  const hasDecisions = results.some(({ basis }) => basis === 'decision')
+  return [
+    `Interface: ${say(contract)}.`,
+    ...(hasDecisions ? [`Decisions: ${say(decision)}.`] : []),
+    verdicts[exitCodeOf(results)],
+  ].join('\n')
+}

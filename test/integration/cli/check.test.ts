@@ -1,0 +1,125 @@
+import { createServer } from 'node:http'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { serve } from '../../../adapters/hosts/node/index.ts'
+import { createTestPetStore } from '../../../src/testing/index.ts'
+import { hostProgram, portOf, startProgram } from '../../conformance/start-host.ts'
+import { runPetstore } from '../../support/serve-command.ts'
+import { freePort } from '../../support/server-process.ts'
+
+/** The longest time of a test, in milliseconds: a check sends more than a hundred requests. */
+const PATIENCE = 60_000
+vi.setConfig({ testTimeout: PATIENCE })
+
+const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ...args], env, PATIENCE)
+
+/** Any token of the form `<plan>-<text>` is a key of the host programs. */
+const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
+
+describe('petstore check passes against a host', () => {
+  const programs = ['node', 'express4', 'express5', 'fastify', 'hono']
+
+  test.each(programs)('%s', async (name) => {
+    const { told: port, stop } = await startProgram([process.execPath, hostProgram(`${name}.mjs`)], portOf)
+    onTestFinished(stop)
+    const { code, stdout, stderr } = await runCheck([`http://127.0.0.1:${port}/v1`, ...KEYS])
+    expect({ code, stderr, failed: stdout.match(/^ {2}(?:FAIL|skip).*/gm) }).toEqual({
+      code: 0,
+      stderr: '',
+      failed: null,
+    })
+    expect(stdout).toMatch(/^Interface: \d+ pass, 0 fail, 0 skipped\.\nDecisions: \d+ pass, 0 fail, 0 skipped\.$/m)
+  })
+})
+
+/** Starts a store on a free port. */
+async function startStore() {
+  const { petStore, token } = await createTestPetStore({ plan: 'pro', pets: [{ name: 'Ada' }] })
+  const { url, close } = await serve(petStore, { port: 0, closeTimeout: 1 })
+  onTestFinished(close)
+  return { url: `${url}/v1`, token }
+}
+
+/** Starts a server that responds as a store does, except for createPet, which responds 200. */
+async function startFaultyServer() {
+  const { url, token } = await startStore()
+  const faulty = createServer(async (request, response) => {
+    const { method = '', headers } = request
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { host, connection, 'content-length': length, 'transfer-encoding': coding, ...sent } = headers
+    const body = chunks.length === 0 ? null : Buffer.concat(chunks)
+    const path = request.url?.replace('/v1', '')
+    const received = await fetch(url + path, { method, headers: sent as Record<string, string>, body })
+    const text = await received.text()
+    const { 'transfer-encoding': _, ...kept } = Object.fromEntries(received.headers)
+    response.writeHead(received.status === 201 ? 200 : received.status, kept).end(text)
+  })
+  faulty.listen(0, '127.0.0.1')
+  const port = await new Promise<number>((resolve) =>
+    faulty.on('listening', () => resolve((faulty.address() as { port: number }).port)),
+  )
+  onTestFinished(() => void faulty.close().closeAllConnections())
+  return { url: `http://127.0.0.1:${port}/v1`, token }
+}
+
+describe('petstore check', () => {
+  test('prints one line for each row, and ends with 1 if a row of the interface fails', async () => {
+    const { url, token } = await startFaultyServer()
+    const { code, stdout } = await runCheck([url, '--key', token])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^What the interface says\n {2}FAIL {2}adds an animal with 201 and its id: POST \/pets: expected status 201, got 200/,
+    )
+    expect(stdout).toMatch(/^ {2}pass {2}rejects every operation without a key with 401$/m)
+    expect(stdout).toMatch(/^ {2}skip {2}refuses a request over the limit .*: needs --limited-key/m)
+    expect(stdout).toMatch(/^What petstore-kit decided where the interface is silent$/m)
+    expect(stdout).toMatch(/^The server does not keep the interface\.$/m)
+  })
+
+  test('prints one line of JSON, with the key of an environment variable', async () => {
+    const { url, token } = await startStore()
+    const { code, stdout } = await runCheck([`${url}/`, '--json'], { PETSTORE_CHECK_KEY: token })
+    const report = JSON.parse(stdout)
+    expect({ code, ...report }).toMatchObject({
+      code: 0,
+      url,
+      contract: { fail: 0, skip: 1 },
+      decision: { fail: 0, skip: 1 },
+    })
+    expect(report.rows[0]).toEqual({ title: 'adds an animal with 201 and its id', basis: 'contract', result: 'pass' })
+    expect(stdout).not.toContain(token)
+  })
+
+  test('leaves out the decisions with --contract-only', async () => {
+    const { url, token } = await startStore()
+    const { code, stdout } = await runCheck([url, '--key', token, '--contract-only'])
+    expect([code, /silent|Decisions/.test(stdout)]).toEqual([0, false])
+  })
+
+  test.each([
+    ['no key', ['http://127.0.0.1:1/v1'], /required option '--key <token>' not specified/],
+    ['no URL', ['--key', 'x'], /missing required argument 'url'/],
+    ['a wrong URL', ['localhost:3000', '--key', 'x'], /Expected an address such as http:\/\/127\.0\.0\.1:3000\/v1/],
+    [
+      'a wrong time-out',
+      ['http://a/v1', '--key', 'x', '--timeout', '0'],
+      /--timeout.*Expected a whole number from 1 to 600/,
+    ],
+    ['an unknown flag', ['http://a/v1', '--key', 'x', '--jso'], /unknown option '--jso' \(Did you mean --json\?\)/],
+  ])('ends with 2 and one line for %s', async (_, args, message) => {
+    const { code, stdout, stderr } = await runCheck(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  })
+
+  test('ends with 2 if the server does not respond, or rejects the key', async () => {
+    const port = await freePort()
+    const away = await runCheck([`http://127.0.0.1:${port}/v1`, '--key', 'x'])
+    const refused = `petstore: cannot use the server: GET /pets?limit=1: connect ECONNREFUSED 127.0.0.1:${port}\n`
+    expect(away).toEqual({ code: 2, stdout: '', stderr: refused })
+    const { url } = await startStore()
+    const { code, stderr } = await runCheck([url, '--key', 'x'])
+    expect([code, stderr]).toEqual([2, 'petstore: --key: the server rejects this key (401, invalid_api_key)\n'])
+  })
+})

@@ -1,0 +1,464 @@
+import { describe, expect, test } from 'vitest'
+import { type CheckFlags, checkServer, exitCodeOf, type RowResult } from '../../../adapters/cli/check.ts'
+import { parseServerUrl, parseTimeout, parseToken } from '../../../adapters/cli/flags.ts'
+import { createTestPetStore } from '../../../src/testing/index.ts'
+
+const URL_OF_API = 'http://localhost/v1'
+const PLANS = { tiny: { perMinute: 3, perDay: 100 } }
+
+/** Changes a request on its way to the store, or its response. */
+type Change = (request: Request, send: (request: Request) => Promise<Response>) => Promise<Response> | Response
+
+/** Checks a store of its own whose requests and responses are changed. */
+async function checkStore(change: Change = (request, send) => send(request), flags: Partial<CheckFlags> = {}) {
+  const store = await createTestPetStore({ plan: 'pro', plans: PLANS })
+  const { token: limitedKey } = await store.keyStore.issue({ plan: 'tiny' })
+  const fetch = async (url: string, init: RequestInit) => change(new Request(url, init), store.fetch)
+  const results = await checkServer(URL_OF_API, { key: store.token, limitedKey, timeout: 10, ...flags }, { fetch })
+  return { results, requests: store.requests, failures: results.filter(({ result }) => result === 'fail') }
+}
+
+/** Changes the query and the headers of each request. */
+const onRequest =
+  (change: (url: URL, headers: Headers) => void): Change =>
+  async (request, send) => {
+    const [url, headers] = [new URL(request.url), new Headers(request.headers)]
+    change(url, headers)
+    const body = request.body === null ? null : await request.arrayBuffer()
+    return send(new Request(url, { method: request.method, headers, body }))
+  }
+
+/** Changes each response, or those of some requests. */
+const onResponse =
+  (change: (response: Response, request: Request) => Response | Promise<Response> | undefined): Change =>
+  async (request, send) => {
+    const response = await send(request)
+    return (await change(response, request)) ?? response
+  }
+
+const onHeaders = (change: (headers: Headers, request: Request) => void) =>
+  onResponse((response, request) => void change(response.headers, request))
+
+const onText = (change: (text: string) => string) =>
+  onResponse(async (response) =>
+    response.status === 204 || response.body === null
+      ? response
+      : new Response(change(await response.text()), response),
+  )
+
+const onStatus = (from: number, to: number, isMeant: (request: Request) => boolean = () => true) =>
+  onResponse((response, request) =>
+    response.status === from && isMeant(request) ? withStatus(response, to) : undefined,
+  )
+
+function withStatus({ body, headers }: Response, status: number): Response {
+  return new Response(body, { status, headers })
+}
+
+const isGetPet = ({ method, url }: Request) => method === 'GET' && /\/pets\/\d+$/.test(url)
+
+/** A fault, the row that has to fail, and what the row has to say. */
+interface Fault {
+  readonly fault: string
+  readonly row: string
+  readonly says: RegExp
+  readonly change: Change
+}
+
+/** Faults against the interface. */
+const contractFaults: readonly Fault[] = [
+  {
+    fault: 'the media type is text/html',
+    row: 'adds an animal with 201 and its id',
+    says: /Content-Type: expected "application\/json", got "text\/html"/,
+    change: onHeaders((headers) => headers.set('Content-Type', 'text/html')),
+  },
+  {
+    fault: 'createPet responds 200',
+    row: 'adds an animal with 201 and its id',
+    says: /expected status 201, got 200/,
+    change: onStatus(201, 200),
+  },
+  {
+    fault: 'ids are strings',
+    row: 'adds an animal with 201 and its id',
+    says: /expected an animal with the integers id and categoryId/,
+    change: onText((text) => text.replaceAll(/"id":(\d+)/g, '"id":"$1"')),
+  },
+  {
+    fault: 'every id is 1',
+    row: 'gives each animal an id of its own',
+    says: /expected two ids, got 1 twice/,
+    change: onText((text) => text.replaceAll(/"id":\d+/g, '"id":1')),
+  },
+  {
+    fault: 'integers are rounded to floating-point numbers',
+    row: 'keeps integers of 64 bits exact',
+    says: /with the integers id and categoryId .*, got .*categoryId: 9223372036854776000/,
+    change: onText((text) => (text === '' ? text : JSON.stringify(JSON.parse(text)))),
+  },
+  {
+    fault: 'names lose characters outside ASCII',
+    row: 'reads an added animal by its id',
+    says: /name: expected "Zoë 🐕", got "Zo\? \?+"/,
+    change: onText((text) => text.replaceAll(/[^\0-\x7f]/g, '?')),
+  },
+  {
+    fault: 'an added animal is not kept',
+    row: 'reads an added animal by its id',
+    says: /expected status 200, got 404/,
+    change: onResponse((response, request) =>
+      isGetPet(request) && response.ok
+        ? Response.json({ code: 'x', message: 'x', status: 404 }, { status: 404 })
+        : undefined,
+    ),
+  },
+  {
+    fault: 'the list is empty',
+    row: 'lists an added animal',
+    says: /expected the animal \d+ in the list/,
+    change: onText((text) => (text.startsWith('[') ? '[]' : text)),
+  },
+  {
+    fault: 'the list is an object',
+    row: 'lists an added animal',
+    says: /expected an array, got \{"pets"/,
+    change: onText((text) => (text.startsWith('[') ? `{"pets":${text}}` : text)),
+  },
+  {
+    fault: 'limit is ignored',
+    row: 'lists at most limit animals',
+    says: /animals with limit=1: expected 1, got \d+/,
+    change: onRequest((url) => url.searchParams.delete('limit')),
+  },
+  {
+    fault: 'the default of limit is 100',
+    row: 'lists 20 animals by default',
+    says: /animals without a limit: expected 20, got 21/,
+    change: onRequest((url) => url.searchParams.has('limit') || url.searchParams.set('limit', '100')),
+  },
+  {
+    fault: 'the filter by status is ignored',
+    row: 'lists only animals of the given status',
+    says: /expected only the status sold, got pending/,
+    change: onRequest((url) => url.searchParams.delete('status')),
+  },
+  {
+    fault: 'an invalid body is 422',
+    row: 'rejects a body without a required field with 400',
+    says: /expected status 400, got 422/,
+    change: onStatus(400, 422),
+  },
+  {
+    fault: 'an unknown status is accepted',
+    row: 'rejects a field with an invalid value with 400',
+    says: /expected status 400, got 201/,
+    change: async (request, send) => {
+      const text = (await request.text()).replace('"lost"', '"sold"')
+      const { method, headers } = request
+      return send(
+        new Request(request.url, { method, headers, body: method === 'GET' || method === 'HEAD' ? null : text }),
+      )
+    },
+  },
+  {
+    fault: 'an error has no status',
+    row: 'rejects a body without a required field with 400',
+    says: /status in the body: expected 400n, got undefined/,
+    change: onText((text) => text.replace(/,"status":\d+}/, '}')),
+  },
+  {
+    fault: 'an error has a number as its code',
+    row: 'rejects a body without a required field with 400',
+    says: /expected a code, got \{"code":4/,
+    change: onText((text) => text.replace(/"code":"\w+"/, '"code":4')),
+  },
+  {
+    fault: 'an unknown animal is 200',
+    row: 'responds 404 if there is no animal with the id',
+    says: /expected status 404, got 200/,
+    change: onStatus(404, 200),
+  },
+  {
+    fault: 'Authorization is ignored',
+    row: 'rejects every operation without a key with 401',
+    says: /GET \/pets: expected status 401, got 200/,
+    change: (() => {
+      let known: string | null = null
+      return onRequest((_url, headers) => {
+        known ??= headers.get('Authorization')
+        if (!headers.has('Authorization') && known) headers.set('Authorization', known)
+      })
+    })(),
+  },
+  {
+    fault: 'a missing key is 403',
+    row: 'rejects every operation without a key with 401',
+    says: /expected status 401, got 403/,
+    change: onStatus(401, 403),
+  },
+  {
+    fault: 'any key is accepted by getPet',
+    row: 'rejects every operation with an invalid key with 401',
+    says: /GET \/pets\/1: expected status 401, got 200/,
+    change: onStatus(401, 200, (request) => isGetPet(request) && request.headers.has('Authorization')),
+  },
+  {
+    fault: 'errors have no X-RateLimit-Reset',
+    row: 'sends the three rate-limit headers with every response',
+    says: /expected an integer in X-RateLimit-Reset, got no such header/,
+    change: onResponse((response) => void (response.ok || response.headers.delete('X-RateLimit-Reset'))),
+  },
+  {
+    fault: 'X-RateLimit-Limit is a text',
+    row: 'sends the three rate-limit headers with every response',
+    says: /expected an integer in X-RateLimit-Limit, got 300;w=60/,
+    change: onHeaders((headers) => headers.set('X-RateLimit-Limit', '300;w=60')),
+  },
+  {
+    fault: 'X-RateLimit-Reset is in milliseconds',
+    row: 'sends X-RateLimit-Reset as a Unix timestamp in seconds',
+    says: /expected a Unix timestamp in seconds, got \d{13}/,
+    change: onHeaders((headers) => headers.set('X-RateLimit-Reset', `${headers.get('X-RateLimit-Reset')}000`)),
+  },
+  {
+    fault: 'X-RateLimit-Reset is a number of seconds from now on',
+    row: 'sends X-RateLimit-Reset as a Unix timestamp in seconds',
+    says: /expected a Unix timestamp in seconds, got 30/,
+    change: onHeaders((headers) => headers.set('X-RateLimit-Reset', '30')),
+  },
+  {
+    fault: 'X-RateLimit-Remaining stays as it is',
+    row: 'counts down X-RateLimit-Remaining',
+    says: /expected X-RateLimit-Remaining below 3, got 3/,
+    change: onHeaders((headers) => headers.set('X-RateLimit-Remaining', '3')),
+  },
+  {
+    fault: 'a 429 has no Retry-After',
+    row: 'refuses a request over the limit with 429 and Retry-After',
+    says: /expected Retry-After/,
+    change: onHeaders((headers) => headers.delete('Retry-After')),
+  },
+  {
+    fault: 'no limit is enforced',
+    row: 'refuses a request over the limit with 429 and Retry-After',
+    says: /expected a 429 after at most 100 requests/,
+    change: onStatus(429, 200),
+  },
+]
+
+/** Faults where the interface is silent. */
+const decisionFaults: readonly Fault[] = [
+  {
+    fault: 'a new animal has no status',
+    row: 'adds an animal without a status as available',
+    says: /status: expected "available", got undefined/,
+    change: onText((text) => text.replaceAll(',"status":"available"', '')),
+  },
+  {
+    fault: 'Link is missing',
+    row: 'leads from page to page by ascending ids',
+    says: /expected a Link with rel="next"/,
+    change: onHeaders((headers) => headers.delete('Link')),
+  },
+  {
+    fault: 'X-Next-Cursor is missing',
+    row: 'leads to the next page by X-Next-Cursor as by Link',
+    says: /expected X-Next-Cursor/,
+    change: onHeaders((headers) => headers.delete('X-Next-Cursor')),
+  },
+  {
+    fault: 'cursor is ignored',
+    row: 'leads from page to page by ascending ids',
+    says: /expected an id above (\d+), got \1/,
+    change: onRequest((url) => url.searchParams.delete('cursor')),
+  },
+  {
+    fault: 'the next page forgets the filter',
+    row: 'leads from page to page by ascending ids',
+    says: /status: expected "pending", got "available"/,
+    change: onHeaders((headers) => {
+      const link = headers.get('Link')
+      if (link !== null) headers.set('Link', link.replace('status=pending&', ''))
+    }),
+  },
+  {
+    fault: 'Location is missing',
+    row: 'names the path of an added animal in Location',
+    says: /expected Location to end in \/pets\/\d+, got no header/,
+    change: onHeaders((headers) => headers.delete('Location')),
+  },
+  {
+    fault: 'a code is another one',
+    row: 'rejects malformed JSON with 400',
+    says: /code: "bad_json".*|expected \{ code: "malformed_json"/,
+    change: onText((text) => text.replace('malformed_json', 'bad_json')),
+  },
+  {
+    fault: 'malformed JSON is 500',
+    row: 'rejects malformed JSON with 400',
+    says: /expected status 400, got 500/,
+    change: onResponse(async (response) => {
+      const text = await response.clone().text()
+      return text.includes('malformed_json') ? withStatus(response, 500) : response
+    }),
+  },
+  {
+    fault: 'an error has a fourth member',
+    row: 'names every wrong field of a body',
+    says: /the error without its message: expected .*, got \{.*trace: "x"/,
+    change: onText((text) => text.replace('"code":"invalid_body"', '"code":"invalid_body","trace":"x"')),
+  },
+  {
+    fault: 'a lower-case scheme is rejected',
+    row: 'reads the scheme Bearer without regard to case',
+    says: /expected status 200, got 401/,
+    change: onRequest((_url, headers) => {
+      if (!/^Bearer/.test(headers.get('Authorization') ?? 'Bearer')) headers.set('Authorization', 'Bearer x')
+    }),
+  },
+  {
+    fault: 'WWW-Authenticate is missing',
+    row: 'distinguishes a missing key from an invalid one',
+    says: /WWW-Authenticate: expected "Bearer realm=\\?"petstore\\?"", got null/,
+    change: onHeaders((headers) => headers.delete('WWW-Authenticate')),
+  },
+  {
+    fault: 'getPet does not announce its removal',
+    row: 'announces the removal of getPet',
+    says: /Deprecation: expected "@1764892800", got null/,
+    change: onHeaders((headers) => headers.delete('Deprecation')),
+  },
+  {
+    fault: 'HEAD has a body',
+    row: 'responds to HEAD as to GET without the body',
+    says: /HEAD \/pets\?limit=1: body: expected "", got "\[/,
+    change: onResponse((response, { method }) => (method === 'HEAD' ? new Response('[]', response) : undefined)),
+  },
+  {
+    fault: 'an unknown method is 404',
+    row: 'responds 405 with Allow to an unknown method',
+    says: /expected status 405, got 404/,
+    change: onStatus(405, 404),
+  },
+  {
+    fault: 'Retry-After is a date',
+    row: 'sends Retry-After in whole seconds, and a code, with a 429',
+    says: /expected whole seconds in Retry-After/,
+    change: onHeaders((headers) => {
+      if (headers.has('Retry-After')) headers.set('Retry-After', 'Fri, 15 Jan 2027 12:00:00 GMT')
+    }),
+  },
+]
+
+const row = (failures: readonly RowResult[], title: string) => failures.find((failure) => failure.title === title)
+
+describe('petstore check', () => {
+  test('passes every row against a store without faults', async () => {
+    const { results, failures } = await checkStore()
+    expect(failures).toEqual([])
+    expect(results.every(({ result }) => result === 'pass')).toBe(true)
+    expect(exitCodeOf(results)).toBe(0)
+  })
+
+  test.each(contractFaults)('fails if $fault', async ({ row: title, says, change }) => {
+    const { results, failures } = await checkStore(change)
+    expect(row(failures, title)).toMatchObject({ basis: 'contract', reason: expect.stringMatching(says) })
+    expect(exitCodeOf(results)).toBe(1)
+  })
+
+  test.each(decisionFaults)('reports apart from the interface if $fault', async ({ row: title, says, change }) => {
+    const { results, failures } = await checkStore(change)
+    expect(row(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
+    expect(failures.filter(({ basis }) => basis === 'contract')).toEqual([])
+    expect(exitCodeOf(results)).toBe(0)
+  })
+
+  test('leaves out decisions on request, and skips rows without their key', async () => {
+    const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
+    expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
+    const skipped = results.filter(({ result }) => result === 'skip')
+    expect(skipped).toMatchObject([{ reason: 'needs --limited-key, a key that it uses up' }])
+    expect(exitCodeOf(results)).toBe(0)
+  })
+
+  test('stays below the limit of the plan free with the rows of the interface', async () => {
+    const { requests } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
+    const keyed = requests.filter(({ header }) => header('authorization')?.startsWith('Bearer pet_'))
+    expect(keyed.length).toBeLessThan(60)
+  })
+
+  test('skips the rest when the limit of the day is used up, without more requests', async () => {
+    let count = 0
+    const day = { 'Retry-After': '3600', 'Content-Type': 'application/json' }
+    const { results, failures } = await checkStore(
+      (request, send) => {
+        const isOurs = /^Bearer pet_\w+$/.test(request.headers.get('Authorization') ?? '')
+        if (isOurs) count += 1
+        return isOurs && count > 30 ? new Response('{}', { status: 429, headers: day }) : send(request)
+      },
+      { limitedKey: undefined },
+    )
+    expect(failures).toEqual([])
+    expect(results.find(({ result }) => result === 'skip')?.reason).toMatch(/has to wait 3600 seconds/)
+    expect(count).toBe(31)
+    expect(exitCodeOf(results)).toBe(2)
+  })
+
+  test('does not report a request without a response as passed', async () => {
+    const { failures } = await checkStore((request, send) =>
+      request.method === 'POST'
+        ? Promise.reject(new TypeError('fetch failed', { cause: new Error('reset') }))
+        : send(request),
+    )
+    expect(row(failures, 'adds an animal with 201 and its id')?.reason).toBe('POST /pets: reset')
+  })
+
+  test('stops waiting for a response', async () => {
+    const never: Change = ({ signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    await expect(checkStore(never, { timeout: 0.01 })).rejects.toThrow(/no response within 0.01 seconds/)
+  })
+
+  test.each([
+    ['a wrong key', { status: 401 }, /^--key: the server rejects this key \(401, no code\)/],
+    ['a wrong path', { status: 404 }, /^expected the address of the API with its version/],
+  ])('stops at %s', async (_, init, message) => {
+    const fetch = async () => Response.json({}, init)
+    const checked = checkServer('http://localhost', { key: 'x', timeout: 1 }, { fetch })
+    await expect(checked).rejects.toThrow(message)
+  })
+
+  test('sends the key to no other host', async () => {
+    const hosts = new Set<string>()
+    const { failures } = await checkStore(async (request, send) => {
+      hosts.add(new URL(request.url).host)
+      const response = await send(request)
+      response.headers.set('Link', (response.headers.get('Link') ?? '').replace('<', '<https://evil.example'))
+      return response
+    })
+    expect(failures).toEqual([])
+    expect([...hosts]).toEqual(['localhost'])
+  })
+})
+
+describe('the flags of petstore check', () => {
+  test.each(['', 'localhost:3000/v1', 'ftp://a/v1', 'http://user@a/v1', 'http://a/v1?x', 'http://a/v1#x'])(
+    'refuse the address %j',
+    (text) => {
+      expect(() => parseServerUrl(text)).toThrow(/^Expected an address/)
+    },
+  )
+
+  test('accept an address with a slash at its end', () => {
+    expect(parseServerUrl('https://a.example/v1/')).toBe('https://a.example/v1')
+  })
+
+  test.each(['', 'a b', 'a\n', 'ä'])('refuse the token %j', (text) => {
+    expect(() => parseToken(text)).toThrow(/visible ASCII/)
+  })
+
+  test.each(['0', '601', '1.5'])('refuse the time-out %j', (text) => {
+    expect(() => parseTimeout(text)).toThrow(/^Expected a whole number/)
+  })
+})
