@@ -10,7 +10,7 @@ type App = ReturnType<typeof express>
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express
 
-/** An app with a store mounted in it, and ways to ask it. What the store passes on has the status 299. */
+/** Starts an app with a store and returns a function that sends requests to it. A request that the store passes on gets 299. */
 async function shop(basePath: string, app: App, mount: (app: App, handler: ExpressHandler) => unknown) {
   const store = await createTestPetStore({ basePath })
   mount(app, toExpressHandler(store))
@@ -40,14 +40,14 @@ describe.each([
     ['/:tenant', '/v1', '/v1/v1'],
     ['/:tenant', '/api/v1', '/api/api/v1'],
     ['/', '/v1', '/v1'],
-  ])('mounted at %s with the base path %s it serves %s', async (mount, basePath, path) => {
+  ])('mounted at %s, with base path %s, serves %s', async (mount, basePath, path) => {
     const ask = await shop(basePath, make(), (app, handler) => app.use(mount, handler))
     const served = await ask(`${path}/pets/1`)
     expect([served.status, served.headers.get('link')]).toEqual([404, `<${path}/pets>; rel="successor-version"`])
     expect((await ask('/elsewhere/pets/1')).status).toBe(299)
   })
 
-  test('in a Router of a Router, the base path may be the prefix of the inner one', async () => {
+  test('serves a base path that equals the prefix of a nested Router', async () => {
     const ask = await shop('/v1', make(), (app, handler) =>
       app.use('/shop', make.Router().use('/inner', make.Router().use('/v1', handler))),
     )
@@ -57,14 +57,14 @@ describe.each([
     expect((await ask('/shop/inner/v2/pets/1')).status).toBe(299)
   })
 
-  test('mounted at the very path that is asked for, it adds no slash to it', async () => {
+  test('adds no slash to links when mounted at the requested path', async () => {
     const ask = await shop('/v1', make(), (app, handler) => app.use('/v1/pets', handler))
     for (let i = 0; i < 2; i++) await ask('/v1/pets', 'POST')
     expect((await ask('/v1/pets?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\?limit=1&/)
     expect((await ask('/v1/pets/?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\/\?limit=1&/)
   })
 
-  test('what the host has made of the very path at which it is mounted is for the store', async () => {
+  test('serves a URL that the host rewrites inside its mount', async () => {
     const ask = await shop('/v1', make(), (app, handler) =>
       app.use('/v1', (request, response, next) => {
         request.url = '/pets'
@@ -74,7 +74,7 @@ describe.each([
     expect((await ask('/v1')).status).toBe(200)
   })
 
-  test('what the host has made another path is no longer for the store', async () => {
+  test('passes on a URL that the host rewrites to a path outside', async () => {
     const app = make()
     app.use((request, _response, next) => {
       if (request.url === '/v1/health') request.url = '/health'

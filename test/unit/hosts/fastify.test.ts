@@ -20,7 +20,7 @@ async function shop(basePath: string, prefix?: string): Promise<{ server: Fastif
 
 const bearer = ({ token }: TestPetStore) => ({ authorization: `Bearer ${token}` })
 
-describe('where it stands', () => {
+describe('mount path', () => {
   const places = [
     { prefix: undefined, basePath: '/v1', address: '/v1' },
     { prefix: '/shop', basePath: '/v1', address: '/shop/v1' },
@@ -35,7 +35,7 @@ describe('where it stands', () => {
     { prefix: '/shop', basePath: '/', address: '/shop' },
   ]
   for (const { prefix, basePath, address } of places) {
-    test(`prefix ${prefix}, base path ${basePath}: ${address}/pets`, async () => {
+    test(`with prefix ${prefix} and base path ${basePath}, serves ${address}/pets`, async () => {
       const { server, petStore } = await shop(basePath, prefix)
       const headers = bearer(petStore)
       for (let i = 0; i < 2; i++) {
@@ -53,7 +53,7 @@ describe('where it stands', () => {
   }
 })
 
-test('links name the path that the host has made, where it rewrites', async () => {
+test('links contain the path that the host has rewritten', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify({ rewriteUrl: ({ url = '' }) => url.replace('/old/', '/v1/') })
   server.register(petStorePlugin, { petStore })
@@ -61,7 +61,7 @@ test('links name the path that the host has made, where it rewrites', async () =
   expect(answer.headers.link).toBe('</v1/pets>; rel="successor-version"')
 })
 
-test('a request whose body was read ends and closes, as a host that waits for it expects', async () => {
+test('emits end and close on the raw request', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify()
   onTestFinished(() => server.close())
@@ -78,7 +78,7 @@ test('a request whose body was read ends and closes, as a host that waits for it
   expect(closed).toHaveLength(3)
 })
 
-test("the host's parsers, routes and errors are its own", async () => {
+test("keeps the host's parsers, routes and errors", async () => {
   const { server, petStore } = await shop('/v1')
   server.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, { csv: body }))
   server.post('/own', (request) => request.body)
@@ -92,7 +92,7 @@ test("the host's parsers, routes and errors are its own", async () => {
   expect(refused.json().code).toBe('unsupported_media_type')
 })
 
-test('hooks of the host run, and its Vary stays', async () => {
+test("runs the host's hooks and keeps its Vary header", async () => {
   const { server, petStore } = await shop('/v1')
   const ran: string[] = []
   server.addHook('onRequest', async (_request, reply) => {
@@ -114,14 +114,14 @@ test('hooks of the host run, and its Vary stays', async () => {
   expect(ran).toEqual(['onRequest', 'onSend 400', 'onResponse 400'])
 })
 
-test('a hook of the host that answers by itself is left to it', async () => {
+test('leaves a response to a hook that sends one', async () => {
   const { server, petStore } = await shop('/v1')
   server.addHook('onRequest', async (_request, reply) => reply.code(403).send({ own: true }))
   const answer = await server.inject({ url: '/v1/pets', headers: bearer(petStore) })
   expect(answer.statusCode).toBe(403)
 })
 
-test('a store that rejects is a 500 of ours', async () => {
+test('responds with 500 when the store rejects', async () => {
   const petStore = await createTestPetStore()
   const failing: PetStore = { ...petStore, handle: () => Promise.reject(new Error('secret')) }
   const server = Fastify()
@@ -137,8 +137,8 @@ test.each([
       throw new Error('secret')
     },
   ],
-  ['answers with nothing', () => undefined],
-])('a store of the host that %s is a 500 of ours', async (_, handle) => {
+  ['returns nothing', () => undefined],
+])('responds with 500 when the store %s', async (_, handle) => {
   const petStore = { ...(await createTestPetStore()), handle: handle as never }
   const server = Fastify()
   server.register(petStorePlugin, { petStore })
@@ -147,7 +147,7 @@ test.each([
   expect(answer.body).not.toContain('secret')
 })
 
-test('what the host has rewritten counts, also where the client asked for something that is ours as well', async () => {
+test('serves the rewritten URL although the original URL is below the base path too', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify({
     rewriteUrl: ({ url = '' }) => url.replace('/v1/animals', '/v1/pets').replace('per_page', 'limit'),
@@ -162,7 +162,7 @@ test('what the host has rewritten counts, also where the client asked for someth
   }
 })
 
-test('a stream is read, HEAD has no body, but the length of it', async () => {
+test('reads a streamed body, and states its length for HEAD', async () => {
   const { server, petStore } = await shop('/v1')
   const headers = { ...bearer(petStore), 'content-type': 'application/json' }
   const payload = Readable.from([Buffer.from('{"name":"Rex",'), Buffer.from('"categoryId":9007199254740993}')])
@@ -174,7 +174,7 @@ test('a stream is read, HEAD has no body, but the length of it', async () => {
   expect(head.headers['content-length']).toBe(String(Buffer.byteLength(`[${added.body}]`)))
 })
 
-test('a refused upload of a client that wants the connection closed is answered by the store alone', async () => {
+test('sends the response to a rejected upload after the upload, before closing', async () => {
   const { server } = await shop('/v1')
   const errors: unknown[] = []
   server.addHook('onError', async (_request, _reply, error) => void errors.push(error))
@@ -189,7 +189,7 @@ test('a refused upload of a client that wants the connection closed is answered 
   expect(errors).toEqual([])
 })
 
-test('what a hook of the host has made of the headers counts', async () => {
+test('uses headers that a hook has changed', async () => {
   const { server, petStore } = await shop('/v1')
   server.addHook('onRequest', async ({ raw }) => {
     Object.assign(raw.headers, bearer(petStore))
@@ -198,13 +198,13 @@ test('what a hook of the host has made of the headers counts', async () => {
   expect(answer.statusCode).toBe(200)
 })
 
-test('an answer without a body has no type and no length', async () => {
+test('sends no Content-Type and no Content-Length without a body', async () => {
   const { server, petStore } = await shop('/v1')
   const { statusCode, headers } = await server.inject({ method: 'OPTIONS', url: '/v1/pets', headers: bearer(petStore) })
   expect([statusCode, headers['content-type'], headers['content-length']]).toEqual([204, undefined, undefined])
 })
 
-test('behind a router that has taken a prefix off, links name it', async () => {
+test('links contain a prefix that an outer router has removed', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify({
     serverFactory: (handler) =>
@@ -219,7 +219,7 @@ test('behind a router that has taken a prefix off, links name it', async () => {
   expect(answer.headers.get('link')).toBe('</outer/v1/pets>; rel="successor-version"')
 })
 
-test('two stores stand side by side', async () => {
+test('keeps two stores apart', async () => {
   const [first, second] = [await createTestPetStore(), await createTestPetStore()]
   const server = Fastify()
   server.register(petStorePlugin, { petStore: first, prefix: '/first' })

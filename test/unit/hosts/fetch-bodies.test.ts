@@ -3,8 +3,8 @@ import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 
-/** The doors, as their runtimes would call them with a Request that the host has made itself. */
-const doors = {
+/** The handlers, called as their runtimes would call them, with a Request that the host has built itself. */
+const handlers = {
   Bun: (store: Parameters<typeof toBunHandler>[0]) => {
     const handler = toBunHandler(store)
     return (request: Request) => handler(request, { requestIP: () => null })
@@ -15,32 +15,32 @@ const doors = {
   },
 }
 
-describe.each(Object.entries(doors))('%s', (_, door) => {
-  test('an empty body is empty, whoever has read it', async () => {
+describe.each(Object.entries(handlers))('%s', (_, toFetch) => {
+  test('accepts an empty body that the host has read', async () => {
     const { token, ...store } = await createTestPetStore()
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '0' }
     const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '' })
     await request.text()
-    const response = await door(store)(request)
+    const response = await toFetch(store)(request)
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'malformed_json' }])
   })
 
   test.each(['0', '5', 'abc', '', '-1', '5, 5'])(
-    'a body that a host has unpacked is read by its bytes, whatever length is stated: %j',
+    'counts the bytes of a body whose Content-Length is %j',
     async (length) => {
       const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': length }
       const body = JSON.stringify({ name: 'x'.repeat(500), categoryId: 1 })
-      const response = await door(store)(new Request('http://a/v1/pets', { method: 'POST', headers, body }))
+      const response = await toFetch(store)(new Request('http://a/v1/pets', { method: 'POST', headers, body }))
       expect(response.status).toBe(413)
     },
   )
 })
 
 describe('Bun', () => {
-  const door = doors.Bun
+  const toFetch = handlers.Bun
 
-  test('the rest of a body that is too large goes by, so that it holds up nothing behind it', async () => {
+  test('discards the rest of a body over the limit', async () => {
     const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     let left = 50
@@ -48,11 +48,11 @@ describe('Bun', () => {
       pull: (stream) => (left-- > 0 ? stream.enqueue(new Uint8Array(64)) : stream.close()),
     })
     const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
-    expect((await door(store)(request)).status).toBe(413)
+    expect((await toFetch(store)(request)).status).toBe(413)
     await expect.poll(() => left).toBe(-1)
   })
 
-  test.each([1, 1_048_576])('a body that never ends is not read for ever: pieces of %i bytes', async (length) => {
+  test.each([1, 1_048_576])('stops reading an endless body in chunks of %i bytes', async (length) => {
     const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const piece = new Uint8Array(length)
@@ -64,7 +64,7 @@ describe('Bun', () => {
       },
     })
     const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
-    expect((await door(store)(request)).status).toBe(413)
+    expect((await toFetch(store)(request)).status).toBe(413)
     await new Promise(setImmediate)
     const read = pieces * (length + 1_000)
     await new Promise(setImmediate)
@@ -72,26 +72,23 @@ describe('Bun', () => {
     expect(pieces * (length + 1_000)).toBe(read)
   })
 
-  test.each([undefined, null, 'text'])(
-    'what comes behind a body that is too large may be no bytes: %s',
-    async (odd) => {
-      const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const pieces: unknown[] = [new Uint8Array(101), odd]
-      const body = new ReadableStream({ pull: (stream) => stream.enqueue(pieces.shift()) }, { highWaterMark: 0 })
-      const rejected = vi.fn()
-      process.on('unhandledRejection', rejected)
-      onTestFinished(() => void process.off('unhandledRejection', rejected))
-      const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
-      expect((await door(store)(request)).status).toBe(413)
-      await new Promise(setImmediate)
-      expect(pieces).toEqual([])
-      expect(rejected).not.toHaveBeenCalled()
-    },
-  )
+  test.each([undefined, null, 'text'])('ignores a chunk of %s after a body over the limit', async (odd) => {
+    const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const pieces: unknown[] = [new Uint8Array(101), odd]
+    const body = new ReadableStream({ pull: (stream) => stream.enqueue(pieces.shift()) }, { highWaterMark: 0 })
+    const rejected = vi.fn()
+    process.on('unhandledRejection', rejected)
+    onTestFinished(() => void process.off('unhandledRejection', rejected))
+    const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    expect((await toFetch(store)(request)).status).toBe(413)
+    await new Promise(setImmediate)
+    expect(pieces).toEqual([])
+    expect(rejected).not.toHaveBeenCalled()
+  })
 })
 
-test('Deno: the rest of a body over the limit is cancelled', async () => {
+test('Deno: cancels the rest of a body over the limit', async () => {
   const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   let isCancelled = false
@@ -102,11 +99,11 @@ test('Deno: the rest of a body over the limit is cancelled', async () => {
     },
   })
   const request = new Request('http://a/v1/pets', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
-  expect((await doors.Deno(store)(request)).status).toBe(413)
+  expect((await handlers.Deno(store)(request)).status).toBe(413)
   expect(isCancelled).toBe(true)
 })
 
-test('Deno: an unread body is cancelled, and a body that the host reads is left alone', async () => {
+test('Deno: cancels an unread body unless the host reads it', async () => {
   const store = await createTestPetStore()
   let isCancelled = false
   const body = () =>
@@ -119,24 +116,24 @@ test('Deno: an unread body is cancelled, and a body that the host reads is left 
   const upload = () => new Request('http://a/v1/pets', { method: 'POST', body: body(), duplex: 'half' } as RequestInit)
   const read = upload()
   const reader = read.body?.getReader()
-  expect((await doors.Deno(store)(read)).status).toBe(401)
+  expect((await handlers.Deno(store)(read)).status).toBe(401)
   expect([isCancelled, (await reader?.read())?.value?.length]).toEqual([false, 3])
-  expect((await doors.Deno(store)(upload())).status).toBe(401)
+  expect((await handlers.Deno(store)(upload())).status).toBe(401)
   expect(isCancelled).toBe(true)
 })
 
-test('Deno: the body of a request for what is not there is left to a host that looks elsewhere', async () => {
+test('Deno: leaves the body readable for the host after route_not_found', async () => {
   const store = await createTestPetStore()
   const headers = { authorization: `Bearer ${store.token}` }
   const request = new Request('http://a/elsewhere', { method: 'POST', headers, body: 'hello' })
-  expect((await doors.Deno(store)(request)).status).toBe(404)
+  expect((await handlers.Deno(store)(request)).status).toBe(404)
   expect(await request.text()).toBe('hello')
   const sent = new Request('http://a/elsewhere', { method: 'POST', headers, body: 'hello' })
-  const answer = await doors.Deno(store)(sent)
-  expect([sent.bodyUsed, (await answer.json()).code, sent.bodyUsed]).toEqual([false, 'route_not_found', true])
+  const response = await handlers.Deno(store)(sent)
+  expect([sent.bodyUsed, (await response.json()).code, sent.bodyUsed]).toEqual([false, 'route_not_found', true])
 })
 
-test('Deno: what only stands for a Request is answered, though it tells of no body', async () => {
+test('Deno: responds to an object whose bodyUsed throws', async () => {
   const store = await createTestPetStore()
   const request = new Request('http://a/v1/pets')
   Object.defineProperty(request, 'bodyUsed', {
@@ -144,8 +141,8 @@ test('Deno: what only stands for a Request is answered, though it tells of no bo
       throw new TypeError('Illegal invocation')
     },
   })
-  expect((await doors.Deno(store)(request)).status).toBe(401)
+  expect((await handlers.Deno(store)(request)).status).toBe(401)
   request.headers.set('authorization', `Bearer ${store.token}`)
   Object.defineProperty(request, 'url', { value: 'http://a/elsewhere' })
-  expect((await doors.Deno(store)(request)).status).toBe(404)
+  expect((await handlers.Deno(store)(request)).status).toBe(404)
 })

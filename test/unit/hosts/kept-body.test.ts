@@ -13,7 +13,7 @@ function keep(given: Partial<NodeIncoming>, text: string): string | undefined {
   }
 }
 
-test('a parsed body is written as the same value, or refused', () => {
+test('serializes a parsed body to the same value, or rejects it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value)
@@ -23,7 +23,7 @@ test('a parsed body is written as the same value, or refused', () => {
   )
 })
 
-test('an integer is taken exactly, or refused', () => {
+test('keeps an integer exactly, or rejects it', () => {
   fc.assert(
     fc.property(fc.bigInt(-(2n ** 65n), 2n ** 65n), (id) => {
       const text = `{"name":"Rex","categoryId":${id}}`
@@ -34,7 +34,7 @@ test('an integer is taken exactly, or refused', () => {
   )
 })
 
-test('exact bytes go before what a parser made of them', () => {
+test('prefers the raw bytes to the parsed body', () => {
   const text = '{"name":"Rex","categoryId":9007199254740993}'
   const body = JSON.parse(text)
   expect(keep({ body, rawBody: text }, text)).toBe(text)
@@ -44,7 +44,7 @@ test('exact bytes go before what a parser made of them', () => {
   expect(keep({ body: 'Rex', rawBody: '"Rex"' }, '"Rex"')).toBe('"Rex"')
 })
 
-test('text that is not what was sent is refused', () => {
+test('rejects text that differs from the bytes that were sent', () => {
   for (const member of ['rawBody', 'body']) {
     const kept = (text: string, bytes: string | Buffer) => {
       const rawHeaders = ['Content-Length', String(bytes.length)]
@@ -53,27 +53,27 @@ test('text that is not what was sent is refused', () => {
     }
     for (const text of ['{"name":"Rex","categoryId":1}', '{"name":"R\u00e9x","categoryId":1}'])
       expect(kept(text, Buffer.from(text))).toEqual([text, text])
-    // As long in UTF-8 as what it stands for, or not.
+    // The first replacement text has as many bytes in UTF-8 as the invalid bytes, the second has more.
     for (const bytes of [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0xff])])
       expect(kept(bytes.toString(), bytes)).toEqual([undefined, undefined])
   }
 })
 
-test('what is no body is refused', () => {
+test('rejects values that cannot be a JSON body', () => {
   const cycle: { self?: unknown } = {}
   cycle.self = cycle
   const odd = [undefined, null, {}, cycle, { id: 1n }, Symbol('x'), () => {}, { id: Number.NaN }, { id: 2 ** 60 }]
   for (const body of odd) expect(keep({ body }, 'x'.repeat(50))).toBeUndefined()
 })
 
-test('a body deeper than can be written is malformed', () => {
+test('rejects a body that is nested too deeply to serialize', () => {
   const text = '['.repeat(200_000) + ']'.repeat(200_000)
   const rawHeaders = ['Content-Length', String(text.length)]
   const incoming = { rawHeaders, body: JSON.parse(text) } as unknown as NodeIncoming
   expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ code: 'malformed_json' }))
 })
 
-test('a body of which no header speaks is none in HTTP/1, and may be one that was parsed by HTTP/2', () => {
+test('takes a parsed body without Content-Length in HTTP/2 only', () => {
   const rawHeaders: string[] = []
   const text = '{"name":"Rex","categoryId":1}'
   expect(keep({ rawHeaders, httpVersionMajor: 1, body: JSON.parse(text) }, text)).toBe('')
@@ -81,27 +81,27 @@ test('a body of which no header speaks is none in HTTP/1, and may be one that wa
   expect(keep({ rawHeaders, httpVersionMajor: 2 }, text)).toBeUndefined()
 })
 
-test('an empty object stands for a body only where no animal can have been lost', () => {
+test('accepts an empty object only if the body was too short for an animal', () => {
   const shortest = '{"name":"a","categoryId":1}'
   expect(keep({ body: {} }, shortest)).toBeUndefined()
   expect(keep({ body: {} }, shortest.slice(1))).toBe('{}')
 })
 
-test('an empty object that was really parsed is written as it was', () => {
+test('accepts an empty object that a parser has marked as parsed', () => {
   expect(keep({ body: {}, _body: true }, '{}'.padEnd(50))).toBe('{}')
 })
 
-test('of a body in chunks, what was parsed is taken, but for an empty object', () => {
+test('takes the parsed value of a chunked body, unless it is an empty object', () => {
   const rawHeaders = ['Transfer-Encoding', 'chunked']
   expect(keep({ rawHeaders, body: { a: 1 } }, '')).toBe('{"a":1}')
   expect(keep({ rawHeaders, body: {} }, '')).toBeUndefined()
 })
 
-test('a body of no length is empty, though nothing of it was kept', () => {
+test('returns an empty body for Content-Length 0', () => {
   expect(keep({}, '')).toBe('')
 })
 
-test.each(['5', 'true', '[]', '{"name":"Rex","categoryId":1.5}'])('a value, %s, is written as it was', (text) => {
+test.each(['5', 'true', '[]', '{"name":"Rex","categoryId":1.5}'])('serializes the value %s as it was', (text) => {
   expect(keep({ body: JSON.parse(text) }, text.padEnd(50))).toBe(text)
 })
 
@@ -115,7 +115,7 @@ test.each([
   ['the number 1152921504606847000 in it may have been rounded', { id: 2 ** 60 }],
   ['cannot be written as JSON again', cyclic],
   ['is no JSON value any more', Symbol('x')],
-])('why a body is lost is told: %s', (why, body) => {
+])('the error says why the body is lost: %s', (why, body) => {
   const incoming = { rawHeaders: ['Content-Length', '50'], body } as unknown as NodeIncoming
   expect(() => keptBody(incoming)).toThrow(
     `${why}: mount the pet store before the body parser, or keep request.rawBody`,
@@ -124,7 +124,7 @@ test.each([
   expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ cause }))
 })
 
-test('why a body is lost is told: too deep', () => {
+test('the error says that a body is nested too deeply', () => {
   const text = '['.repeat(200_000) + ']'.repeat(200_000)
   const rawHeaders = ['Content-Length', String(text.length)]
   expect(() => keptBody({ rawHeaders, body: JSON.parse(text) } as unknown as NodeIncoming)).toThrow('nested too deeply')

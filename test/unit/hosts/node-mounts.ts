@@ -7,13 +7,13 @@ import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
 import { toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import type { KeyStore, PetStore } from '../../../src/index.ts'
 
-/** A customer of the host's own, as a database gives it. */
+/** A customer in the host's database. */
 interface Customer {
   readonly id: string
   readonly company?: string
 }
 
-/** A key store as a host would write it, for whoever lets no `undefined` stand for what is left out. */
+/** A host's key store that must compile under `exactOptionalPropertyTypes`. */
 export function keysOf(find: (token: string) => Promise<Customer | null>): KeyStore {
   return {
     async find(token) {
@@ -23,7 +23,7 @@ export function keysOf(find: (token: string) => Promise<Customer | null>): KeySt
   }
 }
 
-/** Mounts that the type checker alone looks at, with the types of several versions of Node. */
+/** Mounts that are never run. The type checker compiles them with the types of several Node versions. */
 export function mounts(petStore: PetStore, request: http.IncomingMessage, response: http.ServerResponse): unknown[] {
   const handler = toNodeHandler(petStore, { trustProxy: 1 })
   const server = Fastify()

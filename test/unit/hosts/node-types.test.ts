@@ -7,8 +7,8 @@ import { missing } from '../../support/skips.ts'
 const NEWEST = '@types/node@26.6.6'
 const folder = await onDemand(NEWEST)
 
-// The types of the oldest Node that is supported are those that `npm run typecheck` knows.
-test.skipIf(missing(NEWEST, folder !== undefined))("the doors fit Node's servers with the newest types of Node", () => {
+// `npm run typecheck` covers the types of the oldest supported Node.
+test.skipIf(missing(NEWEST, folder !== undefined))('the handlers compile with the newest types of Node', () => {
   const root = join(import.meta.dirname, '../../..')
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'adapters/tsconfig.json'),

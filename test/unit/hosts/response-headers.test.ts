@@ -11,7 +11,7 @@ import { toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { mergeHeaders } from '../../../adapters/hosts/shared/response-headers.ts'
 import { createPetStore, type PetStore } from '../../../src/index.ts'
 
-/** A store that the host has wrapped: it sets two cookies. */
+/** A store that the host has wrapped to set two cookies. */
 const inner = createPetStore()
 const petStore: PetStore = {
   ...inner,
@@ -75,7 +75,7 @@ const hosts: Record<string, () => Promise<string>> = {
 }
 
 describe.each(Object.entries(hosts))('%s', (_, start) => {
-  test('keeps several headers of one name, and those of the host', async () => {
+  test("keeps repeated headers and the host's headers", async () => {
     const { headers } = await fetch(`${await start()}/v1/pets`)
     expect(headers.getSetCookie()).toEqual(['host=1', 'a=1', 'b=2'])
     expect(headers.get('www-authenticate')).toBe('Basic realm="host", Bearer realm="petstore"')
@@ -88,6 +88,6 @@ test.each([
   [['Vary', 'Origin'], 'Accept, origin', 'Accept, origin'],
   [['Vary', 'Origin'], '*', '*'],
   [['Vary', 'Origin'], undefined, 'Origin'],
-])("merges %j with the host's %s to %s", (headers, ofHost, expected) => {
+])("merges %j with the host's %s into %s", (headers, ofHost, expected) => {
   expect(mergeHeaders(headers, () => ofHost)).toEqual([['Vary', expected]])
 })

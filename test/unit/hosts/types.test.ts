@@ -11,9 +11,9 @@ import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore, memory, PetStoreError } from '../../../src/index.ts'
 
-// What the type checker sees of this file is the test as well: the structural types fit the real ones.
+// Compiling this file is part of the test: the structural types must fit the real ones.
 
-test('the doors fit where the frameworks take them', async () => {
+test('the handlers fit the types of Express and Fastify', async () => {
   const petStore = createPetStore()
   const router = express.Router().use(toExpressHandler(petStore))
   express()
@@ -44,7 +44,7 @@ test('keeps the bytes of a body as docs/mounting.md shows', async () => {
   expect([response.status, await response.text()]).toEqual([201, expect.stringContaining('9007199254740993')])
 })
 
-test.each([false, 0, 2, []] as const)('every door takes the trustProxy %j', async (trustProxy) => {
+test.each([false, 0, 2, []] as const)('every handler accepts trustProxy %j', async (trustProxy) => {
   const petStore = createPetStore()
   const server = Fastify()
   for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
@@ -53,7 +53,7 @@ test.each([false, 0, 2, []] as const)('every door takes the trustProxy %j', asyn
   await (await serve(petStore, { port: 0, trustProxy })).close()
 })
 
-test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every door refuses %j when it is made', async (wrong) => {
+test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every handler rejects %j at construction', async (wrong) => {
   const petStore = createPetStore()
   const options = wrong as { trustProxy: number }
   for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
@@ -63,7 +63,7 @@ test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every door refuses %j when i
   await expect(server.ready()).rejects.toMatchObject({ code: 'invalid_option' })
 })
 
-test('what Fastify reads of the options of a plugin is no mistake', async () => {
+test('accepts the plugin options that Fastify itself reads', async () => {
   const server = Fastify({ logger: { level: 'silent' } })
   server.register(petStorePlugin, {
     petStore: createPetStore(),

@@ -23,9 +23,9 @@ function statusOf(socketPath: string, forwardedFor?: string): Promise<number | u
   })
 }
 
-test('a Unix socket has no address: strangers behind it are counted only by the word of a trusted proxy', async () => {
+test('counts anonymous clients of a Unix socket only behind a trusted proxy', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
-  // The path of a socket has room for about a hundred characters, however long that of the folder is.
+  // The path of a Unix socket is limited to about 100 characters, so it is relative to the temporary folder.
   const before = process.cwd()
   process.chdir(folder)
   onTestFinished(() => {
@@ -33,13 +33,13 @@ test('a Unix socket has no address: strangers behind it are counted only by the 
     return rm(folder, { recursive: true })
   })
   const petStore = await createTestPetStore({ anonymous })
-  const doors = {
+  const listeners = {
     node: toNodeHandler(petStore),
     express: express().use(toExpressHandler(petStore)),
     trusting: toNodeHandler(petStore, { trustProxy: 1 }),
   }
-  for (const [name, door] of Object.entries(doors)) {
-    const server = createServer(door)
+  for (const [name, listener] of Object.entries(listeners)) {
+    const server = createServer(listener)
     onTestFinished(() => void server.close())
     await new Promise<void>((resolve) => server.listen(name, resolve))
   }
@@ -49,7 +49,7 @@ test('a Unix socket has no address: strangers behind it are counted only by the 
   expect(await statusOf('trusting', '2.2.2.2')).toBe(401)
 })
 
-test('Bun and Deno: the word of a trusted proxy counts', async () => {
+test('Bun and Deno count the address that a trusted proxy forwards', async () => {
   const petStore = await createTestPetStore({ anonymous })
   const onBun = toBunHandler(petStore, { trustProxy: 1 })
   const onDeno = toDenoHandler(petStore, { trustProxy: 1 })
@@ -62,7 +62,7 @@ test('Bun and Deno: the word of a trusted proxy counts', async () => {
   expect((await onBun(ask('2.2.2.2'), server)).status).toBe(429)
 })
 
-test('Bun and Deno: so it is where they name no address', async () => {
+test('Bun and Deno do not count clients without an address', async () => {
   const petStore = await createTestPetStore({ anonymous })
   const onBun = toBunHandler(petStore)
   const onDeno = toDenoHandler(petStore)

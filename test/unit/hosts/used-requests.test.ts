@@ -14,7 +14,7 @@ async function given() {
   return { fetch, request, faults }
 }
 
-test('a Request that the host has read is an error that says what to do', async () => {
+test('reports body_already_read for a Request that the host has read', async () => {
   const { fetch, request, faults } = await given()
   await request.json()
   const response = await fetch(request)
@@ -23,13 +23,13 @@ test('a Request that the host has read is an error that says what to do', async 
   expect(faults).toMatchObject([{ code: 'body_already_read' }])
 })
 
-test('a Request that somebody is reading is an error as well, and no hang', async () => {
+test('reports body_already_read while a reader holds the body', async () => {
   const { fetch, request } = await given()
   request.body?.getReader()
   expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
 })
 
-test('a Request of which the host has read a piece is an error, though nobody reads it any more', async () => {
+test('reports body_already_read after a reader took a part', async () => {
   const { fetch, request } = await given()
   const reader = request.body?.getReader()
   await reader?.read()
@@ -37,13 +37,13 @@ test('a Request of which the host has read a piece is an error, though nobody re
   expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
 })
 
-test('a clone may be read before', async () => {
+test('accepts a Request whose clone was read', async () => {
   const { fetch, request } = await given()
   await request.clone().json()
   expect((await fetch(request)).status).toBe(201)
 })
 
-test('Bun: a Request that somebody is reading is an error, and one that breaks off is the client’s', async () => {
+test('Bun: distinguishes a body that was read from a body that broke off', async () => {
   const { token, ...petStore } = await createTestPetStore()
   const handler = toBunHandler(petStore)
   const ask = async (body: ReadableStream, prepare = (_request: Request) => {}) => {
@@ -63,7 +63,7 @@ test('Bun: a Request that somebody is reading is an error, and one that breaks o
   expect(broken).toMatchObject({ code: 'incomplete_body' })
 })
 
-test('Deno: a client that has left before its signal is asked for has left, and one that was answered has not', async () => {
+test('Deno: aborts the signal only if the client disconnects before the response', async () => {
   const signals: (AbortSignal | undefined)[] = []
   const find: KeyStore['find'] = (_token, context) => void signals.push(context?.signal)
   const handler = toDenoHandler(createPetStore({ keyStore: { find } }))
@@ -79,7 +79,7 @@ test('Deno: a client that has left before its signal is asked for has left, and 
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, false])
 })
 
-test('Deno: a back end that works hears of a client that leaves', async () => {
+test('Deno: a running back end sees that the client disconnects', async () => {
   const client = new AbortController()
   const seen: (boolean | undefined)[] = []
   const find: KeyStore['find'] = async (_token, context) => {

@@ -7,7 +7,7 @@ import { rawRequest } from '../../support/raw-http.ts'
 
 const store = createPetStore()
 
-/** Ways in which a host puts something of its own before a store, each with a count of what went through it. */
+/** Ways in which a host wraps a store. Each wrapping counts the requests that pass through it. */
 const wrappings: Record<string, () => { petStore: PetStore; count: () => number }> = {
   'a copy with a handle of its own': () => {
     const handle = vi.fn((request: ApiRequest) => store.handle(request))
@@ -34,7 +34,7 @@ const wrappings: Record<string, () => { petStore: PetStore; count: () => number 
 }
 
 const url = 'http://localhost/v1/pets'
-const doors: Record<string, (petStore: PetStore) => Promise<number>> = {
+const hosts: Record<string, (petStore: PetStore) => Promise<number>> = {
   toBunHandler: async (petStore) => (await toBunHandler(petStore)(new Request(url), { requestIP: () => null })).status,
   toDenoHandler: async (petStore) => (await toDenoHandler(petStore)(new Request(url), { remoteAddr: {} })).status,
   serve: async (petStore) => {
@@ -44,14 +44,14 @@ const doors: Record<string, (petStore: PetStore) => Promise<number>> = {
 }
 
 describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
-  test.each(Object.entries(doors))('is not passed over by %s', async (_door, ask) => {
+  test.each(Object.entries(hosts))('is called by %s', async (_host, ask) => {
     const { petStore, count } = wrap()
     expect(await ask(petStore)).toBe(401)
     expect(count()).toBe(1)
   })
 })
 
-test.each(Object.entries(doors))('%s: a handle of the host that fails is a 500', async (_door, ask) => {
+test.each(Object.entries(hosts))('%s responds with 500 when a wrapped handle fails', async (_host, ask) => {
   const boom = () => {
     throw new Error('of the host')
   }
@@ -59,7 +59,7 @@ test.each(Object.entries(doors))('%s: a handle of the host that fails is a 500',
     expect(await ask({ ...store, handle })).toBe(500)
 })
 
-test('a handle that is replaced when the door is made already is the one that answers', async () => {
+test('calls a handle that is replaced after the handler was made', async () => {
   const petStore = { ...createPetStore() }
   const handler = toBunHandler(petStore)
   const server = { requestIP: () => null }

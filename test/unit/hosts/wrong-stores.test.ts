@@ -7,7 +7,7 @@ import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
 import { serve, toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore } from '../../../src/index.ts'
 
-const doors: Record<string, (petStore: never) => unknown> = {
+const hosts: Record<string, (petStore: never) => unknown> = {
   toNodeHandler,
   toExpressHandler,
   toBunHandler,
@@ -24,16 +24,16 @@ const wrong = [
   { basePath: '/v1' },
 ]
 
-test.each(Object.keys(doors))('%s refuses what is no pet store before anything is asked of it', async (name) => {
+test.each(Object.keys(hosts))('%s rejects values that are not pet stores', async (name) => {
   for (const petStore of wrong) {
-    await expect(async () => doors[name]?.(petStore as never)).rejects.toMatchObject({
+    await expect(async () => hosts[name]?.(petStore as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got /),
     })
   }
 })
 
-test('a plugin that is called with a store, as other doors are, says what it takes', async () => {
+test('the Fastify plugin rejects a store in place of the Fastify instance', async () => {
   const plugin = petStorePlugin as (...args: unknown[]) => Promise<void>
   await expect(plugin(createPetStore())).rejects.toMatchObject({
     code: 'invalid_option',
@@ -41,16 +41,16 @@ test('a plugin that is called with a store, as other doors are, says what it tak
   })
 })
 
-describe('a handler for Node that another host calls with objects of its own', () => {
+describe('toNodeHandler under a host that passes its own objects', () => {
   const message = 'option response: expected a ServerResponse of Node as the second argument, got'
 
-  test('tells Koa', () => {
+  test('throws for Koa', () => {
     const [context, next] = [{ url: '/v1/pets' }, async () => {}]
     const handler = toNodeHandler(createPetStore()) as (...args: unknown[]) => void
     expect(() => handler(context, next)).toThrow(`${message} a function`)
   })
 
-  test('tells Fastify, which answers 500', async () => {
+  test('makes Fastify respond with 500', async () => {
     const app = Fastify()
     app.all('/v1/*', toNodeHandler(createPetStore()) as never)
     const response = await app.inject('/v1/pets')
@@ -62,16 +62,24 @@ describe('a handler for Node that another host calls with objects of its own', (
 })
 
 test.each([
-  [toBunHandler, 'option server: expected the server that Bun.serve passes as the second argument, got nothing'],
-  [toDenoHandler, 'option info: expected the info that Deno.serve passes as the second argument, got nothing'],
-])('%o tells onError that the host passes the Request alone', async (toHandler, message) => {
+  [
+    'toBunHandler',
+    toBunHandler,
+    'option server: expected the server that Bun.serve passes as the second argument, got nothing',
+  ],
+  [
+    'toDenoHandler',
+    toDenoHandler,
+    'option info: expected the info that Deno.serve passes as the second argument, got nothing',
+  ],
+])('%s reports a missing second argument to onError', async (_name, toHandler, message) => {
   const onError = vi.fn()
   const handler = toHandler(createPetStore({ onError })) as (request: Request) => Promise<Response>
   expect((await handler(new Request('http://localhost/v1/pets'))).status).toBe(500)
   expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
 })
 
-test.each(Object.keys(doors))('%s takes a store that is an instance of a class', async (name) => {
+test.each(Object.keys(hosts))('%s accepts a store that is an instance of a class', async (name) => {
   class Shop {
     readonly #petStore = createPetStore()
     get basePath() {
@@ -85,7 +93,7 @@ test.each(Object.keys(doors))('%s takes a store that is an instance of a class',
   const started =
     name === 'petStorePlugin'
       ? petStorePlugin(scope, { petStore: new Shop() as never })
-      : doors[name]?.(new Shop() as never)
+      : hosts[name]?.(new Shop() as never)
   const server = (await started) as { close?(): Promise<void> } | undefined
   await server?.close?.()
 })

@@ -15,7 +15,7 @@ const pets: readonly Pet[] = Array.from({ length: 100 }, (_, i) => ({
   categoryId: 1n,
 }))
 
-/** A server with a client that has asked so many times and reads nothing: behind a long answer, all others wait unsent. */
+/** Starts a server with a client that sends `count` requests and reads nothing. The other responses wait behind a long first one. */
 async function unread(count: number) {
   const { storage } = memory()
   const asked = signalled()
@@ -33,7 +33,7 @@ async function unread(count: number) {
   return { ...server, connection }
 }
 
-/** Watches the intervals that are made from now on. A server makes one, in which it looks at its connections. */
+/** Watches the intervals that start from now on. A Node server starts one interval to check its connections for timeouts. */
 function watchIntervals() {
   const standing = new Set<number>()
   const ended = signalled()
@@ -49,7 +49,7 @@ function watchIntervals() {
   return { standing, ended: ended.promise }
 }
 
-test('no interval of a server stays that closes while an answer is on its way: it would hold the store for ever', async () => {
+test('close clears the interval of a server that is sending a response', async () => {
   const { standing, ended } = watchIntervals()
   const { connection, close } = await unread(1)
   expect(standing.size).toBe(1)
@@ -60,7 +60,7 @@ test('no interval of a server stays that closes while an answer is on its way: i
   await within(ended, 'the end of the interval')
 })
 
-test('Node warns of no leak, however many answers of a connection are waited for', async () => {
+test('close causes no warning of Node while 20 responses are pending', async () => {
   const warnings: string[] = []
   const listen = ({ name }: Error) => void warnings.push(name)
   process.on('warning', listen)
@@ -73,7 +73,7 @@ test('Node warns of no leak, however many answers of a connection are waited for
   expect(warnings).toEqual([])
 })
 
-test('an answer that is written while another one is waited for is sent whole as well', async () => {
+test('close waits for a response that starts while another is pending', async () => {
   const { storage } = memory()
   const gate = signalled()
   const asked = signalled()

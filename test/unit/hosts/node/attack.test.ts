@@ -5,7 +5,7 @@ import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-/** Sends bytes, ends, and gives the status of each answer that came before the server ended the connection. */
+/** Sends bytes and half-closes. Returns the status of each response that came before the server closed the connection. */
 async function statusesOf(url: string, bytes: Uint8Array): Promise<number[]> {
   const connection = await rawConnection(url)
   let text = ''
@@ -18,7 +18,7 @@ async function statusesOf(url: string, bytes: Uint8Array): Promise<number[]> {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
 }
 
-/** A good request in which some bytes are replaced, doubled or left out. */
+/** Edits that replace, add or remove some bytes of a valid request. */
 const edits = fc.array(fc.record({ at: fc.nat(400), drop: fc.nat(3), add: fc.uint8Array({ maxLength: 4 }) }), {
   minLength: 1,
   maxLength: 4,
@@ -31,7 +31,7 @@ function mutate(bytes: Buffer, changes: { at: number; drop: number; add: Uint8Ar
   }, bytes)
 }
 
-test('any bytes, and any good request with some of them changed, get no 5xx, and the server lives on', async () => {
+test('responds to random bytes and mutated requests without a 5xx', async () => {
   const { url, authorized } = await startServer()
   const good = [
     `GET /v1/pets?limit=2&status=sold HTTP/1.1\r\n${authorized}\r\n`,
@@ -55,7 +55,7 @@ test('any bytes, and any good request with some of them changed, get no 5xx, and
   expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(200)
 })
 
-test('many uploads that break off leave nothing behind: no listener, no connection, and the server lives on', async () => {
+test('400 aborted uploads cause no warning and do not block close', async () => {
   const warnings: unknown[] = []
   const listen = (warning: unknown) => void warnings.push(warning)
   process.on('warning', listen)
@@ -76,7 +76,7 @@ test('many uploads that break off leave nothing behind: no listener, no connecti
   expect(warnings).toEqual([])
 })
 
-test('a thousand requests with bodies on one connection leave no listener behind', async () => {
+test('a thousand uploads on one connection cause no warning', async () => {
   const warnings: unknown[] = []
   const listen = (warning: unknown) => void warnings.push(warning)
   process.on('warning', listen)

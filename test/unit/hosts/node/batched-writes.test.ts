@@ -17,7 +17,7 @@ function scheduler() {
   return { clock, batchWrite: batchedWrites(clock.now) }
 }
 
-/** Schedules responses in one turn. Returns how many were batched, and how many of those are not released at its end. */
+/** Schedules responses in one turn. Returns how many were batched, and how many of these were not released at the end of the turn. */
 async function turn(batchWrite: BatchWrite, responses: number): Promise<{ batched: number; stuck: number }> {
   const batches = Array.from({ length: responses }, batchWrite).filter((batch) => batch !== undefined)
   let stuck = batches.length
@@ -89,7 +89,7 @@ test('releases a batch under fake timers', async () => {
   await batch
 })
 
-test('releases a batch if fake timers were there when it was loaded', async () => {
+test('releases a batch if fake timers were installed before loading', async () => {
   vi.resetModules()
   onTestFinished(() => {
     vi.doUnmock('node:timers')

@@ -21,10 +21,10 @@ const proxy = fc.oneof(
   fc.constant('192.168.7.1'),
   fc.nat(65_535).map((last) => `fd00::${last.toString(16)}`),
 )
-const stranger = client.filter(
+const untrusted = client.filter(
   ({ canonical }) => canonical !== undefined && !/^(10\.|192\.168\.7\.1$|fd)/.test(canonical),
 )
-/** What a client may have written before any proxy added to it. */
+/** Entries of `X-Forwarded-For` that the client itself sent. */
 const spoofed = fc.array(
   fc.oneof(
     proxy,
@@ -38,11 +38,11 @@ const spoofed = fc.array(
 )
 const spaces = fc.constantFrom(',', ', ', ' ,\t')
 
-describe('whatever a client writes into X-Forwarded-For', () => {
-  test('the list of proxies finds the same address behind any chain of them', () => {
+describe('X-Forwarded-For with entries of the client', () => {
+  test('a list of trusted proxies finds the client behind any chain of proxies', () => {
     const read = addressReader(trusted)
     const property = fc.property(
-      stranger,
+      untrusted,
       fc.array(proxy, { minLength: 1, maxLength: 5 }),
       spoofed,
       spaces,
@@ -54,9 +54,9 @@ describe('whatever a client writes into X-Forwarded-For', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  test('so does the number of proxies', () => {
+  test('a number of proxies finds the client behind any chain of proxies', () => {
     const property = fc.property(
-      stranger,
+      untrusted,
       fc.array(proxy, { minLength: 1, maxLength: 5 }),
       spoofed,
       ({ text, canonical }, proxies, prefix) => {
@@ -68,9 +68,9 @@ describe('whatever a client writes into X-Forwarded-For', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  test('without trust, or from a peer that is not trusted, it is not read', () => {
+  test('ignores the header without trustProxy or from an untrusted peer', () => {
     const property = fc.property(
-      stranger,
+      untrusted,
       fc.string(),
       fc.constantFrom<TrustProxy>(false, 0, [], trusted),
       (peer, header, trustProxy) => {
@@ -80,7 +80,7 @@ describe('whatever a client writes into X-Forwarded-For', () => {
     fc.assert(property)
   })
 
-  test('no text at all makes it throw, and what comes out is an address or nothing', () => {
+  test('returns a canonical address or undefined for any text', () => {
     const setting = fc.constantFrom<TrustProxy>(false, 1, 3, trusted)
     const property = fc.property(setting, fc.option(fc.string()), fc.string(), (trustProxy, peer, header) => {
       const address = addressReader(trustProxy)(peer ?? undefined, header)
@@ -90,7 +90,7 @@ describe('whatever a client writes into X-Forwarded-For', () => {
   })
 })
 
-describe('the option', () => {
+describe('the option trustProxy', () => {
   test.each<[TrustProxy, string, string | undefined, string]>([
     [['::ffff:10.0.0.0/104'], '10.9.9.9', '1.2.3.4', '1.2.3.4'],
     [['::ffff:10.0.0.0/104'], '11.9.9.9', '1.2.3.4', '11.9.9.9'],
@@ -106,7 +106,7 @@ describe('the option', () => {
     [['2001:db8::/64'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
     [['2001:db8::7'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
     [['2001:db8::7'], '2001:db8::8', '1.2.3.4', '2001:db8::8'],
-  ])('%j, from %s, forwarded for %s: %s', (trustProxy, peer, header, address) => {
+  ])('with %j, peer %s and header %s: the client is %s', (trustProxy, peer, header, address) => {
     expect(addressReader(trustProxy)(peer, header)).toBe(address)
   })
 
@@ -126,12 +126,12 @@ describe('the option', () => {
     'loopback',
     null,
     [7],
-  ])('%j is refused by name', (trustProxy) => {
+  ])('rejects %j with an error that names the option', (trustProxy) => {
     expect(() => addressReader(trustProxy as TrustProxy)).toThrow(/^option trustProxy: expected /)
   })
 })
 
-test('each address behind a trusted proxy has an allowance of its own, and a spoofed prefix buys no other', async () => {
+test('limits each address behind a trusted proxy, despite spoofed entries', async () => {
   const { url } = await startServer({ perMinute: 1, trustProxy: ['127.0.0.1'] })
   const statusOf = async (forwardedFor: string) =>
     (await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${forwardedFor}\r\n\r\n`)).status
@@ -141,7 +141,8 @@ test('each address behind a trusted proxy has an allowance of its own, and a spo
   expect(await statusOf('9.9.9.9\r\nX-Forwarded-For: ::ffff:1.1.1.1')).toBe(429)
 })
 
-test('ignores X-Forwarded-For of a request with 1,000 headers, since Node may have dropped the entry of the proxy', async () => {
+test('ignores X-Forwarded-For of a request with 1,000 headers or more', async () => {
+  // Node keeps a limited number of headers, so it may have dropped the entry of the proxy.
   const { url } = await startServer({ perMinute: 1, trustProxy: 1 })
   const statusOf = async (forwardedFor: string, headers: number) => {
     const head = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${forwardedFor}\r\n`

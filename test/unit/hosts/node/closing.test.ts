@@ -15,7 +15,7 @@ beforeEach(expectSilence)
 
 const LONG = 3_600_000
 
-/** A store whose list answers when the test says so. */
+/** A store whose `list` waits until the test calls `open`. */
 function gated() {
   const { storage } = memory()
   const gate = signalled<readonly Pet[]>()
@@ -36,7 +36,7 @@ async function isRefused(url: string): Promise<boolean> {
 }
 
 describe('close', () => {
-  test('lets a running request finish, and takes no new connection meanwhile', async () => {
+  test('finishes a running request and refuses new connections', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -52,7 +52,7 @@ describe('close', () => {
     await within(closed, 'close')
   })
 
-  test('answers all that was asked before on a connection, and does nothing of what is asked after', async () => {
+  test('serves requests sent before close, and ignores those sent after it', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -66,7 +66,7 @@ describe('close', () => {
     }
     const closed = close()
     await connection.send(post)
-    // The server's side of the connection is to have read it by then.
+    // The server needs some turns to read the request.
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
     open()
     expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 201])
@@ -75,7 +75,7 @@ describe('close', () => {
     expect(await names()).toBe(404)
   })
 
-  test('lets a client take its time over an answer that is written', async () => {
+  test('waits for a client that reads a long response slowly', async () => {
     const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
     const { storage } = memory()
     const { url, authorized, close } = await startServer({
@@ -96,7 +96,7 @@ describe('close', () => {
     await kept.closed()
   })
 
-  test('closes connections that idle at once: kept ones, and those that have never asked', async () => {
+  test('closes idle connections at once', async () => {
     const { url, authorized, close } = await startServer({ closeTimeout: LONG })
     const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
     await kept.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
@@ -106,7 +106,7 @@ describe('close', () => {
     await silent.closed()
   })
 
-  test('closes a connection that idles while a request of another one runs', async () => {
+  test('closes an idle connection while another connection is busy', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
     const [busy, kept] = [await rawConnection(url), await rawConnection(url)]
@@ -115,13 +115,13 @@ describe('close', () => {
     await busy.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
     await within(asked, 'the storage')
     const closed = close()
-    await within(kept.closed(), 'the end of what idles', 2_000)
+    await within(kept.closed(), 'the end of the idle connection', 2_000)
     open()
     expect((await busy.answer()).status).toBe(200)
     await within(closed, 'close')
   })
 
-  test('during an upload: it is read to its end and answered', async () => {
+  test('finishes a running upload', async () => {
     const { url, authorized, close } = await startServer({ closeTimeout: LONG })
     const connection = await rawConnection(url)
     const [head, body] = petBody().split('\r\n\r\n') as [string, string]
@@ -137,8 +137,8 @@ describe('close', () => {
   test.each([
     ['an upload that never ends', 'POST /v1/pets', 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{'],
     ['headers that never end', 'GET /v1/pets', 'X-A: b'],
-    ['a refused upload that never comes', 'GET /v1/pets', 'Content-Length: 99\r\n\r\n'],
-  ])('%s is waited for no longer than closeTimeout', async (_name, line, rest) => {
+    ['a rejected upload that never arrives', 'GET /v1/pets', 'Content-Length: 99\r\n\r\n'],
+  ])('waits for %s no longer than closeTimeout', async (_name, line, rest) => {
     const { url, authorized, close } = await startServer({ closeTimeout: 20 })
     const connection = await rawConnection(url)
     await connection.send(`${line} HTTP/1.1\r\n${authorized}${rest}`)
@@ -146,7 +146,7 @@ describe('close', () => {
     await connection.closed()
   })
 
-  test('leaves no timer behind, which would keep the process from ending', async () => {
+  test('leaves no timer that would keep the process alive', async () => {
     const { close } = await startServer({ closeTimeout: LONG })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
@@ -154,7 +154,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('twice is as good as once', async () => {
+  test('may be called more than once', async () => {
     const { close } = await startServer()
     await Promise.all([close(), close()])
     await close()
@@ -162,12 +162,12 @@ describe('close', () => {
 })
 
 describe('serve', () => {
-  test('on a taken port rejects with EADDRINUSE', async () => {
+  test('rejects a port in use with EADDRINUSE', async () => {
     const { url, petStore } = await startServer()
     await expect(serve(petStore, { port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  test.each([70_000, 65_536, -1, 1.5, Number.NaN])('on port %d rejects', async (port) => {
+  test.each([70_000, 65_536, -1, 1.5, Number.NaN])('rejects port %d', async (port) => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'invalid_option' })
   })
@@ -179,7 +179,7 @@ describe('serve', () => {
     ['closeTimeout', -1],
     ['idleTimeout', 'x'],
     ['trustproxy', 1],
-  ])('with the option %s: %j rejects, and names it', async (name, value) => {
+  ])('rejects option %s with value %j by name', async (name, value) => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port: 0, [name]: value })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -188,7 +188,7 @@ describe('serve', () => {
     if (name === 'trustproxy') expect(() => toNodeHandler(petStore, { [name]: value } as object)).toThrow('trustproxy')
   })
 
-  test('with a wrong trustProxy rejects, and names it', async () => {
+  test('rejects a wrong trustProxy by name', async () => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port: 0, trustProxy: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -198,8 +198,8 @@ describe('serve', () => {
 
   test.each([
     ['', ''],
-    [' and sends CONNECT behind it', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('lets go of a client that never reads its answer%s', async (_what, behind) => {
+    [' and sends CONNECT next', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('disconnects a client that never reads its response%s', async (_title, behind) => {
     const { storage } = memory()
     const pet = { id: 1n, name: 'x'.repeat(30_000_000), categoryId: 1n, status: 'available' } as const
     const asked = signalled()
@@ -226,7 +226,7 @@ describe('serve', () => {
 test.each([
   [undefined, 120],
   [65_000, 65],
-])('a connection that idles between requests is kept for idleTimeout as well: %s', async (idleTimeout, seconds) => {
+])('uses idleTimeout %s as the keep-alive timeout', async (idleTimeout, seconds) => {
   const { url } = await startServer({ idleTimeout })
   const server = await nodeServer(url)
   expect(server.keepAliveTimeout).toBe(seconds * 1_000)
@@ -242,14 +242,14 @@ const hosts = [
   ...(hasIPv6 ? [['::', 'localhost'] as const, ['::1', '[::1]'] as const] : []),
 ] as const
 
-test.each(hosts)('serve on host %s tells its address, at which it answers', async (host, name) => {
+test.each(hosts)('serve on host %s returns a reachable URL', async (host, name) => {
   const { url } = await startServer({ host })
   expect(url).toMatch(/^http:\/\/[^/]+:\d+$/)
   expect(new URL(url).hostname).toBe(name)
   expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
 })
 
-/** Node's own server behind a pet store that is served. */
+/** Returns the Node server that `serve` started. */
 async function nodeServer(url: string): Promise<Server> {
   const seen = signalled<Server>()
   const onStart = (message: unknown) => seen.resolve((message as { server: Server }).server)
@@ -259,19 +259,19 @@ async function nodeServer(url: string): Promise<Server> {
   return within(seen.promise, 'the request')
 }
 
-test('a connection that cannot be accepted, as when files run out, ends nothing', async () => {
+test('survives an error event of the Node server', async () => {
   const { url } = await startServer()
   const server = await nodeServer(url)
   for (let i = 0; i < 2; i++) server.emit('error', new Error('EMFILE'))
   expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
 })
 
-test('by default a connection is closed on which nothing has moved for two minutes', async () => {
+test('closes an inactive connection after two minutes by default', async () => {
   const { url } = await startServer()
   expect((await nodeServer(url)).timeout).toBe(120_000)
 })
 
-test('by default close lets running requests finish for ten seconds', async () => {
+test('close waits ten seconds for running requests by default', async () => {
   const { store, asked } = gated()
   const { url, authorized, close } = await startServer({ store, closeTimeout: undefined })
   const connection = await rawConnection(url)
@@ -288,7 +288,7 @@ test('by default close lets running requests finish for ten seconds', async () =
   await within(closed, 'close')
 })
 
-test('a request whose head was on its way when close began is answered, and its connection ends', async () => {
+test('close serves a request whose head is partly sent', async () => {
   const { url, authorized, close } = await startServer({ closeTimeout: LONG })
   const connection = await rawConnection(url)
   await connection.send('GET /v1/pets HTTP/1.1\r\n')
@@ -301,8 +301,8 @@ test('a request whose head was on its way when close began is answered, and its 
   await within(closed, 'close')
 })
 
-test('a client that leaves before answers that are written holds up the close of no other', async () => {
-  const pets = Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: 'x'.repeat(200_000), categoryId: 1n }))
+test('close does not wait for a client that has disconnected', async () => {
+  const pets = Array.from({ length: 100 }, (_, i) => ({ id: BigInt(i), name: 'x'.repeat(100_000), categoryId: 1n }))
   const asked = signalled()
   const list = () => {
     asked.resolve()
@@ -326,7 +326,7 @@ test('a client that leaves before answers that are written holds up the close of
   await kept.closed()
 })
 
-test('of responses and connections that are gone nothing is kept', async () => {
+test('forgets responses and connections after they have closed', async () => {
   const gone = signalled()
   const server = createServer((_request, response) => response.end())
   server.on('connection', (socket) => socket.on('close', () => setImmediate(gone.resolve)))
@@ -344,7 +344,7 @@ test('of responses and connections that are gone nothing is kept', async () => {
   expect(running.size).toBe(0)
 })
 
-test('of connections that are gone closing keeps none', async () => {
+test('close destroys open connections only', async () => {
   const server = new NetServer()
   const close = closer(server as never, new Map(), LONG)
   const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))

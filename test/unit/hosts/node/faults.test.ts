@@ -16,13 +16,13 @@ const handles: [string, PetStore['handle']][] = [
   ['rejects', async () => boom()],
   ['throws at once', boom],
   ['rejects with nothing', () => Promise.reject(undefined)],
-  ['gives a header that nobody can send', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
-  ['gives a name that is none', async () => ({ status: 200, headers: ['', 'a'], body: '' })],
-  ['gives a status that is none', async () => ({ status: 7, headers: [], body: '' })],
+  ['returns a header with a line break', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
+  ['returns a header without a name', async () => ({ status: 200, headers: ['', 'a'], body: '' })],
+  ['returns an invalid status', async () => ({ status: 7, headers: [], body: '' })],
 ]
 
-describe('a store whose handle fails: 500, and the connection still works', () => {
-  test.each(handles)('%s', async (_how, broken) => {
+describe('a failing handle', () => {
+  test.each(handles)('responds with 500 and keeps the connection: handle %s', async (_how, broken) => {
     const wrap = (petStore: PetStore): PetStore => ({
       ...petStore,
       handle: (request) => (request.target.endsWith('broken') ? broken(request) : petStore.handle(request)),
@@ -39,12 +39,12 @@ describe('a store whose handle fails: 500, and the connection still works', () =
   })
 })
 
-describe('a storage that fails', () => {
+describe('a failing storage', () => {
   const failing: [string, Partial<PetStorage>][] = [
     ['throws', { list: boom, create: boom }],
     ['rejects', { list: async () => boom(), create: async () => boom() }],
   ]
-  test.each(failing)('%s: 500 with the three headers, and the connection still works', async (_how, broken) => {
+  test.each(failing)('responds with 500 and rate-limit headers: storage %s', async (_how, broken) => {
     const { storage } = memory()
     const { url, authorized } = await startServer({ store: { storage: { ...storage, ...broken } } })
     const connection = await rawConnection(url)
@@ -61,7 +61,7 @@ describe('a storage that fails', () => {
   })
 })
 
-/** A server of a host's own, whose middleware does something before the handler runs. */
+/** Starts a host's server whose middleware runs before the handler. */
 async function hostServer(
   middleware: (...host: [...Parameters<RequestListener>, () => void]) => void,
   options?: NodeHandlerOptions,
@@ -74,9 +74,9 @@ async function hostServer(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, authorized }
 }
 
-describe('a host whose own parts fail', () => {
+describe('a failing host', () => {
   test.each(['writeHead', 'setHeader', 'end'] as const)(
-    'its %s throws: the connection ends, and nothing is thrown',
+    'closes the connection if %s of the response throws',
     async (name) => {
       const { url, authorized } = await hostServer((_req, res, go) => {
         Object.assign(res, { [name]: boom, ...(name === 'setHeader' && { writeHead: res.writeHead.bind(res) }) })
@@ -88,7 +88,7 @@ describe('a host whose own parts fail', () => {
     },
   )
 
-  test('its end throws when the head is out: the connection ends', async () => {
+  test('closes the connection if end throws after the head was sent', async () => {
     const { url, authorized } = await hostServer((_req, res, go) => {
       res.end = () => {
         res.flushHeaders()
@@ -101,7 +101,7 @@ describe('a host whose own parts fail', () => {
     await connection.closed()
   })
 
-  test('it has answered already: its answer stands', async () => {
+  test('keeps a response that the host has sent already', async () => {
     const { url, authorized } = await hostServer((_req, res, go) => {
       res.writeHead(418, ['Content-Length', '3']).end('tea')
       go()
@@ -112,7 +112,7 @@ describe('a host whose own parts fail', () => {
     })
   })
 
-  test('it passes on what is outside the base path, faults of its own included', async () => {
+  test('passes on requests outside the base path', async () => {
     const { petStore, authorized } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const server = createServer((req, res) => handler(req, res, () => res.writeHead(204).end())).listen(0, '127.0.0.1')
@@ -131,7 +131,7 @@ describe('a host whose own parts fail', () => {
   })
 })
 
-test('a host that is answering already goes on with its answer', async () => {
+test('lets the host finish a response that it has begun', async () => {
   const { url } = await hostServer((_req, res, go) => {
     res.writeHead(418, ['Content-Length', '3']).write('t')
     go()

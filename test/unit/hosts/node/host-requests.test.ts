@@ -29,7 +29,7 @@ async function keyed() {
   return { petStore, handler: toNodeHandler(petStore), token, authorization: `Bearer ${token}` }
 }
 
-test('a response class of the host that knows headers by their names gets them so', async () => {
+test("passes headers as an object to a host's writeHead", async () => {
   const { handler, authorization } = await keyed()
   class Stamped extends ServerResponse {
     override writeHead(status: number, headers?: unknown): this {
@@ -45,7 +45,7 @@ test('a response class of the host that knows headers by their names gets them s
   expect(Object.keys(headers)).not.toContain('0')
 })
 
-describe('what middlewares ahead have made of the headers counts', () => {
+describe('headers that earlier middleware has changed', () => {
   const behind = async (change: (headers: IncomingMessage['headers'], authorization: string) => void, sent: string) => {
     const { handler, authorization } = await keyed()
     const server = createServer((request, response) => {
@@ -58,27 +58,27 @@ describe('what middlewares ahead have made of the headers counts', () => {
   }
 
   test.each([
-    ['added', '', 200],
-    ['added in place of another', 'Authorization: Basic abc\r\n', 200],
-  ])('a key that is %s', async (_how, sent, status) => {
+    ['adds a key', '', 200],
+    ['replaces a key', 'Authorization: Basic abc\r\n', 200],
+  ])('middleware %s', async (_how, sent, status) => {
     const add = (headers: IncomingMessage['headers'], authorization: string) => {
       headers.authorization = authorization
     }
     expect(await behind(add, sent)).toBe(status)
   })
 
-  test('a key that is taken away', async () => {
+  test('middleware removes a key', async () => {
     const remove = (headers: IncomingMessage['headers']) => {
       headers.authorization = undefined
     }
     expect(await behind(remove, 'Authorization: $\r\n')).toBe(401)
   })
 
-  test('the first of several addresses that a proxy has named, where the host has left that alone', async () => {
+  test('middleware shortens X-Forwarded-For to its first address', async () => {
     const { petStore, authorization } = await keyed()
     const seen: unknown[] = []
-    const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(told(request)) }
-    const told = (request: ApiRequest) => {
+    const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(watch(request)) }
+    const watch = (request: ApiRequest) => {
       seen.push(request.header('x-forwarded-for'))
       return request
     }
@@ -93,7 +93,7 @@ describe('what middlewares ahead have made of the headers counts', () => {
     expect(seen).toEqual(['192.0.2.1'])
   })
 
-  test('but not without a third argument: nobody is ahead there', async () => {
+  test('are ignored if the host passes no next function', async () => {
     const { handler, authorization } = await keyed()
     const server = createServer((request, response) => {
       request.headers.authorization = authorization
@@ -105,28 +105,28 @@ describe('what middlewares ahead have made of the headers counts', () => {
   })
 
   test.each<[string, string | undefined, string[], NodeIncoming['headers']]>([
-    ['as it came', 'a', ['X-A', 'a'], { 'x-a': 'a' }],
-    ['as it came, twice', 'a, b', ['X-A', 'a', 'x-a', 'b'], { 'x-a': 'a, b' }],
-    ['twice, of which the object has the first', 'a, b', ['X-A', 'a', 'X-A', 'b'], { 'x-a': 'a' }],
-    ['changed into the beginning of what came', 'a', ['X-A', 'a, b'], { 'x-a': 'a' }],
-    ['changed into the beginning of the first', 'a', ['X-A', 'aa', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['sent once', 'a', ['X-A', 'a'], { 'x-a': 'a' }],
+    ['sent twice and joined', 'a, b', ['X-A', 'a', 'x-a', 'b'], { 'x-a': 'a, b' }],
+    ['sent twice, with the first in the object', 'a, b', ['X-A', 'a', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['shortened to its beginning', 'a', ['X-A', 'a, b'], { 'x-a': 'a' }],
+    ['shortened to the beginning of the first', 'a', ['X-A', 'aa', 'X-A', 'b'], { 'x-a': 'a' }],
     ['removed', undefined, ['X-A', 'undefined', 'X-A', 'b'], {}],
     ['in the object alone', 'a', [], { 'x-a': 'a' }],
     ['in the object alone, as a list', 'a, b', [], { 'x-a': ['a', 'b'] }],
-    ['not there', undefined, [], undefined],
-  ])('a header that is %s is %j', (_how, value, rawHeaders, headers) => {
+    ['missing', undefined, [], undefined],
+  ])('a header that is %s has the value %j', (_how, value, rawHeaders, headers) => {
     expect(currentHeader({ rawHeaders, headers }, 'x-a')).toBe(value)
   })
 
-  test('of what nobody has touched a second Authorization is seen', async () => {
+  test('an unchanged second Authorization header is rejected', async () => {
     expect(await behind(() => {}, 'Authorization: $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\nX-Note: $, $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\n')).toBe(200)
   })
 })
 
-describe('where the host listens to checkContinue, the client is told to go on', () => {
-  test('in HTTP/1', async () => {
+describe('a host that listens to checkContinue', () => {
+  test('sends 100 Continue in HTTP/1', async () => {
     const { handler, authorization } = await keyed()
     const url = await listening(createServer(handler).on('checkContinue', handler))
     const { socket, send, answer } = await rawConnection(url)
@@ -141,7 +141,7 @@ describe('where the host listens to checkContinue, the client is told to go on',
     expect((await answer()).status).toBe(201)
   })
 
-  test('in HTTP/2', async () => {
+  test('sends 100 Continue in HTTP/2', async () => {
     const { handler, authorization } = await keyed()
     const server = createServer2(handler)
     server.on('checkContinue', handler)
@@ -168,32 +168,29 @@ describe('where the host listens to checkContinue, the client is told to go on',
 test.each([
   ['/shop', '/shop/v1'],
   ['/v1', '/v1'],
-])(
-  'behind a router that keeps the whole path in originalUrl alone, mounted at %s, links begin with %s',
-  async (mount, base) => {
-    const { handler, authorization } = await keyed()
-    const server = createServer((request, response) => {
-      const { url = '' } = request
-      Object.assign(request, { originalUrl: url, url: url.slice(mount.length) || '/' })
-      handler(request, response, () => response.writeHead(299).end())
-    })
-    const connection = await rawConnection(await listening(server))
-    void connection.send(`GET ${base}/pets/1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
-    const { status, headers } = await connection.answer()
-    expect([status, headers.link]).toEqual([404, `<${base}/pets>; rel="successor-version"`])
-  },
-)
+])('behind a router that sets only originalUrl, mounted at %s, links begin with %s', async (mount, base) => {
+  const { handler, authorization } = await keyed()
+  const server = createServer((request, response) => {
+    const { url = '' } = request
+    Object.assign(request, { originalUrl: url, url: url.slice(mount.length) || '/' })
+    handler(request, response, () => response.writeHead(299).end())
+  })
+  const connection = await rawConnection(await listening(server))
+  void connection.send(`GET ${base}/pets/1 HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`)
+  const { status, headers } = await connection.answer()
+  expect([status, headers.link]).toEqual([404, `<${base}/pets>; rel="successor-version"`])
+})
 
-test('what lies outside of the base path is told of as it was asked for', async () => {
-  const told: string[] = []
-  const { petStore } = await keyedStore({ store: { onResponse: ({ target }) => void told.push(target) } })
+test('reports a target outside the base path unchanged', async () => {
+  const targets: string[] = []
+  const { petStore } = await keyedStore({ store: { onResponse: ({ target }) => void targets.push(target) } })
   const connection = await rawConnection(await listening(createServer(toNodeHandler(petStore))))
   void connection.send('GET /elsewhere?a=1 HTTP/1.1\r\nHost: a\r\n\r\n')
   expect((await connection.answer()).status).toBe(401)
-  expect(told).toEqual(['/elsewhere?a=1'])
+  expect(targets).toEqual(['/elsewhere?a=1'])
 })
 
-test('a refused upload of a request that has no socket is answered', async () => {
+test('rejects an upload of a request without a socket', async () => {
   const { handler } = await keyed()
   const request = new IncomingMessage(null as never)
   Object.assign(request, { method: 'POST', url: '/v1/pets', headers: { 'transfer-encoding': 'chunked' } })
@@ -206,7 +203,7 @@ test('a refused upload of a request that has no socket is answered', async () =>
   expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 /)
 })
 
-test('bytes that are no UTF-8 behind a setEncoding are not taken for a name', async () => {
+test('rejects invalid UTF-8 that setEncoding has replaced', async () => {
   const { handler, authorization } = await keyed()
   const server = createServer((request, response) => {
     request.setEncoding('utf8')

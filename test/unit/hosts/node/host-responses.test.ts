@@ -15,7 +15,7 @@ async function connectTo(listener: RequestListener, Response = ServerResponse): 
   return rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 }
 
-test('a response class of the host sees the whole body in its end', async () => {
+test('a response class of the host gets the whole body in end', async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   class Audited extends ServerResponse {
@@ -30,7 +30,7 @@ test('a response class of the host sees the whole body in its end', async () => 
   expect(seen).toEqual(['[]'])
 })
 
-test('an end that a host puts into the response as its head is written sees the whole body', async () => {
+test('an end that writeHead replaces gets the whole body', async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype
@@ -51,7 +51,7 @@ test('an end that a host puts into the response as its head is written sees the 
   expect(seen).toEqual(['[]'])
 })
 
-test("Express' own response, where the host has put an end in it, sees the whole body", async () => {
+test("an end on Express' response prototype gets the whole body", async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   const app = express()
@@ -66,7 +66,7 @@ test("Express' own response, where the host has put an end in it, sees the whole
   expect(seen).toEqual(['[]'])
 })
 
-test("a header of the host's has the same bytes beside whatever body, and whether or not its answer has to wait", async () => {
+test("sends the same bytes of a host's header beside any body", async () => {
   const { petStore, authorized } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
@@ -89,7 +89,7 @@ test.each([
   ['origin', 'origin'],
   ['Accept, ORIGIN', 'Accept, ORIGIN'],
   ['*', '*'],
-])('answers vary by what the host says that they vary by, %s, and by the origin', async (theirs, both) => {
+])('adds Origin to Vary: %s of the host', async (theirs, both) => {
   const { petStore } = await keyedStore({ store: { cors: { origins: ['https://shop.example'] } } })
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
@@ -100,7 +100,7 @@ test.each([
   expect((await connection.answer()).headers.vary).toBe(both)
 })
 
-test('what the host says that its answers vary by stays where ours do not vary', async () => {
+test('keeps the Vary header of the host', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
@@ -111,7 +111,7 @@ test('what the host says that its answers vary by stays where ours do not vary',
   expect((await connection.answer()).headers).toMatchObject({ vary: 'Cookie', 'content-type': 'application/json' })
 })
 
-test("an end that the host has put into Node's own class sees the whole body", async () => {
+test('an end on ServerResponse.prototype gets the whole body', async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   const { end } = OutgoingMessage.prototype
@@ -126,7 +126,7 @@ test("an end that the host has put into Node's own class sees the whole body", a
   expect(seen).toEqual(['[]'])
 })
 
-test('a host that looks at the headers in a writeHead of its own finds them', async () => {
+test("the host's writeHead sees the response headers", async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const seen: unknown[] = []

@@ -10,7 +10,7 @@ import { rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-/** Shows the test each request, and how reading its body ended. */
+/** Records each request and the result of reading its body. */
 function spy() {
   const requests: ApiRequest[] = []
   const bodies: Promise<unknown>[] = []
@@ -45,7 +45,7 @@ function aborted(request: ApiRequest | undefined): Promise<void> {
   )
 }
 
-/** A storage whose list answers when the test says so. */
+/** A storage whose `list` waits until the test calls `open`. */
 function gatedStorage() {
   const { storage } = memory()
   const gate = signalled<readonly Pet[]>()
@@ -63,13 +63,13 @@ function gatedStorage() {
   }
 }
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test.each([
     ['by a reset, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', true],
     ['by a reset, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
     ['by an end, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', false],
     ['by an end, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', false],
-  ])('mid-upload %s: the reading settles, and the signal aborts', async (_how, body, reset) => {
+  ])('mid-upload %s aborts the signal and the body', async (_how, body, reset) => {
     const watched = spy()
     const { url, authorized } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -82,7 +82,7 @@ describe('a client that leaves', () => {
     await aborted(watched.requests[0])
   })
 
-  test('before its body is asked for: the reading settles', async () => {
+  test('before its body is read gets incomplete_body', async () => {
     const watched = spy()
     const gone = signalled()
     const wrap = (petStore: PetStore): PetStore => {
@@ -100,8 +100,8 @@ describe('a client that leaves', () => {
 
   test.each<[string, (request: IncomingMessage) => unknown]>([
     ['destroys the request', (request) => request.destroy()],
-    ['tells the request of an error', (request) => request.emit('error', new Error('of the host'))],
-  ])('mid-upload, where the host %s: the reading settles', async (_what, cut) => {
+    ['emits an error on the request', (request) => request.emit('error', new Error('of the host'))],
+  ])('mid-upload, where the host %s, gets incomplete_body', async (_what, cut) => {
     const watched = spy()
     const { petStore, authorized } = await keyedStore({ wrap: watched.wrap })
     const handler = toNodeHandler(petStore)
@@ -118,7 +118,7 @@ describe('a client that leaves', () => {
     expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
   })
 
-  test('mid-answer, while the storage works: the signal aborts, and the storage sees it', async () => {
+  test('while the storage works aborts the signal of the storage', async () => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
@@ -135,8 +135,8 @@ describe('a client that leaves', () => {
 
   test.each([
     ['', ''],
-    [', and its own body unsent', 'Transfer-Encoding: chunked\r\n'],
-  ])('mid-answer, with most of it unread%s', async (_which, fields) => {
+    [' and a request body that is not sent', 'Transfer-Encoding: chunked\r\n'],
+  ])('with most of its response unread%s aborts the signal', async (_title, fields) => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
@@ -152,8 +152,8 @@ describe('a client that leaves', () => {
   })
 })
 
-describe('no false abort', () => {
-  test('after answers were sent, on a connection that stays and then ends', async () => {
+describe('the signal is not aborted', () => {
+  test('when a connection ends after its responses', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -166,7 +166,7 @@ describe('no false abort', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
   })
 
-  test('after an answer that left the body unread, and a client that has read it and leaves', async () => {
+  test('when the client disconnects after a response that left the body unread', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -178,7 +178,7 @@ describe('no false abort', () => {
   })
 })
 
-test('of a client that has left before anything was asked for the signal is aborted, and the address known', async () => {
+test('keeps the address of a client that disconnects before the store runs', async () => {
   const left = signalled()
   const seen = signalled<unknown>()
   const wrap = (petStore: PetStore): PetStore => ({
@@ -207,7 +207,7 @@ test('of a client that has left before anything was asked for the signal is abor
 })
 
 test.each(['GET', 'HEAD'] as const)(
-  'no false abort after an answer to %s, where the client resets the connection over a body that nobody read',
+  'does not abort the signal if the client resets after a response to %s',
   async (method) => {
     const watched = spy()
     const { petStore } = await keyedStore({ wrap: watched.wrap })

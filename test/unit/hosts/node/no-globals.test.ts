@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const NODE_ENTRY = join(import.meta.dirname, '../../../../dist/node.js')
 const CORE_ENTRY = join(import.meta.dirname, '../../../../dist/index.js')
 
-/** Runs in a process of its own, where each of these globals throws when it is used. */
+/** Runs in a separate process, where each of these globals throws when it is constructed. */
 const script = `
 import { request } from 'node:http'
 const { serve } = await import(process.argv[1])
@@ -34,7 +34,7 @@ const patched = before.filter(([name, { value }]) => !Object.is(globalThis[name]
 console.log(JSON.stringify({ statuses, patched: patched.map(([name]) => name) }))
 `
 
-test('no Request, Response, Headers or stream of the web is built on the way, and no global is patched', async () => {
+test('the Node adapter constructs no web API object and patches no global', async () => {
   const args = ['--input-type=module', '-e', script, NODE_ENTRY, CORE_ENTRY]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args)
   expect(stderr).toBe('')

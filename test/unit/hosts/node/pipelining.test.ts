@@ -16,7 +16,7 @@ async function answers(connection: RawConnection, count: number): Promise<RawAns
   return all
 }
 
-test('500 pipelined requests on a limit of 60: 60 are served, with Remaining 59 to 0, and 440 are not', async () => {
+test('serves exactly 60 of 500 pipelined requests under a limit of 60', async () => {
   const { url, authorized } = await startServer({ perMinute: 60 })
   const connection = await rawConnection(url)
   void connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`.repeat(500))
@@ -32,7 +32,7 @@ test('500 pipelined requests on a limit of 60: 60 are served, with Remaining 59 
   }
 })
 
-test('500 requests over 50 connections at once: again 60, and no Remaining twice', async () => {
+test('serves exactly 60 of 500 requests on 50 connections', async () => {
   const { url, authorized } = await startServer({ perMinute: 60 })
   const batches = Array.from({ length: 50 }, async () => {
     const connection = await rawConnection(url)
@@ -52,12 +52,12 @@ const pieces = {
       `POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1;x=y\r\n{\r\n1\r\n}\r\n0\r\nT: x\r\n\r\n`,
       400,
     ] as const,
-  'a body nobody reads': (authorized: string) =>
+  'a body that is not read': (authorized: string) =>
     [`DELETE /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 5\r\n\r\nhello`, 405] as const,
-  'a stranger': () => ['GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n', 401] as const,
+  'no key': () => ['GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n', 401] as const,
 }
 
-test('any requests, cut into any pieces, are answered one by one in their order', async () => {
+test('responds in order to any requests, split anywhere', async () => {
   const { url, authorized } = await startServer()
   const names = Object.keys(pieces) as (keyof typeof pieces)[]
   const property = fc.asyncProperty(
@@ -80,7 +80,7 @@ test('any requests, cut into any pieces, are answered one by one in their order'
   await fc.assert(property, { numRuns: 60 })
 })
 
-test('what a client does not read holds up what it has sent behind: no answer is made before its turn', async () => {
+test('starts no pipelined request before the client has read the earlier response', async () => {
   const names = 'x'.repeat(60_000)
   const first = signalled()
   let lists = 0
@@ -92,17 +92,17 @@ test('what a client does not read holds up what it has sent behind: no answer is
   const { url, authorized } = await startServer({ store: { storage: { ...memory().storage, list } } })
   const [slow, other] = [await rawConnection(url), await rawConnection(url)]
   slow.socket.pause()
-  await slow.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`.repeat(20))
+  await slow.send(`GET /v1/pets?limit=100 HTTP/1.1\r\n${authorized}\r\n`.repeat(5))
   await first.promise
   await other.send(`GET /v1/pets/1 HTTP/1.1\r\n${authorized}\r\n`)
   expect((await other.answer()).status).toBe(404)
   expect(lists).toBe(1)
   slow.socket.resume()
-  for (let i = 0; i < 20; i++) expect((await slow.answer()).status).toBe(200)
-  expect(lists).toBe(20)
+  for (let i = 0; i < 5; i++) expect((await slow.answer()).status).toBe(200)
+  expect(lists).toBe(5)
 })
 
-test('stops reading from a client that sends requests and reads no response', async () => {
+test('stops reading requests from a client that reads no response', async () => {
   const list = () => new Promise<never>(() => {})
   const { petStore, authorized } = await keyedStore({ store: { storage: { ...memory().storage, list } } })
   const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')

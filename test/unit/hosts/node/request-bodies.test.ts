@@ -19,7 +19,7 @@ async function listening(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** The first use of a key takes a turn of the event loop, within which a host that listens has the body to itself. */
+/** Uses the key once, because the first use takes a turn of the event loop in which a listener of the host could take the body. */
 async function warmStore(options?: TestServerOptions) {
   const { petStore, authorized } = await keyedStore(options)
   const authorization = /Bearer \w+/.exec(authorized)?.[0] ?? ''
@@ -34,7 +34,7 @@ async function given(host: (handler: NodeHandler) => RequestListener, options?: 
   return { server, connection, create: `POST /v1/pets HTTP/1.1\r\n${authorized}` }
 }
 
-/** Sends the pieces one by one, each as soon as the server's side of the connection has had time to read the last. */
+/** Sends the pieces one by one, with time for the server to read each. */
 async function sendInPieces({ socket, send }: RawConnection, text: string, cuts: readonly number[]): Promise<void> {
   const ends = [...new Set(cuts.map((cut) => cut % text.length))].sort((a, b) => a - b)
   for (const [i, end] of [...ends, text.length].entries()) {
@@ -44,7 +44,7 @@ async function sendInPieces({ socket, send }: RawConnection, text: string, cuts:
   expect(socket.destroyed).toBe(false)
 }
 
-test('wherever the bytes are cut, each animal is added, and in its turn', async () => {
+test('creates animals in order from requests that are split anywhere', async () => {
   const { url, authorized } = await startServer()
   const connection = await rawConnection(url)
   const name = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-'), minLength: 1, maxLength: 40 })
@@ -66,7 +66,7 @@ test('wherever the bytes are cut, each animal is added, and in its turn', async 
   )
 })
 
-test.each(['close', 'keep-alive'])('Connection: %s is answered in kind, and once', async (connection) => {
+test.each(['close', 'keep-alive'])('responds to Connection: %s with one such header', async (connection) => {
   const { url, authorized } = await startServer()
   const raw = await rawConnection(url)
   void raw.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Connection: ${connection}\r\n${petBody()}`)
@@ -81,18 +81,18 @@ const ignore = () => {}
 const listeners: Record<string, (request: IncomingMessage) => void> = {
   data: (request) => request.on('data', ignore),
   'data, once': (request) => request.once('data', ignore),
-  'data, no longer': (request) => request.on('data', ignore).removeListener('data', ignore),
+  'data, removed': (request) => request.on('data', ignore).removeListener('data', ignore),
   'data, paused': (request) => request.on('data', ignore).pause(),
   readable: (request) => request.on('readable', ignore),
   'readable, paused': (request) => request.on('readable', ignore).pause(),
   'readable, and reads': (request) => request.on('readable', () => request.read()),
-  'the end': (request) => request.on('end', ignore).resume(),
+  end: (request) => request.on('end', ignore).resume(),
   'a pipe': (request) => request.pipe(new PassThrough().resume()),
 }
 
-describe('beside a host that waits for the body as well, and calls the handler at once or in a later turn', () => {
-  for (const [what, listen] of Object.entries(listeners)) {
-    test(`${what}: the animal is added wherever the bytes are cut, and nothing that is none`, async () => {
+describe('a host that listens to the body too', () => {
+  for (const [title, listen] of Object.entries(listeners)) {
+    test(`the store reads the whole body beside a listener: ${title}`, async () => {
       const { connection, create } = await given((handler) => async (request, response) => {
         if (request.headers['x-turn'] === 'later') await new Promise((resolve) => setImmediate(resolve))
         listen(request)
@@ -111,7 +111,7 @@ describe('beside a host that waits for the body as well, and calls the handler a
   }
 })
 
-test('a host that pipes the body to where nobody takes it holds up neither the animal nor what comes behind it', async () => {
+test('a pipe of the host that blocks does not block the store', async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     request.pipe(new PassThrough({ highWaterMark: 16 }))
     handler(request, response)
@@ -124,14 +124,14 @@ test('a host that pipes the body to where nobody takes it holds up neither the a
   }
 })
 
-test('a host that pauses the body whenever it goes on does not stop the process', async () => {
+test('a host that pauses the body on each resume does not hang the process', async () => {
   let pauses = 0
   const { connection, create } = await given((handler) => (request, response) => {
     let isImpatient = true
     setImmediate(() => {
       isImpatient = false
     })
-    // Where nothing else gets its turn any more, the test ends all the same.
+    // The limit ends the test even if the event loop is blocked.
     const pause = () => isImpatient && ++pauses < 100_000 && request.pause()
     request.on('data', ignore).on('resume', pause)
     handler(request, response)
@@ -142,7 +142,7 @@ test('a host that pauses the body whenever it goes on does not stop the process'
   expect(pauses).toBeLessThan(100_000)
 })
 
-test('a host that has waited for a body to be readable, and has read nothing of it, has left it whole', async () => {
+test('reads the whole body after the host has waited for readable', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request.on('readable', ignore), 'readable')
     await new Promise((resolve) => setImmediate(resolve))
@@ -152,7 +152,7 @@ test('a host that has waited for a body to be readable, and has read nothing of 
   expect((await connection.answer()).status).toBe(201)
 })
 
-test('a host that gathers the bytes as rawBody in front of the handler loses none of them to it', async () => {
+test('reads the whole body while the host collects rawBody', async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     const host = request as IncomingMessage & { rawBody: string }
     host.rawBody = ''
@@ -168,7 +168,7 @@ test('a host that gathers the bytes as rawBody in front of the handler loses non
   }
 })
 
-describe('a host that has read all of the body before it hands the request on', () => {
+describe('a host that reads the body before it calls the handler', () => {
   const readAll = async (request: IncomingMessage) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -181,13 +181,13 @@ describe('a host that has read all of the body before it hands the request on', 
       handler(request, response)
     })
 
-  test('what it has kept is the body', async () => {
+  test('passes the body as rawBody', async () => {
     const { connection, create } = await readBefore()
     void connection.send(create + petBody())
     expect((await connection.answer()).status).toBe(201)
   })
 
-  test('an empty one is empty, and was not broken off', async () => {
+  test('passes an empty body', async () => {
     const { connection, create } = await readBefore()
     void connection.send(`${create}Content-Type: application/json\r\nContent-Length: 0\r\n\r\n`)
     const { status, body } = await connection.answer()
@@ -197,7 +197,7 @@ describe('a host that has read all of the body before it hands the request on', 
   test.each([
     [65_536, 201],
     [65_537, 413],
-  ])('it is held to the limit, whatever its length: %i bytes are %i', async (size, status) => {
+  ])('is subject to bodyLimit: %i bytes get %i', async (size, status) => {
     const { connection, create } = await readBefore()
     const json = `{"name":"Rex","categoryId":1${' '.repeat(size - 29)}}`
     const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -206,7 +206,7 @@ describe('a host that has read all of the body before it hands the request on', 
   })
 })
 
-test('what a host has begun to read and let go of is an error at once', async () => {
+test('reports body_already_read if the host has read a part', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request, 'data')
     request.pause()
@@ -217,7 +217,7 @@ test('what a host has begun to read and let go of is an error at once', async ()
   expect([status, JSON.parse(body).code]).toEqual([500, 'body_already_read'])
 })
 
-test('where the store gets to the body late, it waits for what the host is still gathering', async () => {
+test('waits for a body that the host is still collecting', async () => {
   let isRead = () => {}
   const read = new Promise<void>((resolve) => {
     isRead = resolve
@@ -245,7 +245,7 @@ test('where the store gets to the body late, it waits for what the host is still
   expect(await connection.answer()).toMatchObject({ status: 201 })
 })
 
-test('when the response has finished, the request is complete, and the server can close at once', async () => {
+test('the request is complete when the response finishes', async () => {
   const seen: unknown[] = []
   const { server, connection, create } = await given((handler) => (request, response) => {
     response.on('finish', () => {
@@ -262,7 +262,7 @@ test('when the response has finished, the request is complete, and the server ca
   expect(seen).toEqual(Array(3).fill([true, true, true]))
 })
 
-test('a client that leaves once its body is whole makes no error of the request', async () => {
+test('emits no error if the client disconnects after its whole body', async () => {
   const storage = { ...memory().storage, create: () => new Promise<never>(() => {}) }
   const { petStore, authorized } = await warmStore({ store: { storage } })
   const handler = toNodeHandler(petStore)
@@ -285,7 +285,7 @@ test('a client that leaves once its body is whole makes no error of the request'
   expect(events).toEqual(['end', 'end', 'end'])
 })
 
-test('a host that has put its own function before the events of the request sees the body go by', async () => {
+test('a host that wraps request.on sees the body', async () => {
   const heard: string[] = []
   const { connection, create } = await given((handler) => (request, response) => {
     const on = request.on.bind(request)
@@ -301,7 +301,7 @@ test('a host that has put its own function before the events of the request sees
   expect(heard.join('')).toBe('{"name":"Rex","categoryId":1}')
 })
 
-test('the request ends and closes, as a host that waits for it expects', async () => {
+test('emits end and close on the request', async () => {
   const closed: Promise<unknown>[] = []
   const { connection, create } = await given((handler) => (request, response) => {
     closed.push(Promise.all([once(request, 'end'), once(request, 'close')]))
@@ -315,21 +315,18 @@ test('the request ends and closes, as a host that waits for it expects', async (
   expect(closed).toHaveLength(3)
 })
 
-test.each(['utf8', 'hex'] as const)(
-  'where the host has asked for text in %s, the animal is added as it came',
-  async (encoding) => {
-    const { connection, create } = await given((handler) => (request, response) => {
-      request.setEncoding(encoding)
-      handler(request, response)
-    })
-    for (let i = 0; i < 3; i++) {
-      void connection.send(create + petBody())
-      expect(JSON.parse((await connection.answer()).body)).toMatchObject({ name: 'Rex' })
-    }
-  },
-)
+test.each(['utf8', 'hex'] as const)('reads the body after setEncoding(%j) of the host', async (encoding) => {
+  const { connection, create } = await given((handler) => (request, response) => {
+    request.setEncoding(encoding)
+    handler(request, response)
+  })
+  for (let i = 0; i < 3; i++) {
+    void connection.send(create + petBody())
+    expect(JSON.parse((await connection.answer()).body)).toMatchObject({ name: 'Rex' })
+  }
+})
 
-test('a lenient parser may let a length stand beside chunks: the chunks are the body', async () => {
+test('prefers chunks to Content-Length under insecureHTTPParser', async () => {
   const { connection, create } = await given((handler) => handler as RequestListener, { insecureHTTPParser: true })
   const json = '{"name":"Rex","categoryId":1}'
   const head = `${create}Content-Type: application/json\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n`

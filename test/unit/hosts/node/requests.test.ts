@@ -4,13 +4,13 @@ import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-describe('the Host header plays no part', () => {
+describe('the Host header is ignored', () => {
   test.each([
-    ['bad', 'Host: :::not a host///\r\n'],
+    ['invalid', 'Host: :::not a host///\r\n'],
     ['empty', 'Host:\r\n'],
-    ['doubled', 'Host: a\r\nHost: b\r\n'],
-    ['that of somebody else', 'Host: evil.example/v1/../..\r\n'],
-    ['in other bytes', 'Host: \xe9\xff\r\n'],
+    ['repeated', 'Host: a\r\nHost: b\r\n'],
+    ['of another site', 'Host: evil.example/v1/../..\r\n'],
+    ['not ASCII', 'Host: \xe9\xff\r\n'],
   ])('%s', async (_name, host) => {
     const { url, token } = await startServer()
     for (let i = 0; i < 3; i++)
@@ -23,14 +23,15 @@ describe('the Host header plays no part', () => {
     expect(answer.headers.link).toMatch(/^<\/v1\/pets\?/)
   })
 
-  test('missing: Node refuses it in HTTP/1.1 (RFC 9112, section 3.2), and in HTTP/1.0 nobody asks for it', async () => {
+  test('is required in HTTP/1.1, and optional in HTTP/1.0', async () => {
+    // Node rejects the request itself (RFC 9112, section 3.2).
     const { url, token } = await startServer()
     expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n\r\n`)).status).toBe(400)
     expect((await rawRequest(url, `GET /v1/pets HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`)).status).toBe(200)
   })
 })
 
-describe('the target', () => {
+describe('the request target', () => {
   test.each([
     ['http://evil.example/v1/pets', 200],
     ['http://evil.example:99/v1/pets?limit=1', 200],
@@ -55,40 +56,40 @@ describe('the target', () => {
     ['/v1x/pets', 404],
     [`/v1/pets/${'9'.repeat(8_000)}`, 404],
     [`/v1/pets?${'a=1&'.repeat(2_000)}`, 200],
-  ])('%.60s: %i', async (target, status) => {
+  ])('%.60s gets %i', async (target, status) => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `GET ${target} HTTP/1.1\r\n${authorized}\r\n`)
     expect(answer.status).toBe(status)
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': expect.stringMatching(/^\d+$/) })
   })
 
-  test('OPTIONS * asks about the server as a whole, of which the store says nothing', async () => {
+  test('OPTIONS * gets 404', async () => {
     const { url, authorized } = await startServer()
     expect((await rawRequest(url, `OPTIONS * HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(404)
   })
 })
 
 describe('the method', () => {
-  test.each(['TRACE', 'DELETE', 'PATCH', 'PROPFIND', 'M-SEARCH'])('%s: 405 with Allow', async (method) => {
+  test.each(['TRACE', 'DELETE', 'PATCH', 'PROPFIND', 'M-SEARCH'])('%s gets 405 with Allow', async (method) => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `${method} /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
     expect(answer.status).toBe(405)
     expect(answer.headers.allow).toBe('GET, HEAD, POST, OPTIONS')
   })
 
-  test('TRACE shows nobody a credential', async () => {
+  test('TRACE does not echo the key', async () => {
     const { url, authorized, token } = await startServer()
     const { body } = await rawRequest(url, `TRACE /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
     expect(body).not.toContain(token)
   })
 
-  test('an Upgrade that nobody offers is a request like any other', async () => {
+  test('ignores an Upgrade header', async () => {
     const { url, authorized } = await startServer()
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n`
     expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}${upgrade}\r\n`)).status).toBe(200)
   })
 
-  test('HEAD has the headers of GET and no body, and the connection goes on', async () => {
+  test('HEAD has the headers of GET and no body', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     await connection.send(`HEAD /v1/pets HTTP/1.1\r\n${authorized}\r\nGET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
@@ -100,7 +101,7 @@ describe('the method', () => {
 })
 
 describe('the Authorization header', () => {
-  test('given twice: 401 invalid_api_key', async () => {
+  test('sent twice gets 401 invalid_api_key', async () => {
     const { url, authorized, token } = await startServer()
     const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}authorization: Bearer ${token}\r\n\r\n`)
     expect(answer.status).toBe(401)
@@ -108,7 +109,7 @@ describe('the Authorization header', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"')
   })
 
-  test('given twice, with two thousand headers between', async () => {
+  test('sent twice around 2,100 headers gets 401', async () => {
     const { url, authorized, token } = await startServer()
     const between = 'a:\r\n'.repeat(2_100)
     const answer = await rawRequest(
@@ -118,15 +119,18 @@ describe('the Authorization header', () => {
     expect(answer.status).toBe(401)
   })
 
-  test.each(['\xe9\xff', 'Bearer \xc3\xa9', 'Bearer \x80\x81', 'Bearer \t', '', 'Bearer'])('%j: 401', async (value) => {
-    const { url } = await startServer()
-    const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${value}\r\n\r\n`)
-    expect(answer.status).toBe(401)
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key' })
-  })
+  test.each(['\xe9\xff', 'Bearer \xc3\xa9', 'Bearer \x80\x81', 'Bearer \t', '', 'Bearer'])(
+    'with value %j gets 401',
+    async (value) => {
+      const { url } = await startServer()
+      const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${value}\r\n\r\n`)
+      expect(answer.status).toBe(401)
+      expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_api_key' })
+    },
+  )
 })
 
-describe('bytes outside ASCII', () => {
+describe('bytes outside ASCII are not a server error', () => {
   test.each([
     ['in a header', '/v1/pets', 'X-Note: \xff\xfe\xc3\xa9\r\n', 200],
     ['in Content-Type', '/v1/pets', 'Content-Type: application/\xe9\r\n', 200],
@@ -139,14 +143,14 @@ describe('bytes outside ASCII', () => {
     expect([status, 400]).toContain(answer.status)
   })
 
-  test('in a POST: its content type is none that the store takes', async () => {
+  test('in Content-Type of a POST get 415', async () => {
     const { url, authorized } = await startServer()
     const body = 'Content-Type: application/json\xff\r\nContent-Length: 2\r\n\r\n{}'
     expect((await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${body}`)).status).toBe(415)
   })
 })
 
-test('an answer of 204 states no length', async () => {
+test('204 has no Content-Length', async () => {
   const { url, authorized } = await startServer()
   const answer = await rawRequest(url, `OPTIONS /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
   expect(answer.status).toBe(204)

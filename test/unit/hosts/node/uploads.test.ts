@@ -17,11 +17,11 @@ import { type RawConnection, rawConnection, rawRequest } from '../../../support/
 beforeEach(expectSilence)
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'
-const STRANGER = 'Host: a\r\nAuthorization: Bearer nobody\r\n'
+const INVALID_KEY = 'Host: a\r\nAuthorization: Bearer nobody\r\n'
 const PET = '{"name":"Milo","categoryId":1}'
 const KIB = Buffer.alloc(1024, 'a')
 
-/** Uploads so many KiB, in chunks of its own or plainly, until all is sent or the connection is gone. */
+/** Uploads a body, in chunks or not, until all of it is sent or the connection has closed. */
 async function upload(connection: RawConnection, kib: number, chunked: boolean): Promise<void> {
   const block = Buffer.concat(Array.from({ length: 64 }, () => KIB))
   const piece = chunked ? Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]) : block
@@ -34,11 +34,11 @@ function uploadHead(kib: number, chunked: boolean, head: string): string {
   return `POST /v1/pets HTTP/1.1\r\n${head}${JSON_TYPE}${framing}\r\n\r\n`
 }
 
-describe('a refused upload: the answer arrives, and the connection is drained within a bound or closed', () => {
+describe('a rejected upload', () => {
   const refusals: [string, (server: TestServer) => string, number][] = [
-    ['without a key', () => STRANGER, 401],
-    ['over the limit', (server) => server.authorized, 413],
-    ['of a media type that is not taken', (server) => `${server.authorized}content-type: text/plain\r\n`, 415],
+    ['with an invalid key', () => INVALID_KEY, 401],
+    ['over bodyLimit', (server) => server.authorized, 413],
+    ['of a wrong media type', (server) => `${server.authorized}content-type: text/plain\r\n`, 415],
   ]
   const sizes: [string, number, boolean][] = [
     ['320 KB', 320, false],
@@ -50,7 +50,7 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     refusals.flatMap(([why, head, status]) =>
       sizes.map(([size, kib, chunked]) => ({ why, head, status, size, kib, chunked })),
     ),
-  )('$why, $size: $status', async ({ head, status, kib, chunked }) => {
+  )('$why, of $size, gets $status, and is drained up to a limit', async ({ head, status, kib, chunked }) => {
     const server = await startServer()
     const connection = await rawConnection(server.url)
     await connection.send(uploadHead(kib, chunked, head(server)))
@@ -65,17 +65,17 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
   })
 
   test.each([
-    ['a small one of a client that wants the connection closed', 320, 'Connection: close\r\n'],
-    ['one of 4 MB of such a client', 4096, 'Connection: close\r\n'],
-    ['one of a client that did not wait to be told', 320, 'Expect: 100-continue\r\n'],
-  ])('%s is read to its end before the connection closes', async (_which, kib, fields) => {
+    ['320 KB with Connection: close', 320, 'Connection: close\r\n'],
+    ['4 MB with Connection: close', 4096, 'Connection: close\r\n'],
+    ['320 KB with Expect, sent without waiting', 320, 'Expect: 100-continue\r\n'],
+  ])('of %s is drained before the connection closes', async (_which, kib, fields) => {
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const server = createServer(handler).on('checkContinue', handler)
     onTestFinished(() => void server.close().closeAllConnections())
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    await connection.send(uploadHead(kib, false, `${STRANGER}${fields}`))
+    await connection.send(uploadHead(kib, false, `${INVALID_KEY}${fields}`))
     const answer = await connection.answer()
     expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
     expect(connection.socket.readableEnded).toBe(false)
@@ -84,14 +84,15 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     expect(connection.socket.errored).toBeNull()
   })
 
-  test('one that asks for another protocol is the last: Node would lose what is sent behind its body', async () => {
+  test('with an Upgrade header is the last request of its connection', async () => {
+    // Node loses the bytes that follow the body of such a request.
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const servers = [
       createServer(handler),
       createServer((request, response) => {
         const { end } = response
-        // As a host's middleware does that wants to see the body.
+        // Middleware that needs the body wraps `end` like this.
         response.end = ((...args: Parameters<typeof end>) => end.apply(response, args)) as typeof end
         handler(request, response)
       }),
@@ -100,7 +101,7 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
       onTestFinished(() => void server.close().closeAllConnections())
       await once(server.listen(0, '127.0.0.1'), 'listening')
       const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-      await connection.send(uploadHead(320, false, `${STRANGER}Connection: Upgrade\r\nUpgrade: h2c\r\n`))
+      await connection.send(uploadHead(320, false, `${INVALID_KEY}Connection: Upgrade\r\nUpgrade: h2c\r\n`))
       await upload(connection, 320, false)
       const answer = await connection.answer()
       expect([answer.status, answer.headers.connection]).toEqual([401, 'close'])
@@ -112,18 +113,18 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
   test.each([
     [16_777_216, 'keep-alive'],
     [16_777_217, 'close'],
-  ])('a connection stays for the rest of 16 MiB, and no longer: %i bytes, %s', async (length, connection) => {
+  ])('of %i bytes gets Connection: %s', async (length, connection) => {
     const { url } = await startServer()
-    const head = `POST /v1/pets HTTP/1.1\r\n${STRANGER}Content-Length: ${length}\r\n\r\n`
+    const head = `POST /v1/pets HTTP/1.1\r\n${INVALID_KEY}Content-Length: ${length}\r\n\r\n`
     expect((await rawRequest(url, head)).headers.connection).toBe(connection)
   })
 
   const TOO_LARGE = `${JSON_TYPE}Content-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`
   const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`
   test.each([
-    ['without a key', 401, () => `${STRANGER}${CHUNKED}`],
+    ['with an invalid key', 401, () => `${INVALID_KEY}${CHUNKED}`],
     ['of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
-  ])('%s: what is sent behind it is done, unless its answer was to be the last', async (_why, status, refused) => {
+  ])('%s does not block the next request, unless the connection closes', async (_why, status, refused) => {
     const reports: string[] = []
     const server = await startServer({
       store: { onResponse: ({ method, status }) => reports.push(`${method} ${status}`) },
@@ -140,7 +141,7 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     expect(reports).toEqual([`POST ${status}`, 'POST 201', `POST ${status}`])
   })
 
-  test('a request before it is answered, however late a host hands it on', async () => {
+  test('does not prevent the response to an earlier, slow request', async () => {
     const { petStore, authorized } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const refused = signalled()
@@ -152,16 +153,15 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     onTestFinished(() => void server.close().closeAllConnections())
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(4096, false, STRANGER)}`)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(4096, false, INVALID_KEY)}`)
     expect((await connection.answer()).status).toBe(200)
     expect((await connection.answer()).status).toBe(401)
-    await upload(connection, 4096, false)
-    await connection.closed()
+    connection.leave()
   })
 
   const wrappers: [string, (response: ServerResponse, ended: () => void) => void][] = [
     [
-      'counts the ends of answers',
+      'counts calls of end',
       (response, ended) => {
         const { end } = response
         response.end = ((...args: Parameters<typeof end>) => {
@@ -171,7 +171,7 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
       },
     ],
     [
-      'sets a header at the end',
+      'sets a header in end',
       (response, ended) => {
         const { end } = response
         response.end = ((...args: Parameters<typeof end>) => {
@@ -182,7 +182,7 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
       },
     ],
     [
-      'throws at the end',
+      'throws in end',
       (response, ended) => {
         response.end = () => {
           ended()
@@ -197,7 +197,7 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     wrappers.flatMap(([what, wrap]) =>
       methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
     ),
-  )('a host that $what sees one, of $method, $fields', async ({ wrap, what, method, fields }) => {
+  )('calls end once for a host that $what: $method, $fields', async ({ wrap, what, method, fields }) => {
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     let ends = 0
@@ -210,24 +210,26 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
     onTestFinished(() => void server.close().closeAllConnections())
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    await connection.send(uploadHead(4096, false, `${STRANGER}${fields}`).replace('POST', method))
+    await connection.send(uploadHead(4096, false, `${INVALID_KEY}${fields}`).replace('POST', method))
     const answer = connection.answer(method === 'HEAD' ? 'HEAD' : undefined).catch(() => 'none')
     await upload(connection, 4096, false)
-    if (what === 'throws at the end') expect(await answer).toBe('none')
+    if (what === 'throws in end') expect(await answer).toBe('none')
     else expect(await answer).toMatchObject({ status: 401 })
     expect(ends).toBe(1)
     connection.leave()
   })
 
-  test('a client that never sends the body it announced is let go', async () => {
+  test('that never arrives closes the connection after 2 seconds', async () => {
     const { url, authorized } = await startServer()
+    holdTimers()
     const connection = await rawConnection(url)
     await connection.send(uploadHead(4_000_000, false, authorized))
     expect((await connection.answer()).status).toBe(413)
+    vi.advanceTimersByTime(2_000)
     await connection.closed()
   })
 
-  test('a body that GET does not want costs no connection', async () => {
+  test('in a GET request keeps the connection', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     for (let i = 0; i < 3; i++) {
@@ -239,8 +241,8 @@ describe('a refused upload: the answer arrives, and the connection is drained wi
   })
 })
 
-describe('a body over the limit is refused before the whole of it is read', () => {
-  test('by its stated length alone', async () => {
+describe('a body over bodyLimit', () => {
+  test('is rejected by its Content-Length alone', async () => {
     const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
     const answer = await rawRequest(
       url,
@@ -249,7 +251,7 @@ describe('a body over the limit is refused before the whole of it is read', () =
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'payload_too_large', status: 413 })
   })
 
-  test('in chunks, at the first byte too many', async () => {
+  test('is rejected at the first chunk over the limit', async () => {
     const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
     const chunks = 'Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n1\r\n!\r\n'
     const answer = await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${chunks}`)
@@ -259,7 +261,7 @@ describe('a body over the limit is refused before the whole of it is read', () =
   test.each([
     ['Content-Length: 30\r\n\r\n', ''],
     ['Transfer-Encoding: chunked\r\n\r\n1e\r\n', '\r\n0\r\n\r\n'],
-  ])('and one of exactly the limit is read: %j', async (framing, end) => {
+  ])('is not rejected at exactly the limit: %j', async (framing, end) => {
     const { url, authorized } = await startServer({ store: { bodyLimit: 30 } })
     const bytes = `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${framing}${PET}${end}`
     expect((await rawRequest(url, bytes)).status).toBe(201)
@@ -269,7 +271,7 @@ describe('a body over the limit is refused before the whole of it is read', () =
 describe('Expect: 100-continue', () => {
   const EXPECT = 'Expect: 100-continue\r\n'
 
-  test('a wanted body is asked for, and the connection stays', async () => {
+  test('asks for the body and keeps the connection', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     const [head, body] = petBody().split('\r\n\r\n') as [string, string]
@@ -282,31 +284,31 @@ describe('Expect: 100-continue', () => {
   })
 
   test.each([
-    ['without a key', 401, STRANGER, 29, 'application/json'],
-    ['too large', 413, undefined, 70_000, 'application/json'],
-    ['of another media type', 415, undefined, 29, 'text/plain'],
-  ])(
-    '%s: %i at once, and the connection closes, for the body may come or not',
-    async (_why, status, head, length, type) => {
-      const { url, authorized } = await startServer()
-      const connection = await rawConnection(url)
-      const fields = `${head ?? authorized}${EXPECT}Content-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`
-      await connection.send(`POST /v1/pets HTTP/1.1\r\n${fields}`)
-      const answer = await connection.answer()
-      expect(answer.status).toBe(status)
-      expect(answer.headers.connection).toBe('close')
-      await connection.closed()
-    },
-  )
+    ['an invalid key', 401, INVALID_KEY, 29, 'application/json'],
+    ['a body over the limit', 413, undefined, 70_000, 'application/json'],
+    ['a wrong media type', 415, undefined, 29, 'text/plain'],
+  ])('rejects %s with %i at once, and closes the connection', async (_why, status, head, length, type) => {
+    const { url, authorized } = await startServer()
+    holdTimers()
+    const connection = await rawConnection(url)
+    const fields = `${head ?? authorized}${EXPECT}Content-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`
+    await connection.send(`POST /v1/pets HTTP/1.1\r\n${fields}`)
+    const answer = await connection.answer()
+    expect(answer.status).toBe(status)
+    expect(answer.headers.connection).toBe('close')
+    // The client may still send the body, so the server waits for it.
+    vi.advanceTimersByTime(2_000)
+    await connection.closed()
+  })
 
-  test('an expectation that nobody knows is overlooked', async () => {
+  test('ignores an unknown expectation', async () => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
     expect(answer.status).toBe(200)
     expect(answer.headers['x-ratelimit-limit']).toBeDefined()
   })
 
-  test("on a host's own server, Node asks for the body by itself", async () => {
+  test("Node itself sends 100 Continue on a host's server", async () => {
     const { petStore, authorized } = await keyedStore()
     const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close().closeAllConnections())
@@ -317,24 +319,24 @@ describe('Expect: 100-continue', () => {
   })
 })
 
-test('of an upload that nobody wants, not much more than 16 MiB is drained', async () => {
+test('drains little more than 16 MiB of a rejected upload', async () => {
   const { url } = await startServer()
   const connection = await rawConnection(url)
-  await connection.send(uploadHead(300 * 1024, true, STRANGER))
+  await connection.send(uploadHead(300 * 1024, true, INVALID_KEY))
   await upload(connection, 300 * 1024, true)
   await connection.closed()
   expect(connection.socket.bytesWritten).toBeLessThan(100 * 1024 * 1024)
 })
 
-test('nor is it where the host has asked for text', async () => {
-  const { connection } = await answering((_response, request) => void request.setEncoding('latin1'))
-  await connection.send(uploadHead(64 * 1024, true, STRANGER))
+test('drains little more than 16 MiB after setEncoding', async () => {
+  const { connection } = await connectWithoutTimers((_response, request) => void request.setEncoding('latin1'))
+  await connection.send(uploadHead(64 * 1024, true, INVALID_KEY))
   await upload(connection, 64 * 1024, true)
   await connection.closed()
   expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
 })
 
-test('a refused upload of a client that wants the connection closed, behind a host with an end of its own is read to its end', async () => {
+test('drains a rejected upload with Connection: close before a replaced end', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const ended: boolean[] = []
@@ -349,14 +351,14 @@ test('a refused upload of a client that wants the connection closed, behind a ho
   onTestFinished(() => void server.close().closeAllConnections())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+  await connection.send(uploadHead(320, false, `${INVALID_KEY}Connection: close\r\n`))
   await upload(connection, 320, false)
   expect((await connection.answer()).status).toBe(401)
   await connection.closed()
   expect(ended).toEqual([true])
 })
 
-test('what is sent behind a refused upload whose turn comes late is not done either', async () => {
+test('ignores requests after a rejected, pipelined upload with Connection: close', async () => {
   const reports: string[] = []
   const gate = signalled<[]>()
   const { storage } = memory()
@@ -368,7 +370,7 @@ test('what is sent behind a refused upload whose turn comes late is not done eit
   })
   const connection = await rawConnection(url)
   await connection.send(
-    `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(2048, false, `${STRANGER}Connection: close\r\n`)}`,
+    `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n${uploadHead(2048, false, `${INVALID_KEY}Connection: close\r\n`)}`,
   )
   gate.resolve([])
   expect([(await connection.answer()).status, (await connection.answer()).status]).toEqual([200, 401])
@@ -378,9 +380,8 @@ test('what is sent behind a refused upload whose turn comes late is not done eit
   expect(reports.toSorted()).toEqual(['GET 200', 'POST 401'])
 })
 
-test('a client that never sends the body it announced is cut off behind a host with an end of its own as well', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
+test('disconnects a client whose body never arrives, with a replaced end', async () => {
+  holdTimers()
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const finished = signalled()
@@ -393,7 +394,7 @@ test('a client that never sends the body it announced is cut off behind a host w
   onTestFinished(() => void server.close().closeAllConnections())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  await connection.send(uploadHead(4_000_000, false, STRANGER))
+  await connection.send(uploadHead(4_000_000, false, INVALID_KEY))
   const answer = await connection.answer()
   expect([answer.status, answer.headers.connection]).toEqual([401, 'keep-alive'])
   await finished.promise
@@ -402,9 +403,8 @@ test('a client that never sends the body it announced is cut off behind a host w
   await connection.closed()
 })
 
-test('a refused upload that keeps arriving is drained for as long as it takes', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
+test('drains a rejected upload that keeps arriving without a time limit', async () => {
+  holdTimers()
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const requests: IncomingMessage[] = []
@@ -415,7 +415,7 @@ test('a refused upload that keeps arriving is drained for as long as it takes', 
   onTestFinished(() => void server.close().closeAllConnections())
   await once(server, 'listening')
   const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  await connection.send(uploadHead(2_048, false, STRANGER))
+  await connection.send(uploadHead(2_048, false, INVALID_KEY))
   expect((await connection.answer()).status).toBe(401)
   for (let part = 0; part < 8; part++) {
     vi.advanceTimersByTime(1_900)
@@ -428,10 +428,15 @@ test('a refused upload that keeps arriving is drained for as long as it takes', 
   expect((await connection.answer()).status).toBe(401)
 })
 
-/** A server of a host's own, on which nothing comes that waits for a timer. */
-async function answering(prepare: (response: ServerResponse, request: IncomingMessage) => void) {
+/** Stops the timers of the server, so that only the test moves their time. */
+function holdTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
+}
+
+/** Connects to a host's server whose timers never fire. */
+async function connectWithoutTimers(prepare: (response: ServerResponse, request: IncomingMessage) => void) {
+  holdTimers()
   const { petStore, authorized } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const server = createServer((request, response) => {
@@ -444,56 +449,56 @@ async function answering(prepare: (response: ServerResponse, request: IncomingMe
   return { connection, authorized }
 }
 
-describe('at once', () => {
-  test('an answer without a body goes out, though more of an upload may come', async () => {
-    const { connection } = await answering(() => {})
-    await connection.send(uploadHead(4096, false, STRANGER).replace('POST', 'HEAD'))
+describe('without waiting for a timer', () => {
+  test('sends a response without a body before the upload ends', async () => {
+    const { connection } = await connectWithoutTimers(() => {})
+    await connection.send(uploadHead(4096, false, INVALID_KEY).replace('POST', 'HEAD'))
     expect((await connection.answer('HEAD')).status).toBe(401)
   })
 
-  test('an answer to a body that has come goes out, where the client wants the connection closed', async () => {
-    const { connection, authorized } = await answering((response) => {
+  test('sends the response to a whole body with Connection: close', async () => {
+    const { connection, authorized } = await connectWithoutTimers((response) => {
       response.end = response.end.bind(response)
     })
     await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Connection: close\r\n${petBody(PET)}`)
     expect((await connection.answer()).status).toBe(201)
   })
 
-  test('the end of the host is called where the client leaves amid its upload', async () => {
+  test('calls a replaced end if the client disconnects mid-upload', async () => {
     const ended = signalled()
-    const { connection } = await answering((response) => {
+    const { connection } = await connectWithoutTimers((response) => {
       response.end = () => {
         ended.resolve()
         return response
       }
     })
-    await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+    await connection.send(uploadHead(320, false, `${INVALID_KEY}Connection: close\r\n`))
     connection.leave()
     await ended.promise
   })
 
-  test('a client is let go whose upload has come, where the end of the host throws', async () => {
-    const { connection } = await answering((response) => {
+  test('closes the connection after the upload if a replaced end throws', async () => {
+    const { connection } = await connectWithoutTimers((response) => {
       response.end = () => {
         throw new Error('of the host')
       }
     })
-    await connection.send(uploadHead(320, false, `${STRANGER}Connection: close\r\n`))
+    await connection.send(uploadHead(320, false, `${INVALID_KEY}Connection: close\r\n`))
     await upload(connection, 320, false)
     await connection.closed()
   })
 })
 
 describe.each<[string, (response: ServerResponse) => void]>([
-  ['a host with an end of its own', (response) => void Object.assign(response, { end: response.end.bind(response) })],
-  ['any other', () => {}],
-])('behind %s the connection stays when all of a refused upload has come', (_host, prepare) => {
+  ['a replaced end', (response) => void Object.assign(response, { end: response.end.bind(response) })],
+  ["Node's end", () => {}],
+])('with %s', (_host, prepare) => {
   test.each([
-    ['a small one, which may take its time', false, 2_000],
-    ['one in chunks', true, 0],
-  ])('%s', async (_which, chunked, time) => {
-    const { connection, authorized } = await answering(prepare)
-    await connection.send(uploadHead(320, chunked, STRANGER))
+    ['slow and small', false, 2_000],
+    ['chunked', true, 0],
+  ])('keeps the connection after a rejected upload that is %s', async (_title, chunked, time) => {
+    const { connection, authorized } = await connectWithoutTimers(prepare)
+    await connection.send(uploadHead(320, chunked, INVALID_KEY))
     expect((await connection.answer()).status).toBe(401)
     vi.advanceTimersByTime(time)
     await upload(connection, 320, chunked)
@@ -502,16 +507,16 @@ describe.each<[string, (response: ServerResponse) => void]>([
   })
 })
 
-test('a refused upload which its host has paused is read to its end, and the connection stays', async () => {
+test('drains a rejected upload that the host has paused', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const server = createServer((request, response) => handler(request.pause(), response))
   onTestFinished(() => void server.close().closeAllConnections())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  await connection.send(uploadHead(4096, false, STRANGER))
+  await connection.send(uploadHead(4096, false, INVALID_KEY))
   expect((await connection.answer()).status).toBe(401)
   await upload(connection, 4096, false)
-  await connection.send(`GET /v1/pets HTTP/1.1\r\n${STRANGER}\r\n`)
+  await connection.send(`GET /v1/pets HTTP/1.1\r\n${INVALID_KEY}\r\n`)
   expect((await connection.answer()).status).toBe(401)
 })
