@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-const NODE_ENTRY = join(import.meta.dirname, '../../../../dist/node.js')
-const CORE_ENTRY = join(import.meta.dirname, '../../../../dist/index.js')
+const NODE_ENTRY = join(import.meta.dirname, '../../dist/node.js')
+const CORE_ENTRY = join(import.meta.dirname, '../../dist/index.js')
 
 /** Runs in a separate process, where each of these globals throws when it is constructed. */
 const script = `

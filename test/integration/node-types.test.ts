@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { onDemand } from '../../support/on-demand.ts'
-import { missing } from '../../support/skips.ts'
+import { onDemand } from '../support/on-demand.ts'
+import { missing } from '../support/skips.ts'
 
 const NEWEST = '@types/node@26.6.6'
 const folder = await onDemand(NEWEST)
 
 // `npm run typecheck` covers the types of the oldest supported Node.
 test.skipIf(missing(NEWEST, folder !== undefined))('the handlers compile with the newest types of Node', () => {
-  const root = join(import.meta.dirname, '../../..')
+  const root = join(import.meta.dirname, '../..')
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'adapters/tsconfig.json'),
     {},
@@ -20,7 +20,7 @@ test.skipIf(missing(NEWEST, folder !== undefined))('the handlers compile with th
   )
   const typeRoots = [join(folder ?? '', 'node_modules/@types')]
   const options = { ...config?.options, skipLibCheck: true, exactOptionalPropertyTypes: true, typeRoots }
-  const program = ts.createProgram([join(import.meta.dirname, 'node-mounts.ts')], options)
+  const program = ts.createProgram([join(root, 'test/support/node-mounts.ts')], options)
   const problems = ts.getPreEmitDiagnostics(program)
   expect(
     ts.formatDiagnostics(problems, { ...ts.sys, getCanonicalFileName: (name) => name, getNewLine: () => '\n' }),

@@ -2,10 +2,10 @@ import * as http from 'node:http'
 import * as http2 from 'node:http2'
 import * as https from 'node:https'
 import Fastify from 'fastify'
-import { toExpressHandler } from '../../../adapters/hosts/express.ts'
-import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
-import { toNodeHandler } from '../../../adapters/hosts/node/index.ts'
-import type { KeyStore, PetStore } from '../../../src/index.ts'
+import { toExpressHandler } from '../../adapters/hosts/express.ts'
+import { petStorePlugin } from '../../adapters/hosts/fastify.ts'
+import { toNodeHandler } from '../../adapters/hosts/node/index.ts'
+import type { KeyStore, PetStore } from '../../src/index.ts'
 
 /** A customer in the host's database. */
 interface Customer {

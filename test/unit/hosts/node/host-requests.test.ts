@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { connect, createServer as createServer2 } from 'node:http2'
-import { type AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { currentHeader } from '../../../../adapters/hosts/node/headers.ts'
 import { type NodeIncoming, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
@@ -218,31 +217,4 @@ test('rejects invalid UTF-8 that setEncoding has replaced', async () => {
   socket.write(body)
   const { status, body: text } = await answer()
   expect([status, JSON.parse(text).code]).toEqual([500, 'body_already_read'])
-})
-
-/** A body that is read, and what collects garbage. */
-async function reading() {
-  setFlagsFromString('--expose-gc')
-  const collect: () => void = runInNewContext('gc')
-  const { handler, petStore, authorization } = await keyed()
-  // The first use of a key takes a turn of the event loop.
-  await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
-  const request = new IncomingMessage(new Socket())
-  const headers = { authorization, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
-  Object.assign(request, { method: 'POST', url: '/v1/pets', headers })
-  handler(request, new ServerResponse(request))
-  return { request, collect }
-}
-
-test('what comes of a body that is too large already is not kept', async () => {
-  const { request, collect } = await reading()
-  const come = (piece: Buffer) => {
-    request.emit('data', piece)
-    return new WeakRef(piece)
-  }
-  come(Buffer.alloc(100_000))
-  const piece = come(Buffer.of(32))
-  await new Promise((resolve) => setImmediate(resolve))
-  collect()
-  expect(piece.deref()).toBeUndefined()
 })
