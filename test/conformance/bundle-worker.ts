@@ -4,10 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { hostProgram } from './start-host.ts'
 
-/**
- * Makes what workerd starts of a program: a folder with the one module into which all that it imports is bundled, as
- * wrangler does, and the configuration.
- */
+/** Bundles a program into one module, as wrangler does, and returns its folder, which also has the configuration of workerd. */
 export async function bundleWorker(program: string, configuration = 'worker.capnp'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
   const outfile = join(folder, 'worker.js')
@@ -17,5 +14,5 @@ export async function bundleWorker(program: string, configuration = 'worker.capn
   return folder
 }
 
-/** What comes before the configuration on workerd's command line: it tells its port on its output. */
+/** The arguments of workerd before the configuration. It prints its port. */
 export const workerdArgs = ['serve', '--control-fd=1']

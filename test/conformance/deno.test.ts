@@ -10,14 +10,14 @@ const binary = await runtimeBinary('deno')
 
 testHost({ name: 'Deno', binary, args: ['run', '--allow-all'], program: 'deno.mjs' })
 
-test.skipIf(missing('Deno', binary !== undefined))('Deno: an HTTP/2 upload that breaks off adds nothing', async () => {
+test.skipIf(missing('Deno', binary !== undefined))('Deno: an aborted HTTP/2 upload creates no animal', async () => {
   const args = ['run', '--allow-all', hostProgram('deno-broken-upload.mjs')]
   const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
   expect(stdout).toBe('499 0\n')
 })
 
 test.skipIf(missing('Deno', binary !== undefined))(
-  'Deno: what is sent behind a refused upload is answered by hosts made for Node as well',
+  'Deno: Node hosts respond to a request after a rejected upload',
   async () => {
     const args = ['run', '--allow-all', hostProgram('deno-refused-upload.mjs')]
     const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })

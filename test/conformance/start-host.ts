@@ -5,19 +5,19 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** A program that runs in a process of its own. */
+/** A program that runs in a separate process. */
 export interface Started<T> {
-  /** What its output told. */
-  readonly told: T
+  /** The value that was read from its output. */
+  readonly value: T
   stop(): Promise<void>
 }
 
-/** Whether this machine has IPv6: then hosts listen on both, and IPv4 clients show in the mapped form. */
+/** Whether this machine has IPv6. If so, hosts listen on both, and IPv4 clients appear as IPv4-mapped addresses. */
 export const hasIPv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 )
 
-/** Starts a program, and waits for the line of its output in which it tells that it is ready. */
+/** Starts a program, and waits for the line of output from which `read` returns a value. */
 export async function startProgram<T>(
   [command = '', ...args]: readonly string[],
   read: (line: string) => T | undefined,
@@ -31,7 +31,7 @@ export async function startProgram<T>(
     await once(child, 'exit')
     throw new Error(`${command} ${args.join(' ')} ended:\n${errors.join('')}`)
   }
-  return { told: await Promise.race([firstLine(child.stdout, read), end()]), stop: () => stop(child) }
+  return { value: await Promise.race([firstLine(child.stdout, read), end()]), stop: () => stop(child) }
 }
 
 /** Reads the port from a line of JSON such as `{"port":4711}`. */
@@ -48,8 +48,8 @@ async function firstLine<T>(output: Readable, read: (line: string) => T | undefi
   const lines = createInterface(output)
   return new Promise((resolve) => {
     lines.on('line', (line) => {
-      const told = read(line)
-      if (told !== undefined) resolve(told)
+      const value = read(line)
+      if (value !== undefined) resolve(value)
     })
   })
 }

@@ -4,23 +4,23 @@ import { socketClient } from './http/client.ts'
 import { httpConformance } from './http/suite.ts'
 import { hostProgram, portOf, type Started, startProgram } from './start-host.ts'
 
-/** A host program, and what runs it. */
+/** A host program and its runtime. */
 export interface TestedHost {
   readonly name: string
   readonly isExpress?: boolean
-  /** The binary, or `undefined` where this machine does not have it. */
+  /** The binary of the runtime, or `undefined` if this machine does not have it. */
   readonly binary: string | undefined
   readonly args?: readonly string[]
   readonly program: string
 }
 
-/** Runs the whole suite with vitest against a host program in a process of its own. */
+/** Runs the whole suite with Vitest against a host program in a separate process. */
 export function testHost({ binary, args = [], program, ...host }: TestedHost): void {
   const start = async () => serving(await startProgram([binary ?? '', ...args, hostProgram(program)], portOf))
   const run = missing(host.name, binary !== undefined) ? describe.skip : describe
   httpConformance({ describe: run, test, beforeAll, afterAll }, { ...host, start })
 }
 
-function serving({ told: port, stop }: Started<number>) {
+function serving({ value: port, stop }: Started<number>) {
   return { port, stop, send: socketClient(port) }
 }

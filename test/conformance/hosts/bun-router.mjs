@@ -2,7 +2,7 @@ import { AutoRouter } from 'itty-router'
 import { toBunHandler } from 'petstore-kit/bun'
 import { createTestPetStore } from 'petstore-kit/testing'
 
-// The router hands over a proxy of each Request, of which Bun cannot tell the address.
+// The router passes a Proxy of each Request, for which Bun cannot return the address.
 const { token, ...petStore } = await createTestPetStore()
 const router = AutoRouter()
 router.all('/v1/*', toBunHandler(petStore))

@@ -2,18 +2,18 @@ import { connect } from 'node:http2'
 import { createPetStore, memory } from 'petstore-kit'
 import { toDenoHandler } from 'petstore-kit/deno'
 
-// An upload over HTTP/2 that is whole JSON, and was broken off by its client all the same.
+// The client resets an HTTP/2 stream after it has sent whole JSON, but not the end of the body.
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const answered = Promise.withResolvers()
-const petStore = createPetStore({ ...backEnd, onResponse: ({ status }) => answered.resolve(status) })
-const asked = Promise.withResolvers()
+const reported = Promise.withResolvers()
+const petStore = createPetStore({ ...backEnd, onResponse: ({ status }) => reported.resolve(status) })
+const called = Promise.withResolvers()
 const handler = toDenoHandler({
   ...petStore,
   handle: (request) => {
-    const answer = petStore.handle(request)
-    asked.resolve()
-    return answer
+    const response = petStore.handle(request)
+    called.resolve()
+    return response
   },
 })
 const server = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen() {} }, handler)
@@ -27,7 +27,7 @@ const stream = session.request({
 })
 stream.on('error', () => {})
 stream.write('{"name":"Rex","categoryId":1}')
-await asked.promise
+await called.promise
 stream.destroy()
-console.log(await answered.promise, (await backEnd.storage.list({ limit: 1 })).length)
+console.log(await reported.promise, (await backEnd.storage.list({ limit: 1 })).length)
 Deno.exit()

@@ -9,7 +9,7 @@ import { toExpressHandler } from 'petstore-kit/express'
 import { below, mounts, ownRoute, passedOn, whole } from './fixtures.mjs'
 import { listen } from './listen.mjs'
 
-/** A shop of Express 4 or 5, with the stores mounted in every way that Express has. */
+/** Starts an app of Express 4 or 5, with the stores mounted in every way that Express offers. */
 export function shop(express, wildcard) {
   const app = express()
   const log = []
@@ -57,7 +57,7 @@ function mountInRouters(app, express, wildcard) {
   app.use('/renamed', fresh('/renamed/v1'))
 }
 
-/** What a host may have done to a body before the store gets the request. */
+/** What a host may do to a body before the store gets the request. */
 const parsers = (express) => ({
   json: express.json(),
   kept: express.json({

@@ -1,17 +1,17 @@
 import { createPetStore, memory } from 'petstore-kit'
 
-// What every host program mounts. Each store stands under a base path of its own, so that one process serves all rows.
-// Nothing here makes random values or timers while it is imported: Workers forbid both outside of a request.
+// The stores of every host program. Each has its own base path, so that one process serves all rows.
+// No random value or timer is created during import, because Workers forbid both outside a request.
 
-/** The instant at which the stores live. Half a minute is left in its minute, half a day in its day. */
+/** The time of the stores: 30 seconds before the end of a minute, half a day before the end of a day. */
 export const NOW = Date.UTC(2027, 0, 15, 12, 0, 30)
 const clock = { now: () => NOW }
 const AMPLE = { perMinute: 1e6, perDay: 1e6 }
 
-/** What the stores noticed, for the suite to ask. */
+/** Events that the suite reads with GET /probe. */
 const noticed = { addresses: {}, started: 0, aborted: 0, falselyAborted: 0, faults: [], passed: 0 }
 
-/** Any token `<plan>-<anything>` is a live key of that plan, so that a row can take a key that nobody else spends. */
+/** Any token `<plan>-<anything>` is a valid key of that plan, so that each row can use keys of its own. */
 const keyStore = {
   find(token) {
     const [plan, ...rest] = token.split('-')
@@ -39,25 +39,25 @@ function throwing() {
   throw new Error('secret cause')
 }
 
-/** Waits for its client to leave; a client that stays is never answered. */
+/** Waits until the client disconnects. Without that, the request never ends. */
 function untilAbort(_query, { signal }) {
   noticed.started += 1
   return new Promise((resolve) => {
-    const leave = () => {
+    const onAbort = () => {
       noticed.aborted += 1
       resolve([])
     }
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
   })
 }
 
-/** Knows nobody, and tells of one only when the client has left. */
+/** Finds no key. For the token `leaves`, waits until the client disconnects. */
 function untilLeft(token, context) {
   return token === 'leaves' ? untilAbort(undefined, context).then(() => undefined) : undefined
 }
 
-/** Looks at the signal from before the work of one request to after it. */
+/** Counts aborts of the signal while it creates an animal. */
 async function watchfulCreate(pet, { signal }) {
   signal?.addEventListener('abort', () => {
     noticed.falselyAborted += 1
@@ -71,7 +71,7 @@ const { storage } = memory({ clock })
 const issued = memory({ clock })
 const failing = store('rejecting')
 
-/** The stores, each with the options of its door. */
+/** The stores, each with the options of its handler. */
 export const mounts = [
   { petStore: store('main', { basePath: '/v1' }) },
   { petStore: store('pages') },
@@ -99,32 +99,32 @@ export const mounts = [
   { petStore: { ...failing, handle: () => Promise.reject(new Error('secret cause')), fetch: failing.fetch } },
 ]
 
-/** Mounted under the prefix `/shop`: by a host that knows prefixes below it, by any other as its whole path. */
+/** Stores at `/shop/v1`. A host with prefixes mounts `below` under `/shop`, any other host mounts `whole`. */
 export const below = store('below', { basePath: '/v1' })
 export const whole = store('whole', { basePath: '/shop/v1' })
 
-/** The host's own routes, for the suite: what was noticed, a new key, and two pages around the stores. */
+/** The routes of the host: the recorded events, a new key, and one page before and after the stores. */
 export async function ownRoute(path) {
   if (path === '/probe') return JSON.stringify(noticed)
   if (path === '/issue') return (await issued.keyStore.issue({ plan: 'ample' })).token
   return path === '/before' || path === '/after' ? `own ${path}` : undefined
 }
 
-/** Counts what a store's door passes on. */
+/** Counts requests that a handler passes on. */
 export function passedOn() {
   noticed.passed += 1
 }
 
-/** The store that answers a path, for hosts whose routing is the program's own. */
+/** Finds the store of a path, for hosts without a router. */
 export function mountOf(path) {
   return [...mounts, { petStore: whole }].find(({ petStore: { basePath } }) => `${path}/`.startsWith(`${basePath}/`))
 }
 
-/** A whole server in one function, for runtimes that take one; `toHandler` is the door. */
+/** Returns a fetch function that serves all routes and stores. `toHandler` makes the handler of a store. */
 export function toFetch(toHandler) {
   const handlers = new Map([...mounts, { petStore: whole }].map((mount) => [mount.petStore, toHandler(mount)]))
   return async (request, ...rest) => {
-    // Bun's URL is a path alone where the Host is none.
+    // On Bun, the URL is only a path if the Host header is invalid.
     const path = new URL(request.url, 'http://localhost').pathname
     const own = await ownRoute(path)
     if (own !== undefined) return new Response(own)

@@ -4,7 +4,7 @@ import Koa from 'koa'
 import { mountOf, ownRoute } from './fixtures.mjs'
 import { listen } from './listen.mjs'
 
-/** Koa has no fetch handlers of its own; it answers with a Response where one is its body. */
+/** Builds a Request. Koa has no fetch handlers, but it sends a Response that is set as the body. */
 function toRequest({ req, method, href }) {
   const headers = req.rawHeaders.flatMap((name, i, all) => (i % 2 === 0 ? [[name, all[i + 1]]] : []))
   const body = method === 'GET' || method === 'HEAD' ? undefined : Readable.toWeb(req)

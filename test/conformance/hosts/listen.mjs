@@ -1,7 +1,7 @@
-/** Where to listen: `::` takes IPv4 as well. */
+/** The address to listen on. `::` accepts IPv4 too. */
 export const HOST = process.env.HOST ?? '127.0.0.1'
 
-/** Tells who started this program that it is ready. */
+/** Prints the port for the process that started this program. */
 export function ready(port) {
   console.log(JSON.stringify({ port }))
 }

@@ -3,19 +3,19 @@ import { toNodeHandler } from 'petstore-kit/node'
 import { below, mounts, ownRoute, passedOn, whole } from './fixtures.mjs'
 import { listen } from './listen.mjs'
 
-const doors = [...mounts, { petStore: whole }].map(({ petStore, options }) => toNodeHandler(petStore, options))
+const handlers = [...mounts, { petStore: whole }].map(({ petStore, options }) => toNodeHandler(petStore, options))
 
-/** Middlewares one after the other, as frameworks of Node's kind run them. */
+/** Calls the handlers one after another, as middleware frameworks do. */
 function handle(request, response, index = 0) {
-  const door = doors[index]
-  if (door) return door(request, response, () => handle(request, response, index + 1))
+  const handler = handlers[index]
+  if (handler) return handler(request, response, () => handle(request, response, index + 1))
   passedOn()
   response.writeHead(404).end('not ours')
 }
 
 const shop = toNodeHandler(below)
 
-/** A router's way: it takes its prefix off `url`, and leaves the whole in `originalUrl`. */
+/** Removes the prefix from `url` and keeps the whole path in `originalUrl`, as routers do. */
 function handleShop(request, response) {
   request.originalUrl = request.url
   request.url = request.url.slice('/shop'.length)

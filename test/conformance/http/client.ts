@@ -1,7 +1,7 @@
 import { request as nodeRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
-/** A request, as a row of the suite states it. */
+/** The parts of a request that a row sets. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -10,18 +10,18 @@ export interface Sent {
   readonly chunked?: boolean
 }
 
-/** What came back. */
+/** A response. */
 export interface Received {
   readonly status: number
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>
-  /** The names that came more than once. */
+  /** The names of headers that occur more than once. */
   readonly doubled: readonly string[]
   readonly body: string
   readonly bytes: Uint8Array
 }
 
-/** Sends one request to a target, such as `/v1/pets?limit=2`, and reads the whole answer. */
+/** Sends one request to a target, such as `/v1/pets?limit=2`, and reads the whole response. */
 export type Send = (target: string, sent?: Sent) => Promise<Received>
 
 const PATIENCE = 10_000
@@ -31,7 +31,7 @@ export function socketClient(port: number, host = '127.0.0.1'): Send {
   return (target, { method = 'GET', headers = {}, body, chunked = false } = {}) =>
     new Promise((resolve, reject) => {
       const request = nodeRequest({ host, port, path: target, method, headers, agent: false, timeout: PATIENCE })
-      request.on('timeout', () => request.destroy(new Error(`${method} ${target}: no answer`)))
+      request.on('timeout', () => request.destroy(new Error(`${method} ${target}: no response`)))
       request.on('error', reject)
       request.on('response', (response) => {
         const chunks: Buffer[] = []
@@ -51,7 +51,7 @@ export function socketClient(port: number, host = '127.0.0.1'): Send {
     })
 }
 
-/** A client of a fetch function in the same process. */
+/** A client that calls a fetch function in this process. */
 export function fetchClient(fetch: (request: Request) => Promise<Response>): Send {
   return async (target, { method = 'GET', headers = {}, body, chunked = false } = {}) => {
     const stream = chunked
@@ -80,7 +80,7 @@ function received(status: number, headers: readonly (readonly [string, string])[
   }
 }
 
-/** A connection on which the bytes are the row's own. */
+/** A connection to which a row writes raw bytes. */
 export class Wire {
   readonly socket: Socket
   #text = ''
@@ -98,7 +98,7 @@ export class Wire {
     this.socket.write(text, 'latin1')
   }
 
-  /** Waits until what came so far fits, and takes it. */
+  /** Waits until the received text matches, and removes the match. */
   async take(pattern: RegExp): Promise<RegExpExecArray> {
     const deadline = AbortSignal.timeout(PATIENCE)
     for (;;) {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import type { Received, Send } from './client.ts'
 
-/** The clock of the host programs' stores: half a minute is left of its minute. */
+/** The time of the stores in the host programs, 30 seconds before the end of a minute. */
 export const NOW = Date.UTC(2027, 0, 15, 12, 0, 30)
 
 let keys = 0
 
-/** The header of a key of a plan that no other row spends. */
+/** Returns the header of a new key, which no other row uses. */
 export function keyOf(plan: 'ample' | 'tiny'): { readonly authorization: string } {
   keys += 1
   return { authorization: `Bearer ${plan}-${process.pid}.${keys}` }
 }
 
-/** Adds an animal, by default a good one. */
+/** Creates an animal, by default with a valid body. */
 export function post(
   send: Send,
   target: string,
@@ -24,12 +24,12 @@ export function post(
   return send(target, { method: 'POST', headers: all, body, chunked })
 }
 
-/** Asks with a key. */
+/** Sends GET with a key. */
 export function get(send: Send, target: string, headers: Readonly<Record<string, string>> = {}): Promise<Received> {
   return send(target, { headers: { ...keyOf('ample'), ...headers } })
 }
 
-/** Checks the headers of every response of the store; no header may occur twice. */
+/** Checks the status and the headers that every response has. No header may occur twice. */
 export function expectOurs(received: Received, status: number): void {
   assert.equal(received.status, status, received.body)
   for (const name of ['limit', 'remaining', 'reset'])
@@ -38,7 +38,7 @@ export function expectOurs(received: Received, status: number): void {
   assert.deepEqual(received.doubled, [])
 }
 
-/** An answer with an animal or animals. */
+/** Checks a response with JSON and returns its value. */
 export function expectJson(received: Received, status: number): unknown {
   expectOurs(received, status)
   assert.equal(received.headers['content-type'], 'application/json')
@@ -46,7 +46,7 @@ export function expectJson(received: Received, status: number): unknown {
   return JSON.parse(received.body)
 }
 
-/** An error of the contract: its three members and no more. */
+/** Checks an error response, which has exactly three members, and returns its message. */
 export function expectError(received: Received, status: number, code: string): string {
   const { message, ...rest } = expectJson(received, status) as { message: string }
   assert.deepEqual(rest, { code, status })
@@ -54,7 +54,7 @@ export function expectError(received: Received, status: number, code: string): s
   return message
 }
 
-/** What the stores of the host program noticed. */
+/** Returns the events that the host program has recorded. */
 export async function probe(send: Send): Promise<{
   readonly addresses: Readonly<Record<string, string | null>>
   readonly started: number
@@ -66,8 +66,8 @@ export async function probe(send: Send): Promise<{
   return JSON.parse((await send('/probe')).body)
 }
 
-/** Asks until it is so. */
-export async function eventually(isSo: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = AbortSignal.timeout(5_000)
-  while (!(await isSo())) assert.ok(!deadline.aborted, what)
+/** Repeats a check until it is true, for at most `patience` milliseconds. */
+export async function eventually(isTrue: () => Promise<boolean>, failure: string, patience = 5_000): Promise<void> {
+  const deadline = AbortSignal.timeout(patience)
+  while (!(await isTrue())) assert.ok(!deadline.aborted, failure)
 }

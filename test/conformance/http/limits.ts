@@ -1,172 +1,171 @@
-/** What a host makes impossible, whatever stands behind it. */
+/** Rows that a host itself makes impossible. */
 export interface Limit {
   readonly hosts: readonly string[]
   readonly rows: readonly string[]
-  /** By what the failure of such a row is known. */
+  /** Matches the error of such a row. */
   readonly shows: RegExp
   readonly reason: string
-  /** It depends on who is faster whether the row passes or the connection breaks. */
+  /** Whether the row may also pass, depending on timing. */
   readonly isChance?: boolean
 }
 
-/** Hosts that hand a plain Request to the store. */
+/** Hosts that pass a plain Request to the store. */
 const FETCH_HOSTS = ['workerd', 'Hono', 'h3', 'itty-router', 'Koa, with a Response']
 
-/** Hosts on Node's own server. */
+/** Hosts on the HTTP server of Node. */
 const NODE_HOSTS = ['Node 20', 'Node 22', 'Node 24', 'Node, the newest', 'Express 4', 'Express 5', 'Fastify', 'Koa']
 
-/** Every row that a host does not pass, and why. The suite expects each of them to fail, but for those left to chance. */
+/** Every row that a host cannot pass, with the reason. The suite expects each to fail, except rows with `isChance`. */
 export const limitTable: readonly Limit[] = [
   {
     hosts: FETCH_HOSTS,
     rows: [
-      'strangers are counted by address, and take nothing from a customer there',
-      'a spoofed X-Forwarded-For moves nobody into another bucket',
-      'behind one proxy, its word counts and no further one',
-      'behind named proxies, the first address that is none of them counts',
-      'a stranger who has left meanwhile is counted as well',
-      'the address of the connection has one spelling',
+      'counts anonymous clients by address, apart from keys',
+      'ignores X-Forwarded-For without trustProxy',
+      'with trustProxy 1, uses the last address of X-Forwarded-For',
+      'with listed proxies, uses the last untrusted address',
+      'counts an anonymous client that disconnects',
+      'normalizes the address of the connection',
     ],
-    shows: /401 !== 429|\+ null\n|nobody noticed/,
-    reason: 'a Request tells no address; a host that knows it gives it to toApiRequest',
+    shows: /401 !== 429|\+ null\n|no abort/,
+    reason: 'a Request has no client address; a host that knows it passes it to toApiRequest',
   },
   {
     hosts: [...FETCH_HOSTS, 'fetch in process'],
-    rows: ['a store whose wrapping rejects does not take the host down'],
+    rows: ['survives a store whose handle rejects'],
     shows: /200 !== 500/,
-    reason: 'the host itself calls fetch, which never rejects: no door stands between that could catch',
+    reason: 'the host calls fetch of the store directly, so no adapter catches errors of a replaced handle',
   },
   {
     hosts: ['Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['dot segments are left as they are'],
+    rows: ['does not resolve dot segments'],
     shows: /200 !== 404/,
-    reason: 'a Request resolves them, as the URL standard says',
+    reason: 'a Request resolves dot segments (URL standard)',
   },
   {
     hosts: ['Bun', 'h3'],
-    rows: ['a backslash is no slash'],
+    rows: ['does not treat a backslash as a slash'],
     shows: /'200'/,
-    reason: 'a Request makes it one, as the URL standard says',
+    reason: 'a Request replaces a backslash with a slash (URL standard)',
   },
   {
     hosts: ['workerd', 'Koa, with a Response'],
-    rows: ['what stands in Host is no part of the path'],
+    rows: ['ignores a path in the Host header'],
     shows: /'200'/,
-    reason: 'it makes the URL of a Request by putting the target behind the Host header as that came',
+    reason: 'the host builds the URL of a Request from the unchecked Host header and the target',
   },
   {
     hosts: ['h3', 'Koa, with a Response'],
-    rows: ['an answer states its length'],
+    rows: ['states the Content-Length of a response'],
     shows: /\+ undefined\n|undefined !== '/,
-    reason: 'it sends the body of a Response as a stream, in chunks',
+    reason: 'the host sends the body of a Response as a stream, in chunks',
   },
   {
     hosts: ['fetch in process', 'Koa, with a Response'],
-    rows: ['TRACE is 405'],
+    rows: ['responds with 405 to TRACE'],
     shows: /unsupported|500 !== 405/,
     reason: 'the Fetch standard forbids a Request with this method',
   },
   {
     hosts: ['Express 4'],
-    rows: ['two slashes between the prefix and the base path are another path'],
+    rows: ['responds with 404 to two slashes before the base path'],
     shows: /200 !== 404/,
-    reason: 'it takes the second slash off together with the prefix',
+    reason: 'the router removes the second slash together with the prefix',
   },
   {
     hosts: ['Fastify'],
-    rows: ['a method that few know is 405'],
+    rows: ['responds with 405 to PROPFIND'],
     shows: /404 !== 405/,
-    reason:
-      'it routes only methods that it was told of, and answers 404 to others; telling it would change the whole host',
+    reason: 'the host responds with 404 to methods that it does not know; adding one would change the whole host',
   },
   {
     hosts: ['Fastify', 'h3'],
-    rows: ['escapes that mean nothing are 404'],
+    rows: ['responds with 404 to an invalid percent escape'],
     shows: /400 !== 404/,
-    reason: 'its router answers them with 400 before any route is asked',
+    reason: 'the router responds with 400 before it looks for a route',
   },
   {
     hosts: [...NODE_HOSTS, 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['an expectation that nobody knows is overlooked'],
+    rows: ['ignores an unknown expectation'],
     shows: /417 !== 200/,
-    reason: 'Node answers it with 417, where the program does not listen to checkExpectation as our own `serve` does',
+    reason: 'Node responds with 417 unless the program listens to checkExpectation, as `serve` does',
   },
   {
     hosts: ['workerd'],
-    rows: ['an Authorization header without a value is a wrong one'],
+    rows: ['rejects an empty Authorization header as invalid_api_key'],
     shows: /missing_api_key/,
-    reason: 'it drops a header without a value',
+    reason: 'the runtime drops a header without a value',
   },
   {
     hosts: ['workerd'],
-    rows: ['a client that leaves is noticed'],
-    shows: /nobody noticed/,
-    reason: 'the work for a client that has left is ended from outside, and its code does not go on',
+    rows: ['aborts the signal when the client disconnects'],
+    shows: /no abort/,
+    reason: 'the runtime stops the code of a request whose client has disconnected',
   },
   {
     hosts: ['workerd', 'Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['a client that uploads far too much gets its answer'],
+    rows: ['responds with 413 to an upload of 3 MB'],
     shows: /ECONNRESET|EPIPE|socket hang up/,
-    reason: 'it closes the connection once it has answered, and a client that still writes may lose the answer',
+    reason: 'the host closes the connection after the response, which a client that still writes may lose',
     isChance: true,
   },
   {
     hosts: ['workerd'],
     rows: [
-      'a connection lives on after a refused upload that comes in many pieces',
-      'a connection lives on after an upload to where nothing is',
+      'keeps the connection after a rejected upload of 400 KB',
+      'keeps the connection after an upload to an unknown path',
     ],
     shows: /the connection ended|ECONNRESET|EPIPE/,
-    reason: 'it closes the connection behind an answer that came before the body did, and says so in it',
+    reason: 'the runtime closes the connection after a response that precedes the end of the body',
   },
   {
     hosts: ['Koa, with a Response'],
     rows: [
-      'a connection lives on after a refused upload that comes in many pieces',
-      'a connection lives on after an upload to where nothing is',
+      'keeps the connection after a rejected upload of 400 KB',
+      'keeps the connection after an upload to an unknown path',
     ],
     shows: /the connection ended/,
-    reason: 'it makes the body a stream, which begins to read and keeps the rest of what nobody wants from Node',
+    reason: 'the host turns the body into a stream, which keeps the unread rest from Node',
   },
   {
     hosts: ['Deno', 'workerd'],
-    rows: ['a connection lives on after a body that means nothing'],
+    rows: ['keeps the connection after a GET with a body'],
     shows: /the connection ended|ECONNRESET|EPIPE/,
-    reason: 'its Request to a GET has no body that could be let pass, and it closes the connection behind one unread',
+    reason: 'a Request with GET has no body to read, and the runtime closes the connection after an unread body',
   },
   {
     hosts: ['Bun'],
-    rows: ['what stands behind the last chunk of a body is no request'],
+    rows: ['ignores trailers of a chunked body'],
     shows: /400 !== 200/,
-    reason: 'it answers, and then takes trailers for another request, which it refuses',
+    reason: 'the runtime takes trailers for another request, which it rejects',
   },
   {
     hosts: ['Bun'],
-    rows: ['a length that nobody could send is refused as too large'],
+    rows: ['rejects a huge Content-Length with 413'],
     shows: /payload_too_large/,
-    reason: 'it answers 413 itself, without a body, to what is longer than its maxRequestBodySize',
+    reason: 'the runtime itself responds with 413 and no body above its maxRequestBodySize',
   },
   {
     hosts: ['Bun'],
-    rows: ['a request sent ahead of an answer that takes time is answered after it'],
+    rows: ['responds to a request pipelined after a slow one'],
     shows: /the connection ended/,
-    reason: 'it closes a connection on which a request comes while the answer to an earlier one is waited for',
+    reason: 'the runtime closes a connection if a request arrives while an earlier response is pending',
   },
   {
     hosts: ['Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['a request sent behind one that adds an animal finds it there'],
+    rows: ['a pipelined request finds the animal created before it'],
     shows: /404 !== 200/,
-    reason: 'Node hands over at once what was sent at once, and a Request does not tell on which connection it came',
+    reason: 'Node starts pipelined requests together, and a Request does not name its connection',
   },
   {
     hosts: ['Koa, with a Response'],
-    rows: ['a client that leaves is noticed'],
-    shows: /nobody noticed/,
-    reason: 'it makes no Request itself, and so no signal that goes with one',
+    rows: ['aborts the signal when the client disconnects'],
+    shows: /no abort/,
+    reason: 'the host builds no Request, so there is no signal',
   },
 ]
 
-/** What keeps a host from passing a row, or `undefined` where it must. */
+/** Returns the limit that prevents a host from passing a row, or `undefined` if the row must pass. */
 export function limitOf(host: string, row: string): Limit | undefined {
   return limitTable.find(({ hosts, rows }) => hosts.includes(host) && rows.includes(row))
 }

@@ -14,7 +14,7 @@ import { limits } from './rows/limits.ts'
 import { mounting } from './rows/mounting.ts'
 import { options } from './rows/options.ts'
 
-/** What the suite needs of a test runner. */
+/** The functions of a test runner that the suite uses. */
 export interface Runner {
   describe(name: string, define: () => void): void
   test(name: string, run: () => Promise<void>): void
@@ -26,12 +26,12 @@ export interface Runner {
 export interface Host {
   /** Its name in the table of limits. */
   readonly name: string
-  /** Whether Express's own ways of mounting are to be tried. */
+  /** Whether to run the rows about Express routers, parsers and middleware. */
   readonly isExpress?: boolean
   start(): Promise<RunningHost>
 }
 
-/** A host that answers: by its port, or in this process by `send` alone. */
+/** A running host. It has a port unless it runs in this process. */
 export interface RunningHost {
   readonly send: Send
   readonly port?: number
@@ -42,23 +42,25 @@ export interface RunningHost {
 export type Row = (host: RowHost) => Promise<void>
 export type Rows = Readonly<Record<string, Row>>
 
-/** What a row works with. */
+/** The host as a row sees it. */
 export interface RowHost {
   readonly send: Send
   readonly port: number
+  /** How long to wait for an event, in milliseconds. Short if the row is expected to fail. */
+  readonly patience: number
   /** Opens a connection, which is closed when the row has ended. */
   wire(): Wire
 }
 
 const everywhere = { 'HTTP contract': httpContract, contract, options, limits, bodies, mounting }
-const overSockets = { connections, addresses, 'clients that leave': clientsThatLeave }
+const overSockets = { connections, addresses, 'clients that disconnect': clientsThatLeave }
 const onExpress = {
   'routers of the host': hostRouters,
   'body parsers of the host': hostParsers,
   'middlewares of the host': hostMiddlewares,
 }
 
-/** Runs every row against a host. A row that a host makes impossible is expected to fail, so that a limit that falls is noticed. */
+/** Runs every row against a host. A row that the host makes impossible must fail, so that we notice when a limit is gone. */
 export function httpConformance(runner: Runner, host: Host, isInProcess = false): void {
   const groups: Readonly<Record<string, Rows>> = {
     ...everywhere,
@@ -75,21 +77,20 @@ export function httpConformance(runner: Runner, host: Host, isInProcess = false)
       runner.describe(group, () => {
         for (const [name, row] of Object.entries(rows)) {
           const limit = limitOf(host.name, name)
-          const check = () => runRow(row, running)
-          if (limit === undefined) runner.test(name, check)
-          else runner.test(`NOT: ${name} (${limit.reason})`, () => expectLimit(check, limit))
+          if (limit === undefined) runner.test(name, () => runRow(row, running))
+          else runner.test(`this host cannot pass: ${name}`, () => expectLimit(() => runRow(row, running, 300), limit))
         }
       })
     }
   })
 }
 
-async function expectLimit(check: () => Promise<void>, { shows, isChance = false }: Limit): Promise<void> {
+async function expectLimit(check: () => Promise<void>, { shows, reason, isChance = false }: Limit): Promise<void> {
   if (isChance) await check().catch((error: Error) => assert.match(String(error), shows))
-  else await assert.rejects(check(), shows, 'the limit is gone, or shows in another way')
+  else await assert.rejects(check(), shows, `this limit is gone, or the row fails differently: ${reason}`)
 }
 
-async function runRow(row: Row, running: RunningHost | undefined): Promise<void> {
+async function runRow(row: Row, running: RunningHost | undefined, patience = 5_000): Promise<void> {
   if (running === undefined) throw new Error('the host did not start')
   const { send, port = 0 } = running
   const wires: Wire[] = []
@@ -99,7 +100,7 @@ async function runRow(row: Row, running: RunningHost | undefined): Promise<void>
     return opened
   }
   try {
-    await row({ send, port, wire })
+    await row({ send, port, patience, wire })
   } finally {
     for (const opened of wires) opened.close()
   }

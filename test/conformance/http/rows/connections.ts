@@ -10,15 +10,15 @@ function head(method: string, target: string, ...more: readonly string[]): strin
   return [`${method} ${target} HTTP/1.1`, 'Host: shop.example', authorization, ...more, '', ''].join('\r\n')
 }
 
-/** What is sent on a connection next is answered. */
+/** Checks that a connection still serves requests. */
 async function expectToLive(connection: Wire): Promise<void> {
   connection.write(head('GET', '/v1/pets?limit=1'))
   assert.equal((await connection.response()).status, 200)
 }
 
-/** What only shows on the wire. */
+/** Behaviour that is visible only on the connection. */
 export const connections: Rows = {
-  'a connection serves many requests': async ({ wire }) => {
+  'serves many requests on one connection': async ({ wire }) => {
     const connection = wire()
     for (let i = 0; i < 3; i++) {
       connection.write(
@@ -28,7 +28,7 @@ export const connections: Rows = {
       await expectToLive(connection)
     }
   },
-  'requests sent ahead of their answers are all answered, in their order': async ({ wire }) => {
+  'responds to pipelined requests in order': async ({ wire }) => {
     const connection = wire()
     const posted = `${head('POST', '/v1/pets', 'Content-Type: application/json', `Content-Length: ${BODY.length}`)}${BODY}`
     const statuses = [405, 200, 201, 404, 200, 201]
@@ -36,20 +36,20 @@ export const connections: Rows = {
     connection.write([...requests, head('GET', '/v1/pets?limit=1'), posted].join(''))
     for (const status of statuses) assert.equal((await connection.response()).status, status)
   },
-  'a request sent behind one that adds an animal finds it there': async ({ send, wire }) => {
+  'a pipelined request finds the animal created before it': async ({ send, wire }) => {
     const { id } = JSON.parse((await post(send, '/v1/pets', BODY)).body) as { id: number }
     const connection = wire()
     const posted = `${head('POST', '/v1/pets', 'Content-Type: application/json', `Content-Length: ${BODY.length}`)}${BODY}`
     connection.write(posted + posted + head('GET', `/v1/pets/${id + 2}`))
     for (const status of [201, 201, 200]) assert.equal((await connection.response()).status, status)
   },
-  'a request sent ahead of an answer that takes time is answered after it': async ({ wire }) => {
+  'responds to a request pipelined after a slow one': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/faulty/v1/pets/9') + head('GET', '/v1/pets?limit=1'))
     assert.equal((await connection.response()).status, 503)
     assert.equal((await connection.response()).status, 200)
   },
-  'a connection lives on after a refused upload': async ({ wire }) => {
+  'keeps the connection after a rejected upload': async ({ wire }) => {
     const connection = wire()
     const upload = 'x'.repeat(300)
     connection.write(head('POST', '/small/v1/pets', 'Content-Type: application/json', 'Content-Length: 300') + upload)
@@ -58,7 +58,7 @@ export const connections: Rows = {
     assert.equal((await connection.response()).status, 415)
     await expectToLive(connection)
   },
-  'a connection lives on after a refused upload in chunks': async ({ wire }) => {
+  'keeps the connection after a rejected chunked upload': async ({ wire }) => {
     const connection = wire()
     const chunks = `7d0\r\n${'x'.repeat(2_000)}\r\n0\r\n\r\n`
     const upload = head('POST', '/small/v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked')
@@ -68,7 +68,7 @@ export const connections: Rows = {
     assert.equal((await connection.response()).status, 415)
     await expectToLive(connection)
   },
-  'a connection lives on after a refused upload that comes in many pieces': async ({ wire }) => {
+  'keeps the connection after a rejected upload of 400 KB': async ({ wire }) => {
     const connection = wire()
     const upload = 'x'.repeat(400_000)
     const bodies = [
@@ -83,43 +83,43 @@ export const connections: Rows = {
     }
     await expectToLive(connection)
   },
-  'a connection lives on after an upload to where nothing is': async ({ wire }) => {
+  'keeps the connection after an upload to an unknown path': async ({ wire }) => {
     const connection = wire()
     connection.write(head('POST', '/v1/nothing', 'Content-Length: 400000') + 'x'.repeat(400_000))
-    const answer = await connection.response()
-    assert.equal(answer.status, 404)
-    assert.equal(JSON.parse(answer.body).code, 'route_not_found')
+    const { status, body } = await connection.response()
+    assert.equal(status, 404)
+    assert.equal(JSON.parse(body).code, 'route_not_found')
     await expectToLive(connection)
   },
-  'what stands behind the last chunk of a body is no request': async ({ wire }) => {
+  'ignores trailers of a chunked body': async ({ wire }) => {
     const connection = wire()
     const chunks = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\nX-Checksum: 1\r\n\r\n`
     connection.write(head('POST', '/v1/pets', 'Content-Type: application/json', 'Transfer-Encoding: chunked') + chunks)
     assert.equal((await connection.response()).status, 201)
     await expectToLive(connection)
   },
-  'a connection lives on after a body that means nothing': async ({ wire }) => {
+  'keeps the connection after a GET with a body': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/pets?limit=1', 'Content-Length: 60000') + 'x'.repeat(60_000))
     assert.equal((await connection.response()).status, 200)
     await expectToLive(connection)
   },
-  'a length that nobody could send is refused as too large': async ({ wire }) => {
+  'rejects a huge Content-Length with 413': async ({ wire }) => {
     const connection = wire()
     connection.write(head('POST', '/v1/pets', 'Content-Type: application/json', 'Content-Length: 99999999999'))
     const { status, body } = await connection.response()
     assert.equal(status, 413)
     assert.match(body, /"payload_too_large"/)
   },
-  'a client that uploads far too much gets its answer': async ({ send }) => {
+  'responds with 413 to an upload of 3 MB': async ({ send }) => {
     const refused = await post(send, '/small/v1/pets', 'x'.repeat(3_000_000))
     assert.equal(refused.status, 413)
   },
-  'an answer states its length': async ({ send }) => {
+  'states the Content-Length of a response': async ({ send }) => {
     const { headers, bytes } = await get(send, '/v1/pets')
     assert.equal(headers['content-length'], String(bytes.length))
   },
-  'HEAD sends no byte of a body': async ({ wire }) => {
+  'sends no body for HEAD and OPTIONS': async ({ wire }) => {
     const connection = wire()
     connection.write(head('HEAD', '/v1/pets?limit=1'))
     await connection.take(/^HTTP\/1\.1 200[\s\S]*?\r\n\r\n/)
@@ -128,7 +128,7 @@ export const connections: Rows = {
     connection.write(head('GET', '/v1/pets?limit=1'))
     await connection.take(/^HTTP\/1\.1 200/)
   },
-  'a client that waits for 100 Continue gets it': async ({ wire }) => {
+  'sends 100 Continue to a client that waits for it': async ({ wire }) => {
     const connection = wire()
     const length = `Content-Length: ${BODY.length}`
     connection.write(head('POST', '/v1/pets', 'Content-Type: application/json', length, 'Expect: 100-continue'))
@@ -136,56 +136,56 @@ export const connections: Rows = {
     connection.write(BODY)
     assert.equal((await connection.response()).status, 201)
   },
-  'an expectation that nobody knows is overlooked': async ({ wire }) => {
+  'ignores an unknown expectation': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/pets?limit=1', 'Expect: tea'))
     assert.equal((await connection.response()).status, 200)
   },
-  'an Authorization header without a value is a wrong one': async ({ wire }) => {
+  'rejects an empty Authorization header as invalid_api_key': async ({ wire }) => {
     const connection = wire()
     connection.write('GET /v1/pets HTTP/1.1\r\nHost: shop.example\r\nAuthorization:\r\n\r\n')
     assert.equal(JSON.parse((await connection.response()).body).code, 'invalid_api_key')
   },
-  'a second Authorization header is refused': async ({ wire }) => {
+  'rejects a second Authorization header': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/pets', `Authorization: ${keyOf('ample').authorization}`))
     assert.equal((await connection.response()).status, 401)
   },
-  'a target in absolute form is served': async ({ wire }) => {
+  'serves a target in absolute form': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', 'http://shop.example/v1/pets/77'))
-    const { status, head: answered } = await connection.response()
+    const { status, head: headers } = await connection.response()
     assert.equal(status, 404)
-    assert.match(answered, /link: <\/v1\/pets>; rel="successor-version"/i)
+    assert.match(headers, /link: <\/v1\/pets>; rel="successor-version"/i)
   },
-  'dot segments are left as they are': async ({ wire }) => {
+  'does not resolve dot segments': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/dogs/../pets'))
     assert.equal((await connection.response()).status, 404)
   },
-  'a backslash is no slash': async ({ wire }) => {
+  'does not treat a backslash as a slash': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1\\pets'))
     assert.match(String((await connection.response()).status), /^40[04]$/)
   },
-  'what stands in Host is no part of the path': async ({ wire }) => {
+  'ignores a path in the Host header': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/nothing').replace(/Host: .*/, 'Host: shop.example/v1/pets/?'))
     assert.match(String((await connection.response()).status), /^40[04]$/)
   },
-  'escapes that mean nothing are 404': async ({ wire }) => {
+  'responds with 404 to an invalid percent escape': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/%zz'))
     const { status, body } = await connection.response()
     assert.equal(status, 404)
     assert.equal(JSON.parse(body).code, 'route_not_found')
   },
-  'many headers and a long query are served': async ({ send }) => {
+  'serves requests with many headers or a long query': async ({ send }) => {
     const many = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`x-filler-${i}`, 'x'.repeat(40)]))
     expectOurs(await get(send, '/v1/pets?limit=1', many), 200)
     expectOurs(await get(send, `/v1/pets?limit=1&filler=${'x'.repeat(4_000)}`), 200)
   },
-  'a target far too long is refused or served, and the host lives on': async ({ send, wire }) => {
+  'survives a target of 200 KB': async ({ send, wire }) => {
     const connection = wire()
     connection.write(head('GET', `/v1/pets?filler=${'x'.repeat(200_000)}`))
     const [, status] = await connection.take(/^HTTP\/1\.1 (\d+)/)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, expectOurs, get, keyOf, post } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** The interface itself: operations, keys, paths and methods. */
+/** Rows about keys and methods that the public suite does not have. */
 export const contract: Rows = {
-  'pages follow each other to the end': async ({ send }) => {
+  'pages lead to every animal once': async ({ send }) => {
     const ids: number[] = []
     for (let i = 0; i < 5; i++) ids.push((JSON.parse((await post(send, '/pages/v1/pets')).body) as { id: number }).id)
     const seen: number[] = []
@@ -16,17 +16,17 @@ export const contract: Rows = {
     }
     assert.deepEqual(seen, ids)
   },
-  'a key that was issued works, a mistyped one does not': async ({ send }) => {
+  'accepts an issued key, and rejects it with a typing error': async ({ send }) => {
     const token = (await send('/issue')).body
     expectOurs(await send('/issued/v1/pets', { headers: { authorization: `Bearer ${token}` } }), 200)
     const mistyped = token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')
     const refused = await send('/issued/v1/pets', { headers: { authorization: `Bearer ${mistyped}` } })
     expectError(refused, 401, 'invalid_api_key')
   },
-  'TRACE is 405': async ({ send }) => {
+  'responds with 405 to TRACE': async ({ send }) => {
     expectError(await send('/v1/pets', { method: 'TRACE', headers: keyOf('ample') }), 405, 'method_not_allowed')
   },
-  'a method that few know is 405': async ({ send }) => {
+  'responds with 405 to PROPFIND': async ({ send }) => {
     expectError(await send('/v1/pets', { method: 'PROPFIND', headers: keyOf('ample') }), 405, 'method_not_allowed')
   },
 }

@@ -5,7 +5,7 @@ import type { Row, Rows } from '../suite.ts'
 
 const encodings = { gzip: gunzipSync, br: brotliDecompressSync }
 
-/** What compression must leave right, alone and among others. */
+/** Checks compressed responses, with compression alone or among other middleware. */
 const compressed = (base: string): Row => {
   return async ({ send }) => {
     for (let i = 0; i < 3; i++) expectJson(await post(send, `${base}/pets`), 201)
@@ -35,15 +35,15 @@ const headOnly = (base: string): Row => {
   }
 }
 
-/** Middlewares of the host that watch or change the answer. */
+/** Middleware of the host that observes or changes the response. */
 export const hostMiddlewares: Rows = {
-  'compression: answers are whole, and nothing is doubled': compressed('/with-compression/v1'),
-  'compression: HEAD': headOnly('/with-compression/v1'),
-  'compression: OPTIONS': async ({ send }) => {
+  'compression: compresses responses and repeats no header': compressed('/with-compression/v1'),
+  'compression: HEAD has no body': headOnly('/with-compression/v1'),
+  'compression: OPTIONS gets 204': async ({ send }) => {
     const headers = { ...keyOf('ample'), 'accept-encoding': 'gzip' }
     expectOurs(await send('/with-compression/v1/pets', { method: 'OPTIONS', headers }), 204)
   },
-  'compression: a refused upload is answered': async ({ send }) => {
+  'compression: responds to a rejected upload': async ({ send }) => {
     const headers = { 'accept-encoding': 'gzip', 'content-type': 'text/plain' }
     for (const chunked of [false, true]) {
       const refused = await post(send, '/with-compression/v1/pets', 'x'.repeat(1_200_000), headers, chunked)
@@ -51,14 +51,14 @@ export const hostMiddlewares: Rows = {
       assert.equal(JSON.parse(gunzipSync(refused.bytes).toString()).code, 'unsupported_media_type')
     }
   },
-  'helmet: its headers arrive beside ours': async ({ send }) => {
-    const answer = await get(send, '/with-helmet/v1/pets')
-    expectJson(answer, 200)
-    assert.equal(answer.headers['x-content-type-options'], 'nosniff')
-    assert.ok(answer.headers['content-security-policy'])
-    assert.equal(answer.headers['x-powered-by'], undefined)
+  'helmet: keeps the headers of helmet': async ({ send }) => {
+    const received = await get(send, '/with-helmet/v1/pets')
+    expectJson(received, 200)
+    assert.equal(received.headers['x-content-type-options'], 'nosniff')
+    assert.ok(received.headers['content-security-policy'])
+    assert.equal(received.headers['x-powered-by'], undefined)
   },
-  'morgan: the status is on the response': async ({ send }) => {
+  'morgan: logs the status of the response': async ({ send }) => {
     await get(send, '/with-morgan/v1/pets')
     await get(send, '/with-morgan/v1/dogs')
     await send('/with-morgan/v1/pets')
@@ -66,14 +66,14 @@ export const hostMiddlewares: Rows = {
     for (const line of ['/pets 200', '/dogs 404', '/pets 401'])
       assert.ok(log.includes(`GET /with-morgan/v1${line}`), line)
   },
-  'cors: its headers arrive, and its preflight is its own': async ({ send }) => {
-    const answer = await get(send, '/with-cors/v1/pets', { origin: 'https://shop.example' })
-    expectJson(answer, 200)
-    assert.equal(answer.headers['access-control-allow-origin'], 'https://shop.example')
+  'cors: keeps the headers of cors': async ({ send }) => {
+    const received = await get(send, '/with-cors/v1/pets', { origin: 'https://shop.example' })
+    expectJson(received, 200)
+    assert.equal(received.headers['access-control-allow-origin'], 'https://shop.example')
   },
-  'all of them at once: answers are whole, and nothing is doubled': compressed('/everything/v1'),
-  'all of them at once: HEAD': headOnly('/everything/v1'),
-  'all of them at once: errors are ours, and Vary names both': async ({ send }) => {
+  'all middleware: compresses responses and repeats no header': compressed('/everything/v1'),
+  'all middleware: HEAD has no body': headOnly('/everything/v1'),
+  'all middleware: an error keeps the headers of each': async ({ send }) => {
     const refused = await send('/everything/v1/pets', { headers: { origin: 'https://shop.example' } })
     expectError(refused, 401, 'missing_api_key')
     assert.match(refused.headers.vary ?? '', /Origin.*Accept-Encoding/)

@@ -5,7 +5,7 @@ import type { RowHost, Rows } from '../suite.ts'
 const GOOD = '{"name":"Zoë","categoryId":7}'
 const LONG = '{"name":"Rex","categoryId":9007199254740993}'
 
-/** Under which name the host program has mounted a store behind a parser. */
+/** Checks that the store reads exact bytes behind a parser, which the host program mounts under its name. */
 async function expectExact({ send }: RowHost, parser: string): Promise<void> {
   const added = await post(send, `/${parser}/v1/pets`, LONG)
   expectJson(added, 201)
@@ -21,9 +21,9 @@ async function expectLost({ send }: RowHost, parser: string): Promise<void> {
   expectError(await post(send, `/${parser}/v1/pets`, 'name=Rex', form), 415, 'unsupported_media_type')
 }
 
-/** Bodies that the host has read, or begun to read, before the store gets the request. */
+/** Bodies that the host has read in whole or in part before the store gets the request. */
 export const hostParsers: Rows = {
-  'express.json: what is certainly exact is taken': async ({ send }) => {
+  'express.json: takes a parsed body that is exact': async ({ send }) => {
     const added = await post(send, '/json/v1/pets', GOOD)
     assert.deepEqual(
       { ...(expectJson(added, 201) as object), id: 0 },
@@ -34,11 +34,11 @@ export const hostParsers: Rows = {
     expectError(await post(send, '/json/v1/pets', '[1]'), 400, 'invalid_body')
     expectError(await post(send, '/json/v1/pets', '{"name":"Rex","categoryId":1.5}'), 400, 'invalid_body')
   },
-  'express.json: an id that may have been rounded is an error, never an animal': async ({ send }) => {
+  'express.json: rejects a number that may have been rounded': async ({ send }) => {
     for (const id of ['9007199254740993', '-9007199254740993', '1e400', '9007199254740992'])
       expectError(await post(send, '/json/v1/pets', `{"name":"Rex","categoryId":${id}}`), 500, 'body_already_read')
   },
-  'express.json: no body and other types': async ({ send }) => {
+  'express.json: rejects an empty body and other types': async ({ send }) => {
     expectError(await post(send, '/json/v1/pets', ''), 400, 'malformed_json')
     expectError(
       await post(send, '/json/v1/pets', GOOD, { 'content-type': 'text/plain' }),
@@ -46,34 +46,34 @@ export const hostParsers: Rows = {
       'unsupported_media_type',
     )
   },
-  'express.json that keeps rawBody: the exact bytes are taken': (host) => expectExact(host, 'kept'),
-  'express.json that keeps rawBody as text': (host) => expectExact(host, 'keptText'),
-  'express.raw: the exact bytes are taken': (host) => expectExact(host, 'raw'),
-  'express.text: the text is taken': (host) => expectExact(host, 'text'),
-  'express.text: what is not UTF-8 never becomes a name': async ({ send }) => {
+  'express.json with rawBody: reads the exact bytes': (host) => expectExact(host, 'kept'),
+  'express.json with rawBody as text: reads the exact text': (host) => expectExact(host, 'keptText'),
+  'express.raw: reads the exact bytes': (host) => expectExact(host, 'raw'),
+  'express.text: reads the exact text': (host) => expectExact(host, 'text'),
+  'express.text: rejects invalid UTF-8': async ({ send }) => {
     const invalid = Buffer.concat([Buffer.from('{"name":"'), Buffer.of(0xff), Buffer.from('","categoryId":1}')])
     expectError(await post(send, '/text/v1/pets', invalid), 500, 'body_already_read')
     expectError(await post(send, '/raw/v1/pets', invalid), 400, 'malformed_json')
   },
-  'express.urlencoded: JSON is not minded, a form is 415': async (host) => {
+  'express.urlencoded: reads JSON, and rejects a form with 415': async (host) => {
     await expectExact(host, 'urlencoded')
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     expectError(await post(host.send, '/urlencoded/v1/pets', 'name=Rex', form), 415, 'unsupported_media_type')
   },
-  'multer: JSON is not minded, a form with files is 415': async (host) => {
+  'multer: reads JSON, and rejects a form with 415': async (host) => {
     await expectExact(host, 'multer')
     const form = { 'content-type': 'multipart/form-data; boundary=x' }
     const body = '--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nRex\r\n--x--\r\n'
     expectError(await post(host.send, '/multer/v1/pets', body, form), 415, 'unsupported_media_type')
   },
-  'a parser that did not match leaves the body to us': (host) => expectExact(host, 'unmatched'),
-  'a body that was consumed and not kept': (host) => expectLost(host, 'consumed'),
-  'a body that was consumed, with an empty object in its place': (host) => expectLost(host, 'emptied'),
-  'a body of which a part was read': (host) => expectLost(host, 'halfRead'),
-  'a stream that was paused': (host) => expectExact(host, 'paused'),
-  'a stream that somebody waits on': (host) => expectExact(host, 'readable'),
-  'a stream that was set to decode': (host) => expectExact(host, 'decoded'),
-  'the limit holds for bodies that were kept': async ({ send }) => {
+  'reads the body after a parser that did not match': (host) => expectExact(host, 'unmatched'),
+  'rejects a body that was consumed': (host) => expectLost(host, 'consumed'),
+  'rejects a body that was replaced by an empty object': (host) => expectLost(host, 'emptied'),
+  'rejects a body of which a part was read': (host) => expectLost(host, 'halfRead'),
+  'reads a stream that was paused': (host) => expectExact(host, 'paused'),
+  'reads a stream with a readable listener': (host) => expectExact(host, 'readable'),
+  'reads a stream after setEncoding': (host) => expectExact(host, 'decoded'),
+  'applies bodyLimit to parsed bodies': async ({ send }) => {
     const large = JSON.stringify({ name: 'x'.repeat(70_000), categoryId: 1 })
     for (const parser of ['json', 'kept', 'raw', 'text']) {
       const refused = await post(send, `/${parser}/v1/pets`, large, {}, true)

@@ -4,7 +4,7 @@ import type { Send } from '../client.ts'
 import { keyOf } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** The rows that every server of the interface can be held to. Those about limits have rows of their own here. */
+/** The rows of the public suite, except those about limits, which have rows here. */
 export const httpContract: Rows = Object.fromEntries(
   httpContractRows
     .filter(({ needsLimitedKey }) => !needsLimitedKey)
@@ -16,7 +16,7 @@ function clientOf(send: Send) {
   return contractClient({ baseUrl: 'http://localhost/v1', token, fetch: fetchThrough(send) })
 }
 
-/** The clients of the suite send a target as it is, so the path of the URL is taken out of it. */
+/** Passes path and query of a URL to a client of this suite. */
 function fetchThrough(send: Send) {
   return async (url: string, { method = 'GET', headers, body }: RequestInit) => {
     const { pathname, search } = new URL(url)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, expectOurs, keyOf, NOW } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Quota by key. The clock of the stores stands still. */
+/** Rate limits of keys. The clock of the stores does not move. */
 export const limits: Rows = {
-  'the headers count down, and the request over the limit is 429': async ({ send }) => {
+  'counts down in the headers, then responds with 429': async ({ send }) => {
     const headers = keyOf('tiny')
     for (const left of ['2', '1', '0']) {
       const served = await send('/quota/v1/pets', { headers })
@@ -19,7 +19,7 @@ export const limits: Rows = {
     assert.equal(refused.headers['x-ratelimit-remaining'], '0')
     expectJson(await send('/quota/v1/pets', { headers: keyOf('tiny') }), 200)
   },
-  'refused and unknown requests spend quota like any other': async ({ send }) => {
+  'counts requests that get 404 or 405': async ({ send }) => {
     const headers = keyOf('tiny')
     expectError(await send('/quota/v1/nothing', { headers }), 404, 'route_not_found')
     expectError(await send('/quota/v1/pets', { method: 'DELETE', headers }), 405, 'method_not_allowed')
@@ -29,7 +29,7 @@ export const limits: Rows = {
     const body = '{"name":"Rex","categoryId":1}'
     expectError(await send('/quota/v1/pets', { method: 'POST', headers, body }), 429, 'rate_limit_exceeded')
   },
-  'a client that goes on is banned': async ({ send }) => {
+  'bans a key that continues over its limit': async ({ send }) => {
     const headers = keyOf('tiny')
     for (let i = 0; i < 5; i++) await send('/ban/v1/pets', { headers })
     const banned = await send('/ban/v1/pets', { headers })
@@ -37,9 +37,9 @@ export const limits: Rows = {
     assert.equal(banned.headers['retry-after'], '90')
     assert.equal(banned.headers['x-ratelimit-reset'], String(NOW / 1000 + 90))
   },
-  'requests at once never take the last one twice': async ({ send }) => {
+  'serves exactly the limit of concurrent requests': async ({ send }) => {
     const headers = keyOf('tiny')
-    const answers = await Promise.all(Array.from({ length: 8 }, () => send('/quota/v1/pets', { headers })))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 3)
+    const responses = await Promise.all(Array.from({ length: 8 }, () => send('/quota/v1/pets', { headers })))
+    assert.equal(responses.filter(({ status }) => status === 200).length, 3)
   },
 }

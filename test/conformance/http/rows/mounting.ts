@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, get, post } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** The store beside what else the host serves. */
+/** The store beside the routes of the host. */
 export const mounting: Rows = {
-  "the host's own routes, before and after the store, still work": async ({ send }) => {
+  'keeps the routes of the host': async ({ send }) => {
     for (const path of ['/before', '/after']) {
       const own = await send(path)
       assert.equal(own.status, 200)
@@ -12,7 +12,7 @@ export const mounting: Rows = {
       assert.equal(own.headers['x-ratelimit-limit'], undefined)
     }
   },
-  'what lies outside of the base path is not ours': async ({ send }) => {
+  'leaves paths outside the base path to the host': async ({ send }) => {
     for (const path of ['/elsewhere', '/v1x/pets', '/pets', '/v2/pets', '/main/v1']) {
       const passed = await get(send, path)
       assert.equal(passed.status, 404)
@@ -31,10 +31,10 @@ export const mounting: Rows = {
     assert.equal(gone.headers.link, '</shop/v1/pets>; rel="successor-version"')
     expectError(await get(send, '/shop/v1/dogs'), 404, 'route_not_found')
   },
-  'two slashes between the prefix and the base path are another path': async ({ send }) => {
+  'responds with 404 to two slashes before the base path': async ({ send }) => {
     assert.equal((await get(send, '/shop//v1/pets')).status, 404)
   },
-  'another Host header changes no link': async ({ send }) => {
+  'ignores the Host header in links': async ({ send }) => {
     const { headers } = await get(send, '/v1/pets/77', { host: 'evil.example' })
     assert.equal(headers.link, '</v1/pets>; rel="successor-version"')
   },
