@@ -13,7 +13,7 @@ import { missing } from '../support/skips.ts'
 const root = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
 
-/** A fenced block of a document. `excerptOf` is the file that a block with a path behind its language comes from. */
+/** A fenced block of a document. `excerptOf` is the path after the language: the file that contains the block. */
 interface Snippet {
   readonly document: string
   readonly language: string
@@ -40,7 +40,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Where the snippets find PostgreSQL and Redis; empty where this machine has none. */
+/** The environment variables with the URLs of PostgreSQL and Redis. Empty if this machine has neither. */
 let engines: Record<string, string> = {}
 const noEngines = missing('PostgreSQL', (await postgresPrograms()) !== undefined) || missingRedis()
 const stops: (() => Promise<unknown>)[] = []
@@ -66,18 +66,18 @@ function run(
   return { child, output: () => text, ended: once(child, 'close') }
 }
 
-/** Asks until something answers, or until the process has ended. */
-async function answerOf(url: string, child: ChildProcess, token?: string): Promise<Response> {
+/** Sends a request until the server responds or its process has ended. */
+async function responseOf(url: string, child: ChildProcess, token?: string): Promise<Response> {
   const headers = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` })
   for (;;) {
     const response = await fetch(url, { headers }).catch(() => undefined)
     if (response !== undefined) return response
-    if (child.exitCode !== null) throw new Error('the snippet ended before it answered')
+    if (child.exitCode !== null) throw new Error('the snippet ended before it responded')
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
-/** A file of its own inside the package, from where it imports the package by its name. */
+/** Writes a file inside the package, so that it can import the package by its name. */
 async function scratch(code: string): Promise<string> {
   const folder = await mkdtemp(join(root, '.cache-readme-'))
   scratches.push(folder)
@@ -90,18 +90,18 @@ const scratches: string[] = []
 afterAll(() => Promise.all(scratches.map((folder) => rm(folder, { recursive: true }))))
 
 describe('the documents', () => {
-  test('shows a whole example of at most 12 lines by line 25', () => {
+  test('README shows a whole example of at most 12 lines by line 25', () => {
     const before = readme.slice(0, readme.indexOf('```js'))
     const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
     expect(code.trim().split('\n').length).toBeLessThanOrEqual(12)
     expect(before.split('\n').length + code.split('\n').length).toBeLessThanOrEqual(25)
   })
 
-  test('has at most 130 lines', () => {
+  test('README has at most 130 lines', () => {
     expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(130)
   })
 
-  test('links to files that exist', () => {
+  test('link to files that exist', () => {
     for (const document of documents) {
       const text = readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
       for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
@@ -112,12 +112,15 @@ describe('the documents', () => {
   })
 
   const excerpts = snippets.filter(({ excerptOf }) => excerptOf !== '')
-  test.each(excerpts.map((snippet) => [titleOf(snippet), snippet] as const))('%s is in its file', (_, snippet) => {
-    expect(readFileSync(resolve(root, snippet.excerptOf), 'utf8')).toContain(snippet.code.trimEnd())
-  })
+  test.each(excerpts.map((snippet) => [titleOf(snippet), snippet] as const))(
+    '%s: the excerpt equals its file',
+    (_, snippet) => {
+      expect(readFileSync(resolve(root, snippet.excerptOf), 'utf8')).toContain(snippet.code.trimEnd())
+    },
+  )
 
   const programs = snippets.filter(({ language, excerptOf }) => language === 'js' && excerptOf === '')
-  test('has snippets to run', () => {
+  test('contain snippets to run', () => {
     expect(programs.length).toBeGreaterThan(8)
   })
 
@@ -145,7 +148,7 @@ describe('the documents', () => {
 
   const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
 
-  test.skipIf(noEngines)('the lines of the command, in their order', async () => {
+  test.skipIf(noEngines)('the lines of the command work in order', async () => {
     const folder = dirname(await scratch(''))
     const cli = [process.execPath, resolve(root, 'dist/cli.js')]
     for (const line of commands.filter((command) => command.startsWith('petstore '))) {
@@ -172,11 +175,11 @@ describe('the documents', () => {
         code.replaceAll('3000', String(port)),
       )
       try {
-        const response = await answerOf(`http://127.0.0.1:${port}/v1/pets`, child)
+        const response = await responseOf(`http://127.0.0.1:${port}/v1/pets`, child)
         expect([response.status, await response.json()]).toMatchObject([401, { code: 'missing_api_key' }])
         expect(output()).not.toContain('Error')
         const [token] = /pet_\w+/.exec(output()) ?? []
-        expect((await answerOf(`http://127.0.0.1:${port}/v1/pets`, child, token)).status).toBe(200)
+        expect((await responseOf(`http://127.0.0.1:${port}/v1/pets`, child, token)).status).toBe(200)
       } finally {
         child.kill()
         await ended
@@ -184,20 +187,20 @@ describe('the documents', () => {
     },
   )
 
-  test('shows every host, and an example of each', () => {
+  test('README links an example for each of 11 hosts', () => {
     const hosts = [...readme.matchAll(/^\| ([^|]+) \| `[^|]+` \| \[[^\]]+\]\((examples\/[^)]+)\) \|$/gm)]
     expect(hosts.length).toBe(11)
   })
 
-  test('the two commands are there, and npm start prints what a person needs', async () => {
+  test('README shows npm start and npm test, and npm start serves', async () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }
     expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
-    // No step of its own may stand before or after them: npm leaves those out where it is told to ignore scripts.
+    // npm skips `pre` and `post` scripts under `ignore-scripts`.
     expect(Object.keys(scripts).filter((name) => /^(pre|post)(start|test)$/.test(name))).toEqual([])
     expect(scripts.test).toMatch(/ && vitest run$/)
-    // Without its build step, which would take the package away from the tests beside this one.
+    // The build step is left out, because it would remove `dist` under the other tests.
     const [, file = '', ...args] = (scripts.start?.split(' && ').at(-1) ?? '').split(' ')
     const { child, output, ended } = run(process.execPath, [file, ...args, '--port', '0'])
     const url = await new Promise<string>((resolve, reject) => {

@@ -21,7 +21,7 @@ const places: Readonly<Record<string, string>> = {
   'petstore-kit/postgres': 'adapters/back-ends/postgres/index.ts',
   'petstore-kit/redis': 'adapters/back-ends/redis/index.ts',
 }
-/** Runtimes of which only one door speaks. */
+/** Declarations of runtimes that only one adapter mentions. */
 const GLOBALS = 'declare const Bun: { serve(options: object): unknown }; declare const Deno: { serve: Function }\n'
 
 const config = ts.readConfigFile(join(root, 'adapters/tsconfig.json'), ts.sys.readFile).config as object
@@ -40,7 +40,7 @@ const named = Object.entries(places).flatMap(([place, file]) => {
 const textOf = (symbol: ts.Symbol) => ts.displayPartsToString(symbol.getDocumentationComment(checker))
 const membersOf = (symbol: ts.Symbol) =>
   symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class) ? [...(symbol.members?.values() ?? [])] : []
-/** What only names what is needed of somebody else's object, whose own documentation says the rest. */
+/** Returns whether a type describes only the needed part of a foreign object, which has its own documentation. */
 const isStructural = (symbol: ts.Symbol) => textOf(symbol).startsWith('What is needed of')
 const examplesOf = (symbol: ts.Symbol) =>
   symbol
@@ -48,18 +48,18 @@ const examplesOf = (symbol: ts.Symbol) =>
     .filter(({ name }) => name === 'example')
     .map(({ text }) => ts.displayPartsToString(text))
 
-test('every entry of the package is looked at', () => {
+test('checks every entry of the package', () => {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }
   const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
   expect(Object.keys(places).toSorted()).toEqual(entries.map((entry) => entry.replace('.', 'petstore-kit')).toSorted())
 })
 
-test('every public name says what it is', () => {
+test('every public name is documented', () => {
   const silent = named.filter(({ symbol }) => textOf(symbol) === '').map(({ name }) => name)
   expect(silent).toEqual([])
 })
 
-test('every member of a public name says what it is', () => {
+test('every member of a public name is documented', () => {
   const ours = named.filter(({ symbol }) => !isStructural(symbol))
   const silent = ours.flatMap(({ name, symbol }) =>
     membersOf(symbol)
@@ -70,7 +70,7 @@ test('every member of a public name says what it is', () => {
   expect(silent).toEqual([])
 })
 
-test('every public function shows how it is called', () => {
+test('every public function has an example', () => {
   const silent = named.filter(({ symbol }) => symbol.flags & ts.SymbolFlags.Function && examplesOf(symbol).length === 0)
   expect(silent.map(({ name }) => name)).toEqual([])
 })
@@ -79,7 +79,7 @@ const examples = named.flatMap(({ name, symbol }) =>
   examplesOf(symbol).map((text) => ({ name, code: text.replaceAll(/^```\w*$/gm, '') })),
 )
 
-test('every example fits the types', () => {
+test('every example compiles', () => {
   const files = new Map(examples.map(({ code }, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
   // libsql has the API of better-sqlite3, which must be compiled.
   const modules = { ...places, 'better-sqlite3': 'node_modules/libsql' }
@@ -97,14 +97,14 @@ test('every example fits the types', () => {
   expect(ts.formatDiagnostics(problems, { ...host, getNewLine: () => '\n' })).toBe('')
 })
 
-const telling = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
+const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
 
-test('examples tell what they print', () => {
-  expect(telling.length).toBeGreaterThan(5)
+test('some examples state their output', () => {
+  expect(printing.length).toBeGreaterThan(5)
 })
 
-test.each(telling)('the example of $name prints what it says', async ({ code }) => {
-  // Inside the package, from where it is imported by its name.
+test.each(printing)('the example of $name prints what it says', async ({ code }) => {
+  // Inside the package, so that the example can import it by its name.
   const folder = await mkdtemp(join(root, '.cache-example-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'example.mjs')
@@ -113,6 +113,6 @@ test.each(telling)('the example of $name prints what it says', async ({ code }) 
   })
   await writeFile(file, outputText)
   const { stdout } = await promisify(execFile)(process.execPath, [file])
-  const told = [...code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)].map(([, expected]) => `${expected}\n`)
-  expect(stdout).toBe(told.join(''))
+  const expected = [...code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm)].map(([, line]) => `${line}\n`)
+  expect(stdout).toBe(expected.join(''))
 })

@@ -1,17 +1,17 @@
 import { createPetStore, type MemoryOptions, memory, type PetStoreOptions } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/index.ts'
 
-/** What a test sends: plain values, as a door would give them. */
+/** A request as plain values. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** The token to send; `null` for none. @default that of the first key */
+  /** The token to send, or `null` for none. @default the token of the first key */
   readonly token?: string | null
   readonly address?: string
 }
 
-/** What a test looks at. */
+/** A response, with its JSON parsed. */
 export interface Got {
   readonly status: number
   readonly headers: Headers
@@ -21,7 +21,7 @@ export interface Got {
   readonly message: string
 }
 
-/** A store in memory with one key, and a short way to talk to it below its base path. */
+/** Creates a store in memory with one key, and functions to send requests to it. */
 export async function startApi(
   options: PetStoreOptions & { readonly memory?: MemoryOptions; readonly plan?: string } = {},
 ) {
@@ -58,7 +58,7 @@ function read(status: number, list: readonly string[], text: string): Got {
   return { status, headers, text, json, code, message }
 }
 
-/** The three headers that are on every response. */
+/** Reads the rate-limit headers of a response. */
 export function rateLimit({ headers }: Got): { limit: number; remaining: number; reset: number } {
   const number = (name: string) => Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN)
   return { limit: number('limit'), remaining: number('remaining'), reset: number('reset') }

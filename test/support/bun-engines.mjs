@@ -1,4 +1,4 @@
-/** Run by Bun: the contract suites on Bun's own clients of PostgreSQL and Redis. Prints a line for each test that fails. */
+/** Runs the contract suites in Bun, with Bun's clients of PostgreSQL and Redis. Prints a line for each failed test. */
 import { RedisClient, SQL } from 'bun'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../adapters/back-ends/redis/index.ts'

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { findProgram } from './server-process.ts'
 
-/** Chromium as Debian and others install it; `undefined` if it is not on this machine. */
+/** The path of Chromium or Chrome, or `undefined` if neither is on this machine. */
 export const chromiumPath = findProgram('chromium') ?? findProgram('google-chrome')
 
-/** Flags for a machine without a display, and against requests that Chromium sends by itself. */
+/** Flags for a machine without a display. They also prevent requests that Chromium sends by itself. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -23,7 +23,7 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath, args: FLAGS })
 }
 
-/** A page whose faults are collected. */
+/** A page that records its faults. */
 export interface WatchedPage {
   readonly page: Page
   /** Violations of the Content-Security-Policy, errors of scripts, and requests to other origins. */
@@ -58,9 +58,9 @@ export async function openPage(browser: Browser, url: string, width: number, col
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Returns the findings of axe, each with the first element that it is about. */
+/** Returns the violations that axe finds, each with its first element. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, so that the policy of the page stays as it is.
+  // `evaluate` uses the debugger, so the Content-Security-Policy of the page does not block axe.
   await page.evaluate(axe)
   return page.evaluate(async () => {
     const { axe } = window as unknown as {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 
-/** Gives the tests a file to name what they skipped for, and prints it when all have run. */
+/** Creates a file in which tests record why they were skipped, and prints it at the end of the run. */
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-'))
   const skipsFile = join(folder, 'skips')
@@ -11,7 +11,7 @@ export default function setup(project: TestProject): () => void {
   project.provide('skipsFile', skipsFile)
   return () => {
     const skips = new Set(readFileSync(skipsFile, 'utf8').split('\n').filter(Boolean))
-    for (const what of skips) console.log(`Skipped: tests that need ${what}, which this machine does not have.`)
+    for (const need of skips) console.log(`Skipped: tests that need ${need}, which this machine does not have.`)
     rmSync(folder, { recursive: true })
   }
 }

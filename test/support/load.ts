@@ -1,41 +1,41 @@
 import type { PetStore } from '../../src/index.ts'
 
-/** One answer under load. */
-export interface Answer {
+/** The response to one request under load. */
+export interface LoadResult {
   readonly status: number
   readonly retryAfter: string | null
   readonly body: string
 }
 
-/** Clients that add animals one after another, until they are told to stop. */
+/** Clients that create animals one after another until `stop` is called. */
 export interface Load {
-  readonly answers: readonly Answer[]
-  /** Resolves when so many more answers of that status have come. */
+  readonly results: readonly LoadResult[]
+  /** Resolves after `count` more responses with a status. */
   reach(status: number, count: number): Promise<void>
-  /** Lets the last requests end. */
+  /** Stops the clients and waits for their last responses. */
   stop(): Promise<void>
 }
 
 /** Starts a load on a pet store in this process. */
 export function startLoad(petStore: PetStore, token: string, clients = 8): Load {
-  const answers: Answer[] = []
+  const results: LoadResult[] = []
   const waiting = new Set<() => void>()
   let isOver = false
   const client = async () => {
     while (!isOver) {
-      answers.push(await addAnimal(petStore, token))
+      results.push(await addAnimal(petStore, token))
       for (const check of waiting) check()
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
   const ended = Promise.all(Array.from({ length: clients }, client))
   return {
-    answers,
+    results,
     reach(status, count) {
-      const goal = tally(answers, status) + count
+      const goal = tally(results, status) + count
       return new Promise((resolve) => {
         const check = () => {
-          if (tally(answers, status) < goal) return
+          if (tally(results, status) < goal) return
           waiting.delete(check)
           resolve()
         }
@@ -49,19 +49,19 @@ export function startLoad(petStore: PetStore, token: string, clients = 8): Load 
   }
 }
 
-function tally(answers: readonly Answer[], status: number): number {
-  return answers.filter((answer) => answer.status === status).length
+function tally(results: readonly LoadResult[], status: number): number {
+  return results.filter((result) => result.status === status).length
 }
 
-/** Sends one request that adds an animal. */
-export async function addAnimal(petStore: PetStore, token: string): Promise<Answer> {
+/** Sends one request that creates an animal. */
+export async function addAnimal(petStore: PetStore, token: string): Promise<LoadResult> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const init = { method: 'POST', headers, body: '{"name":"Rex","categoryId":9223372036854775807}' }
   const response = await petStore.fetch(new Request('http://localhost/v1/pets', init))
   return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.text() }
 }
 
-/** The ids that clients were told of. */
-export function toldIds(answers: readonly Answer[]): string[] {
-  return answers.filter(({ status }) => status === 201).map(({ body }) => /"id":(\d+)/.exec(body)?.[1] as string)
+/** Returns the ids of the animals that were acknowledged. */
+export function createdIds(results: readonly LoadResult[]): string[] {
+  return results.filter(({ status }) => status === 201).map(({ body }) => /"id":(\d+)/.exec(body)?.[1] as string)
 }

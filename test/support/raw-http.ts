@@ -2,25 +2,25 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { within } from './deadline.ts'
 
-/** One answer as it came over the wire. */
-export interface RawAnswer {
+/** One response as it was received. */
+export interface RawResponse {
   readonly status: number
-  /** By lower-case name; several of one name are joined by a comma and a space. */
+  /** By lower-case name. Values of the same name are joined by a comma and a space. */
   readonly headers: Readonly<Record<string, string>>
-  /** In Latin-1: one character a byte. */
+  /** In Latin-1: one character per byte. */
   readonly body: string
 }
 
-/** A connection whose every byte is the test's own. */
+/** A connection to which the test writes raw bytes. */
 export interface RawConnection {
   readonly socket: Socket
-  /** Writes bytes, text as Latin-1. Resolves when they are handed over, or the connection is gone. */
+  /** Writes bytes, or text as Latin-1. Resolves when they are written or the connection has closed. */
   send(bytes: string | Uint8Array): Promise<void>
-  /** The next answer, interim ones included. That to HEAD has no body. */
-  answer(method?: 'HEAD'): Promise<RawAnswer>
-  /** Resolves when the server has ended the connection or reset it. */
+  /** Reads the next response, which may be an interim one. A response to HEAD has no body. */
+  answer(method?: 'HEAD'): Promise<RawResponse>
+  /** Resolves when the server has closed or reset the connection. */
   closed(): Promise<void>
-  /** Leaves without a word. */
+  /** Closes the connection at once. */
   leave(): void
 }
 
@@ -37,14 +37,14 @@ export async function rawConnection(url: string): Promise<RawConnection> {
         if (socket.destroyed) resolve()
         else socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => resolve())
       }),
-    answer: (method) => within(readAnswer(reader, method === 'HEAD'), 'answer'),
+    answer: (method) => within(readResponse(reader, method === 'HEAD'), 'response'),
     closed: () => within(reader.ended, 'the end of the connection'),
     leave: () => socket.destroy(),
   }
 }
 
-/** Sends bytes over a connection of their own, and gives the one answer to them. */
-export async function rawRequest(url: string, bytes: string | Uint8Array): Promise<RawAnswer> {
+/** Sends bytes over a new connection and returns the response. */
+export async function rawRequest(url: string, bytes: string | Uint8Array): Promise<RawResponse> {
   const connection = await rawConnection(url)
   void connection.send(bytes)
   return connection.answer().finally(connection.leave)
@@ -52,7 +52,7 @@ export async function rawRequest(url: string, bytes: string | Uint8Array): Promi
 
 interface BytesReader {
   readonly ended: Promise<void>
-  /** What has come and was not taken, when it holds what is looked for. */
+  /** Waits until the unread text is enough, and returns it. */
   until(isEnough: (text: string) => boolean): Promise<string>
   take(length: number): void
 }
@@ -90,7 +90,7 @@ function bytesReader(socket: Socket): BytesReader {
   }
 }
 
-async function readAnswer(reader: BytesReader, isHead: boolean): Promise<RawAnswer> {
+async function readResponse(reader: BytesReader, isHead: boolean): Promise<RawResponse> {
   const text = await reader.until((text) => text.includes('\r\n\r\n'))
   const head = text.slice(0, text.indexOf('\r\n\r\n'))
   reader.take(head.length + 4)
@@ -111,7 +111,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return headers
 }
 
-/** The service states every length; only Node's own refusals have an empty body in chunks, or none that ends before all. */
+/** Responses of the store have a Content-Length. Errors of Node itself have an empty chunked body or no body. */
 async function readBody(reader: BytesReader, headers: Readonly<Record<string, string>>): Promise<string> {
   if (headers['transfer-encoding'] === 'chunked') {
     await reader.until((text) => text.includes('0\r\n\r\n'))

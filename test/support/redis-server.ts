@@ -4,44 +4,44 @@ import { join } from 'node:path'
 import { findProgram, freePort, type ServerProcess, startProcess } from './server-process.ts'
 import { missing } from './skips.ts'
 
-/** A private Redis, or Valkey, which is called the same here. */
+/** A Redis or Valkey server of one test file. */
 export interface RedisServer {
   readonly url: string
   readonly port: number
-  /** Where it would save to. */
+  /** The folder to which the server saves. */
   readonly folder: string
-  /** Starts it again after a stop, on the same port; what it had counted is gone. */
+  /** Starts the server again after `stop`, on the same port and without data. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Lets it stand still, with its connections open. */
+  /** Suspends the process, with its connections open. */
   freeze(): void
-  /** Lets it go on from there. */
+  /** Resumes the process. */
   thaw(): void
-  /** Stops it and removes its folder. */
+  /** Stops the server and removes its folder. */
   remove(): Promise<void>
 }
 
-/** The makes that are tested alike, by the name of their program. */
+/** The programs that run the same tests. */
 export const REDIS_PROGRAMS = ['redis-server', 'valkey-server'] as const
 export type RedisProgram = (typeof REDIS_PROGRAMS)[number]
 
-/** Whether the tests on one make must be skipped. Valkey is no package of Debian 12: without it, CI says so and goes on. */
+/** Returns whether the tests of a program must be skipped. Valkey is optional in CI, because Debian 12 has no package of it. */
 export function missingRedis(program: RedisProgram = usualProgram()): boolean {
   return missing(program, findProgram(program) !== undefined, { optional: program === 'valkey-server' })
 }
 
-/** The first that this machine has. */
+/** The first program that this machine has. */
 function usualProgram(): RedisProgram {
   return REDIS_PROGRAMS.find((program) => findProgram(program) !== undefined) ?? 'redis-server'
 }
 
-/** What a private Redis is: of which make, and with which settings. */
+/** The program and the settings of a server. */
 export interface RedisSetUp {
   readonly program?: RedisProgram
   readonly settings?: readonly string[]
 }
 
-/** Starts a private Redis on a free port. */
+/** Starts a server on a free port. */
 export async function startRedis({
   program: name = usualProgram(),
   settings = [],

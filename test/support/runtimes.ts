@@ -3,7 +3,7 @@ import { chmodSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { onDemand } from './on-demand.ts'
 
-/** The exact versions that the suite runs on. */
+/** The exact versions on which the tests run. */
 export const versions = {
   node20: '20.20.2',
   node22: '22.23.3',
@@ -14,21 +14,21 @@ export const versions = {
   workerd: '1.20261117.1',
 }
 
-/** The binary of a Node of that version, or `undefined` where it cannot be had. */
+/** Returns the binary of a Node version, or `undefined` if it cannot be installed. */
 export async function nodeBinary(version: string): Promise<string | undefined> {
   if (process.versions.node === version) return process.execPath
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   return findBinary(await onDemand(`${name}@${version}`), /^node$/)
 }
 
-/** The binary of Bun, Deno or workerd. */
+/** Returns the binary of Bun, Deno or workerd, or `undefined` if it cannot be installed. */
 export async function runtimeBinary(name: 'bun' | 'deno' | 'workerd'): Promise<string | undefined> {
   return findBinary(await onDemand(`${name}@${versions[name]}`), new RegExp(`^${name}(?:\\.exe)?$`))
 }
 
 /**
- * The packages bring their binary in one for the platform: it is taken from there, so that no install script need have run.
- * What such a script would have replaced does not run, and no more does a binary made for another C library.
+ * Finds the first binary that runs. It is in the package of the platform, so that no install script is needed. Placeholders for
+ * an install script and binaries for another C library do not run.
  */
 function findBinary(folder: string | undefined, name: RegExp): string | undefined {
   if (folder === undefined) return undefined

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A server of another make that a test has started. */
+/** A server process that a test has started. */
 export interface ServerProcess {
   readonly pid: number
   /** Sends a signal and waits for the end. */
@@ -17,7 +17,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts a server and waits for the line by which it says that it is ready. */
+/** Starts a server and waits for the line of output that matches `ready`. */
 export async function startProcess(
   command: string,
   args: readonly string[],
@@ -57,7 +57,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Finds a program in the folders of PATH, and in others. */
+/** Finds a program in given folders, PATH and system folders. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const all = [...folders, ...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin']
   return all.map((folder) => join(folder, name)).find(isExecutable)
@@ -72,7 +72,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The folders within a folder, the greatest name first; none where it is not there. */
+/** Lists the entries of a folder, the highest version first. Returns none if the folder does not exist. */
 export function foldersIn(folder: string): string[] {
   if (!existsSync(folder)) return []
   const names = readdirSync(folder).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))

@@ -8,12 +8,12 @@ declare module 'vitest' {
 }
 
 /**
- * Whether the tests that need something must be skipped because it is not on this machine: then the run says so in its
- * last lines. With `CI=true` what is missing fails the run, unless it is optional.
+ * Returns whether tests must be skipped because this machine lacks something. The end of the run then prints what it lacks. With
+ * `CI=true`, the run fails instead, unless the need is optional.
  */
-export function missing(what: string, found: boolean, { optional = false } = {}): boolean {
+export function missing(need: string, found: boolean, { optional = false } = {}): boolean {
   if (found) return false
-  if (process.env.CI === 'true' && !optional) throw new Error(`CI skips nothing, but this machine has no ${what}`)
-  appendFileSync(inject('skipsFile'), `${what}\n`)
+  if (process.env.CI === 'true' && !optional) throw new Error(`CI skips nothing, but this machine has no ${need}`)
+  appendFileSync(inject('skipsFile'), `${need}\n`)
   return true
 }

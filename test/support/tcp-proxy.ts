@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Stands between a client and an engine on this machine, and does to their connections what a network may do. */
+/** A proxy between a client and an engine that simulates faults of a network. */
 export interface TcpProxy {
   readonly port: number
-  /** Loses the next reply, and the connection with it. */
+  /** Drops the next reply and closes its connection. */
   cutOnReply(): void
-  /** From now on nothing passes, in either direction, and nobody hangs up. */
+  /** Stops all data in both directions, and keeps the connections open. */
   freeze(): void
   close(): void
 }

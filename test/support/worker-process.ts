@@ -9,13 +9,13 @@ import type { Burst, WorkerOptions } from './worker.ts'
 export interface WorkerProcess {
   /** The address of the API. */
   readonly url: string
-  /** Sends so many requests at once from within the process, and tells their statuses. */
+  /** Sends concurrent requests inside the process and returns their statuses. */
   burst(burst: Burst): Promise<number[]>
-  /** Ends it without a word, as `kill -9` does. */
+  /** Kills the process, as `kill -9` does. */
   kill(): Promise<void>
 }
 
-/** Makes the program of the workers, of the source as it is now, within the project so that it finds its packages. */
+/** Builds the worker program from the current source, inside the project so that it finds its packages. */
 export async function buildWorker(): Promise<{ program: string; remove(): Promise<void> }> {
   const cache = join(import.meta.dirname, '../../node_modules/.cache')
   await mkdir(cache, { recursive: true })

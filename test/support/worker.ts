@@ -1,4 +1,4 @@
-/** One process of a service, for tests that need several, or one to kill. It is told what to be in the variable WORKER. */
+/** A process that serves the API, for tests with several processes. Its options are in the variable WORKER. */
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'
@@ -6,14 +6,14 @@ import { redis } from '../../adapters/back-ends/redis/index.ts'
 import { serve } from '../../adapters/hosts/node/index.ts'
 import { createPetStore, type PlanLimits } from '../../src/index.ts'
 
-/** What a worker is told to be. */
+/** The options of a worker. */
 export interface WorkerOptions {
   readonly postgresUrl: string
   readonly redisUrl?: string
   readonly limits: PlanLimits
 }
 
-/** What a worker is told to do: so many requests at once. */
+/** A command to a worker: concurrent requests with one key. */
 export interface Burst {
   readonly token: string
   readonly requests: number

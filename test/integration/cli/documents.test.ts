@@ -24,7 +24,7 @@ test('docs/command.md names every flag of serve with its variable', async () => 
 })
 
 describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
-  test('are there', () => {
+  test('exist', () => {
     expect(scripts).toHaveLength(3)
   })
 

@@ -72,44 +72,47 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 })
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('PostgreSQL that hangs', () => {
-  test.each([
-    [[], ''],
-    [['--seed', '1000000'], ''],
-    [['--seed', '1000000'], ', then closes its connections'],
-  ])('does not keep a signal from ending the server, with %j%s', async (flags, then) => {
-    const { url, port } = await openPostgres()
-    const proxy = await startTcpProxy(port)
-    onTestFinished(proxy.close)
-    const through = url.replace(`:${port}/`, `:${proxy.port}/`)
-    const args = ['serve', '--port', '0', '--database-url', through, ...flags]
-    const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
-    onTestFinished(() => void child.kill('SIGKILL'))
-    const ended = once(child, 'close')
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk))
-    const pool = openPool(url)
-    const hasAnimals = async () => (await pool.query('SELECT FROM petstore.pets LIMIT 1')).rows.length > 0
-    await until(async () => output.includes('Ctrl-C') || (flags.length > 0 && (await hasAnimals())))
-    expect([await hasAnimals(), output.includes('pet_')]).toEqual([flags.length > 0, false])
-    await pool.end()
-    proxy.freeze()
-    child.kill('SIGTERM')
-    await until(async () => output.includes('Closing.'))
-    if (then !== '') proxy.close()
-    expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
-    // A connection that is lost between two batches is reported.
-    const interrupted = /^\nClosing\.\n(?:petstore: PostgreSQL at \S+: Connection terminated unexpectedly\n)?$/
-    expect(output).toMatch(flags.length > 0 ? interrupted : /Ctrl-C ends it\.\n\nClosing\.\n$/)
-  })
-})
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
+  'a PostgreSQL server that hangs',
+  () => {
+    test.each([
+      [[], ''],
+      [['--seed', '1000000'], ''],
+      [['--seed', '1000000'], ', then closes its connections'],
+    ])('does not prevent a signal from ending the command, with %j%s', async (flags, then) => {
+      const { url, port } = await openPostgres()
+      const proxy = await startTcpProxy(port)
+      onTestFinished(proxy.close)
+      const through = url.replace(`:${port}/`, `:${proxy.port}/`)
+      const args = ['serve', '--port', '0', '--database-url', through, ...flags]
+      const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
+      onTestFinished(() => void child.kill('SIGKILL'))
+      const ended = once(child, 'close')
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk))
+      const pool = openPool(url)
+      const hasAnimals = async () => (await pool.query('SELECT FROM petstore.pets LIMIT 1')).rows.length > 0
+      await until(async () => output.includes('Ctrl-C') || (flags.length > 0 && (await hasAnimals())))
+      expect([await hasAnimals(), output.includes('pet_')]).toEqual([flags.length > 0, false])
+      await pool.end()
+      proxy.freeze()
+      child.kill('SIGTERM')
+      await until(async () => output.includes('Closing.'))
+      if (then !== '') proxy.close()
+      expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
+      // A connection that is lost between two batches is reported.
+      const interrupted = /^\nClosing\.\n(?:petstore: PostgreSQL at \S+: Connection terminated unexpectedly\n)?$/
+      expect(output).toMatch(flags.length > 0 ? interrupted : /Ctrl-C ends it\.\n\nClosing\.\n$/)
+    })
+  },
+)
 
 describe.skipIf(missingRedis())('petstore on Redis', () => {
-  test('counts in Redis, responds 503 while it is away, and recovers', { timeout: 60_000 }, async () => {
+  test('counts in Redis, responds with 503 while Redis is down, and recovers', { timeout: 60_000 }, async () => {
     const redis = await openRedis()
     const server = await serve('--redis-url', redis.url)
     const token = /free +(pet_\w+)/.exec(server.output())?.[1] ?? ''
-    // A server that cannot listen closes its connection to Redis; otherwise it would not end.
+    // A server that cannot listen must close its connection to Redis, or the process would not end.
     const { port } = new URL(server.url)
     expect((await runCommand(['serve', '--redis-url', redis.url, '--port', port])).code).toBe(1)
     expect((await list(server, token)).headers.get('x-ratelimit-remaining')).toBe('59')

@@ -12,7 +12,7 @@ interface Pet {
   readonly name: string
 }
 
-test('a thousand animals that are added, paged through by Link and read by id are all there once, in order', async () => {
+test('lists a thousand created animals once and in order', async () => {
   const { address, bearer } = await startPetstore('--seed', '0')
   const { headers } = bearer('enterprise')
   const added: Pet[] = []
@@ -31,7 +31,7 @@ test('a thousand animals that are added, paged through by Link and read by id ar
     next = link === undefined ? undefined : new URL(link, address).href
   }
   expect(paged).toEqual(added)
-  // The command goes by the clock of this machine, and the operation ends on 5 December 2030.
+  // The command uses the clock of this machine, and getPet ends on 5 December 2030.
   const isOver = Date.now() >= Date.UTC(2030, 11, 5)
   for (const pet of paged) {
     const found = await (await fetch(`${address}/pets/${pet.id}`, { headers })).json()
@@ -40,14 +40,14 @@ test('a thousand animals that are added, paged through by Link and read by id ar
   expect(paged.map(({ id }) => id)).toEqual(Array.from({ length: COUNT }, (_, i) => i + 1))
 })
 
-describe.skipIf(missing('curl', findProgram('curl') !== undefined))('pasted', () => {
+describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the curl commands that serve prints', () => {
   test.each([[[]], [['--base-path', "/it's(a)&b;$HOME*!/v1"]], [['--base-path', '/']]])(
-    'the two curl lines work, with %j',
+    'work with flags %j',
     async (flags: string[]) => {
       const { curls } = await startPetstore(...flags)
-      const answers = curls.map(async (command) => (await promisify(execFile)('sh', ['-c', command])).stdout)
-      const [list, add] = await Promise.all(answers)
-      expect(answers).toHaveLength(2)
+      const outputs = curls.map(async (command) => (await promisify(execFile)('sh', ['-c', command])).stdout)
+      const [list, add] = await Promise.all(outputs)
+      expect(outputs).toHaveLength(2)
       expect(list).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\[\{"id":1,"name":"Rex"/)
       expect(add).toMatch(/^HTTP\/1\.1 201 Created\r\n[\s\S]*\r\n\r\n\{"id":9,"name":"Tiger"/)
     },

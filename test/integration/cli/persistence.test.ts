@@ -157,18 +157,18 @@ describe('petstore serve --data', () => {
 
   test('keeps every acknowledged animal when it is killed', { timeout: 120_000 }, async () => {
     const token = await issueKey(...PLENTY)
-    const told = new Map<number, string>()
+    const created = new Map<number, string>()
     for (let round = 0; round < 20; round++) {
       const server = await serveFile('--seed', '0')
-      const enough = told.size + 1 + ((round * 7) % 40)
+      const enough = created.size + 1 + ((round * 7) % 40)
       const write = async (writer: number) => {
         for (let i = 0; ; i++) {
           const response = await create(server.url, token, `${round}-${writer}-${i}`)
           expect(response.status).toBe(201)
           const { id, name } = (await response.json()) as Wire
-          expect(told.has(id)).toBe(false)
-          told.set(id, name)
-          if (told.size >= enough) void server.end('SIGKILL')
+          expect(created.has(id)).toBe(false)
+          created.set(id, name)
+          if (created.size >= enough) void server.end('SIGKILL')
         }
       }
       // The only error that may come is the loss of the connection.
@@ -178,9 +178,9 @@ describe('petstore serve --data', () => {
     }
     const server = await serveFile('--seed', '0')
     const found = new Map((await walk(server.url, token)).map(({ id, name }) => [id, name]))
-    const lost = [...told].filter(([id, name]) => found.get(id) !== name)
+    const lost = [...created].filter(([id, name]) => found.get(id) !== name)
     expect(lost).toEqual([])
-    expect(told.size).toBeGreaterThan(20)
+    expect(created.size).toBeGreaterThan(20)
     const next = (await (await create(server.url, token, 'next')).json()) as Wire
     expect(next.id).toBeGreaterThan(Math.max(...found.keys()))
   })

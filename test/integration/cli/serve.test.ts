@@ -24,7 +24,7 @@ describe('petstore serve', () => {
     expect(await Promise.all(limits)).toEqual(['60', '300', '1000', '10000'])
   })
 
-  test('takes limits of plans, repeated or with commas', async () => {
+  test('accepts --plan-limits repeated or separated by commas', async () => {
     const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50,enterprise=5/50']
     const { address, bearer } = await startPetstore(...flags)
     const limitOf = async (plan: string) =>
@@ -71,7 +71,7 @@ describe('petstore serve', () => {
     expect(output()).toBe(before)
   })
 
-  test('responds with CORS headers, absolute links and a body limit of its own', async () => {
+  test('applies --cors, --public-url and --body-limit', async () => {
     const flags = ['--cors', 'https://a.example', '--public-url', 'https://pets.example', '--body-limit', '20']
     const { address, bearer } = await startPetstore(...flags)
     const { headers } = bearer('free')
@@ -111,7 +111,7 @@ describe('--control-port', () => {
     expect(await exited()).toEqual({ code: 0, stderr: '\nClosing.\n' })
   })
 
-  test.each([['--data'], ['--database-url'], ['--redis-url']])('is refused together with %s', async (flag) => {
+  test.each([['--data'], ['--database-url'], ['--redis-url']])('is rejected together with %s', async (flag) => {
     const { code, stderr } = await runPetstore(['serve', '--control-port', '0', flag, 'x'])
     expect([code, stderr]).toEqual([
       1,
@@ -150,7 +150,7 @@ describe('environment variables', () => {
 })
 
 describe('fixed keys', () => {
-  test('serves a token of any form on its plan', async () => {
+  test('accepts a fixed token of any form for its plan', async () => {
     const { address, keys, output } = await startPetstore('--key', 'pro=my-token', 'free=other==')
     const statusOf = async (token: string) => {
       const { status, headers } = await fetch(`${address}/pets`, { headers: { authorization: `Bearer ${token}` } })
@@ -225,7 +225,7 @@ describe('prints one line and ends with 1', () => {
     expect(stderr).toMatch(line)
   })
 
-  test('for a port that is taken', async () => {
+  test('for a port in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
@@ -253,7 +253,7 @@ test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--versio
 )
 
 describe('a signal', () => {
-  test('says which request the server waits for, and a second one ends it at once', async () => {
+  test('names the running request; a second signal ends the server at once', async () => {
     const { address, keys, child, exited, errorLine } = await startPetstore()
     // A body that does not end keeps the server open.
     const running = await rawConnection(address)
@@ -268,7 +268,7 @@ describe('a signal', () => {
     expect(await exited()).toMatchObject({ code: 1 })
   })
 
-  test('ends the server after the reader of its log has left', async () => {
+  test('ends the server after its output pipe was closed', async () => {
     const { child, address, exited } = await startPetstore('--log')
     child.stdout.destroy()
     for (let i = 0; i < 3; i++) expect((await fetch(`${address}/pets`)).status).toBe(401)

@@ -12,7 +12,7 @@ import { missingRedis, type RedisServer, startRedis } from '../../support/redis-
 import { runtimeBinary } from '../../support/runtimes.ts'
 import { missing } from '../../support/skips.ts'
 
-/** What is used of postgres.js. */
+/** The part of postgres.js that the test uses. */
 interface PostgresJs {
   unsafe(text: string, values?: PostgresValue[]): Promise<readonly unknown[]>
   end(): Promise<void>

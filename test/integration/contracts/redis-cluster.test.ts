@@ -63,7 +63,7 @@ for (const program of REDIS_PROGRAMS) {
       )
     }
 
-    test('subjects are spread over the nodes', async () => {
+    test('spreads subjects over the nodes', async () => {
       await flush()
       const { quota } = redis(io)
       const limits = { perMinute: 1, perDay: 1 }

@@ -29,7 +29,7 @@ describe('a failure of PostgreSQL', () => {
     'CONNECTION_CLOSED',
     'CONNECT_TIMEOUT',
     'ERR_POSTGRES_CONNECTION_CLOSED',
-  ])('with the code %s: 503', async (code) => {
+  ])('with code %s becomes service_unavailable', async (code) => {
     const cause = withCode(code)
     await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable', cause })
   })
@@ -41,26 +41,32 @@ describe('a failure of PostgreSQL', () => {
     'Client has encountered a connection error and is not queryable',
     'Query read timeout',
     'Cannot use a pool after calling end on the pool',
-  ])('that says %s: 503', async (message) => {
+  ])('with message %s becomes service_unavailable', async (message) => {
     await expect(failing(new Error(message))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  test('at a socket: 503', async () => {
+  test('at a socket becomes service_unavailable', async () => {
     const cause = Object.assign(withCode('ENOENT'), { syscall: 'connect' })
     await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable' })
     await expect(failing(new AggregateError([cause]))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  test.each(['42P01', '23505', '22021', '28P01', '57P04', 'XX000'])('with the code %s: as it is', async (code) => {
-    const cause = withCode(code)
-    await expect(failing(cause)).rejects.toBe(cause)
-  })
+  test.each(['42P01', '23505', '22021', '28P01', '57P04', 'XX000'])(
+    'with code %s is thrown unchanged',
+    async (code) => {
+      const cause = withCode(code)
+      await expect(failing(cause)).rejects.toBe(cause)
+    },
+  )
 
-  test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])('to be a client at all: %j', (client) => {
-    expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
-  })
+  test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])(
+    'of construction: %j is not a client',
+    (client) => {
+      expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
+    },
+  )
 
-  test('that is a lost race: once more, but not for ever', async () => {
+  test('of serialization is retried a limited number of times', async () => {
     let calls = 0
     const racing = (losses: number) => async () => {
       if (calls++ < losses) throw withCode('40001')
@@ -87,7 +93,7 @@ describe('a failure of Redis', () => {
     "OOM command not allowed when used memory > 'maxmemory'.",
     'CLUSTERDOWN Hash slot not served',
     'ERR max number of clients reached',
-  ])('that says %s: 503', async (message) => {
+  ])('with message %s becomes service_unavailable', async (message) => {
     await expect(failing(message)).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
@@ -95,12 +101,13 @@ describe('a failure of Redis', () => {
     'WRONGTYPE Operation against a key holding the wrong kind of value',
     'NOAUTH Authentication required.',
     "ERR unknown command 'EVALSHA'",
-  ])('that says %s: as it is', async (message) => {
+  ])('with message %s is thrown unchanged', async (message) => {
     await expect(failing(message)).rejects.toThrow(message)
     await expect(failing(message)).rejects.not.toHaveProperty('status')
   })
 
-  test('tells no command: that of ioredis may be the greeting, with the password', async () => {
+  test('hides the arguments of the command from the error', async () => {
+    // The first command of ioredis contains the password.
     const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'secret'] }
     const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command })
     const around = new Error('gave up', { cause: Object.assign(new Error('inner'), { command }) })
@@ -112,13 +119,13 @@ describe('a failure of Redis', () => {
       }
     }
     for (const failure of [error, around]) {
-      const told = await failed(failure)
-      expect(inspect(told, { depth: 9 })).not.toContain('secret')
-      expect(inspect(told, { depth: 9 })).toContain('hello')
+      const shown = inspect(await failed(failure), { depth: 9 })
+      expect(shown).not.toContain('secret')
+      expect(shown).toContain('hello')
     }
   })
 
-  test('that is odd is told all the same', async () => {
+  test('with a cyclic cause or a read-only command is thrown', async () => {
     const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
     const [one, two] = [refused('one'), refused('two')]
     Object.assign(one, { cause: two })
@@ -131,7 +138,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('of the script to be there: it is sent along, in no more than two round trips', async () => {
+  test('NOSCRIPT sends the script with the second command', async () => {
     const sent: string[][] = []
     const client = async (...words: string[]) => {
       sent.push(words)
@@ -147,7 +154,7 @@ describe('a failure of Redis', () => {
     ])
   })
 
-  test('to be a client at all', () => {
+  test('of construction: rejects values that are not clients', () => {
     for (const client of [undefined, null, {}, 'redis://localhost', 7]) {
       expect(() => redis(client as never as RedisClient)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     }
@@ -155,7 +162,7 @@ describe('a failure of Redis', () => {
   })
 })
 
-test('subjects that no engine keeps apart are kept apart', async () => {
+test('uses distinct Redis keys for subjects that encode alike', async () => {
   const keys: string[] = []
   const client = async (..._words: string[]) => {
     keys.push(_words[3] as string)
@@ -178,7 +185,7 @@ test('subjects that no engine keeps apart are kept apart', async () => {
   expect(keys.every((key) => key.length < 300 && key.isWellFormed() && !key.includes('\u0000'))).toBe(true)
 })
 
-describe('a wrong option of a back end is an error that names it', () => {
+describe('a back end rejects a wrong option by name', () => {
   const database = { prepare: () => ({ all: () => [], run: () => {} }), exec: () => {} }
   const makers: [string, (options: object) => unknown, [option: string, value: unknown, place?: string][]][] = [
     [
@@ -234,9 +241,6 @@ describe('a wrong option of a back end is an error that names it', () => {
   })
 })
 
-test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)(
-  'the cache of keys may be as told: %j',
-  (keyCache) => {
-    expect(() => postgres({ query: async () => ({ rows: [] }) }, { keyCache })).not.toThrow()
-  },
-)
+test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)('accepts keyCache %j', (keyCache) => {
+  expect(() => postgres({ query: async () => ({ rows: [] }) }, { keyCache })).not.toThrow()
+})

@@ -49,7 +49,7 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     await server.remove()
   })
 
-  test('everything works where a connection is another for each transaction', async () => {
+  test('works in transaction pooling mode', async () => {
     const pool = openPool(url, { max: 12 })
     const backEnd = postgres(pool)
     await Promise.all(Array.from({ length: 6 }, () => backEnd.migrate()))

@@ -29,7 +29,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  /** The older animals have one status, the newer ones another, and a third is rare: a scan by id would search long. */
+  /** Old animals have one status, new animals have another, and a third is rare, so that a scan by id would be long. */
   const fill = (older: string, newer: string, rare: string) =>
     client.query(`INSERT INTO petstore.pets (id, name, category_id, status)
       SELECT n, 'animal ' || n, n % 5,
@@ -44,7 +44,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })),
   )
 
-  /** The statement that the storage sends for a page. */
+  /** Returns the statement that the storage sends for a page. */
   async function statementOf(page: PetQuery): Promise<{ text: string; values: PostgresValue[] }> {
     const sent: { text: string; values: PostgresValue[] }[] = []
     const query = async (text: string, values: PostgresValue[] = []) => {
@@ -63,18 +63,18 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await client.query('DEALLOCATE page')
     const root = (rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan
     const nodes = nodesOf(root)
-    const what = `${page.status} after ${page.after}, ${state}`
+    const context = `${page.status} after ${page.after}, ${state}`
     const names = nodes.map((node) => node['Node Type'])
-    expect(names, what).toEqual(['Limit', 'Index Scan'])
+    expect(names, context).toEqual(['Limit', 'Index Scan'])
     expect(
       nodes.map((node) => node['Rows Removed by Filter'] ?? 0),
-      what,
+      context,
     ).toEqual([0, 0])
-    expect(root['Shared Hit Blocks'] + root['Shared Read Blocks'], what).toBeLessThanOrEqual(30)
+    expect(root['Shared Hit Blocks'] + root['Shared Read Blocks'], context).toBeLessThanOrEqual(30)
   }
 
   const states: Record<string, string[]> = {
-    'before anything is known of the table': [],
+    'without statistics': [],
     'after ANALYZE': ['ANALYZE petstore.pets'],
     'after ANALYZE of other animals': [
       'TRUNCATE petstore.pets',
@@ -89,7 +89,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     ['available', 'sold', 'pending'],
     ['pending', 'available', 'sold'],
   ])(
-    'costs the page, whatever the filter and wherever it begins: %s, %s, %s',
+    'reads few blocks for any page: %s, %s, %s',
     async (...statuses) => {
       await client.query('TRUNCATE petstore.pets')
       await fill(...statuses)

@@ -30,7 +30,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  test('ten processes migrate at once, and again and again', async () => {
+  test('ten pools can migrate at once and again', async () => {
     const pools = Array.from({ length: 10 }, () => openPool(server.url, { max: 1 }))
     for (let round = 0; round < 5; round++) {
       await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
@@ -77,7 +77,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     },
   )
 
-  test('a role that may not create schemas migrates one that is there', async () => {
+  test('a role that cannot create schemas migrates an existing schema', async () => {
     await pool.query('CREATE ROLE modest LOGIN')
     await pool.query('CREATE SCHEMA petstore AUTHORIZATION modest')
     const modest = openPool(server.url.replace('petstore@', 'modest@'))
@@ -88,7 +88,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await modest.end()
   })
 
-  test('an animal whose transaction runs long holds back those after it', async () => {
+  test('an animal is not listed before animals with smaller ids are committed', async () => {
     const { migrate, storage } = postgres(pool)
     await migrate()
     const host = new Client(server.url)
@@ -107,7 +107,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await storage.list({ limit: 9 })).toEqual([slow, await fast, next])
   })
 
-  test('a reader who follows the ids misses nothing while many add', async () => {
+  test('a reader that follows ids skips no animal during concurrent writes', async () => {
     const { migrate, storage } = postgres(pool)
     await migrate()
     const progress = { isOver: false }
@@ -123,24 +123,21 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await reader).map(({ id }) => id)).toEqual(ids)
   })
 
-  test.each(['repeatable read', 'serializable'])(
-    'it counts exactly where the host has chosen %s',
-    async (isolation) => {
-      const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
-      const strict = openPool(server.url, { max: 8, options })
-      const backEnd = postgres(strict)
-      await Promise.all([backEnd.migrate(), backEnd.migrate(), backEnd.migrate()])
-      const counts = await Promise.all(
-        Array.from({ length: 40 }, () => backEnd.quota.spend({ ...request, limits: { perMinute: 9, perDay: 9 } })),
-      )
-      expect(counts.filter(({ granted }) => granted).length).toBe(9)
-      await Promise.all(Array.from({ length: 40 }, () => backEnd.storage.create(pet)))
-      expect(await backEnd.storage.list({ limit: 99 })).toHaveLength(40)
-      await strict.end()
-    },
-  )
+  test.each(['repeatable read', 'serializable'])('counts exactly under isolation level %s', async (isolation) => {
+    const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
+    const strict = openPool(server.url, { max: 8, options })
+    const backEnd = postgres(strict)
+    await Promise.all([backEnd.migrate(), backEnd.migrate(), backEnd.migrate()])
+    const counts = await Promise.all(
+      Array.from({ length: 40 }, () => backEnd.quota.spend({ ...request, limits: { perMinute: 9, perDay: 9 } })),
+    )
+    expect(counts.filter(({ granted }) => granted).length).toBe(9)
+    await Promise.all(Array.from({ length: 40 }, () => backEnd.storage.create(pet)))
+    expect(await backEnd.storage.list({ limit: 99 })).toHaveLength(40)
+    await strict.end()
+  })
 
-  test('counts that have ended go, those that have not stay', async () => {
+  test('removes ended counts and keeps current counts', async () => {
     const clock = manualClock()
     const { migrate, quota } = postgres(pool, { clock })
     await migrate()
@@ -153,7 +150,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await subjects()).toEqual([{ subject: 'key:0' }, { subject: 'key:1' }, { subject: 'key:2' }])
   })
 
-  test('the time is that of the engine', async () => {
+  test('uses the clock of PostgreSQL', async () => {
     const { migrate, quota, keyStore } = postgres(pool)
     await migrate()
     const time = async () =>
@@ -165,7 +162,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect([now >= before, createdAt >= now, createdAt <= after]).toEqual([true, true, true])
   })
 
-  test('tokens are nowhere in the database', async () => {
+  test('stores no token in the database', async () => {
     const { migrate, keyStore } = postgres(pool)
     await migrate()
     const { token } = await keyStore.issue({ plan: 'pro', label: 'a label' })
@@ -175,7 +172,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(JSON.stringify(rows)).not.toContain(token.slice(4, 20))
   })
 
-  test('statements are never named, so that a pooler may stand between', async () => {
+  test('sends no named statement, so that a pooler can be used', async () => {
     const sent: unknown[][] = []
     const spy: PostgresClient = {
       query: (...args) => {

@@ -12,19 +12,19 @@ import { missing } from '../../support/skips.ts'
 const root = join(import.meta.dirname, '../../..')
 const example = (name: string) => join(root, 'examples', name)
 
-/** Every example of a server prints a curl command that works. */
+/** Reads the curl command that each example of a server prints. */
 function readCommand(line: string): { token: string; url: string } | undefined {
   const [, token, url] = /^curl -H 'Authorization: Bearer (.*)' (.*)$/.exec(line) ?? []
   return token && url ? { token, url } : undefined
 }
 
 async function start(...command: readonly string[]): Promise<{ token: string; url: string }> {
-  const { told, stop } = await startProgram(command, readCommand, { env: { PORT: '0' } })
+  const { value, stop } = await startProgram(command, readCommand, { env: { PORT: '0' } })
   onTestFinished(stop)
-  return told
+  return value
 }
 
-/** Adds an animal, and finds it in the list. */
+/** Checks that an animal can be created and listed. */
 async function expectPetStore({ url, token }: { url: string; token: string }): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const added = await fetch(url, { method: 'POST', headers, body: '{"name":"Rex","categoryId":9007199254740993}' })
@@ -40,13 +40,13 @@ const ownPages = ['express.mjs', 'fastify.mjs', 'h3.mjs', 'hono.mjs', 'koa.mjs']
 
 for (const name of ['node-http.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
   test(name, async () => {
-    const told = await start(process.execPath, example(name))
-    await expectPetStore(told)
-    if (ownPages.includes(name)) assert.equal(await (await fetch(new URL('/', told.url))).text(), 'The shop itself')
+    const started = await start(process.execPath, example(name))
+    await expectPetStore(started)
+    if (ownPages.includes(name)) assert.equal(await (await fetch(new URL('/', started.url))).text(), 'The shop itself')
   })
 }
 
-test('shop-with-own-auth.mjs: colleagues share one allowance, and the shop has its own routes', async () => {
+test('shop-with-own-auth.mjs: colleagues share one limit', async () => {
   const { url, token } = await start(process.execPath, example('shop-with-own-auth.mjs'))
   const ask = (path: string, who: string) => fetch(new URL(path, url), { headers: { authorization: `Bearer ${who}` } })
   assert.deepEqual(await (await ask('/me', token)).json(), { name: 'Ada', company: 'acme' })
@@ -75,7 +75,7 @@ test.skipIf(missing('workerd', workerd !== undefined))('worker.mjs', async () =>
   const folder = await bundleWorker(example('worker.mjs'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const command = [workerd ?? '', ...workerdArgs, join(folder, 'worker.capnp')]
-  const { told: port, stop } = await startProgram(command, portOf)
+  const { value: port, stop } = await startProgram(command, portOf)
   onTestFinished(stop)
   await expectPetStore({ url: `http://127.0.0.1:${port}/v1/pets`, token: 'demo-key' })
 })

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../../..')
 const env = { NEXT_TELEMETRY_DISABLED: '1', PETSTORE_KEY: 'a-key-of-the-shop' }
 const folder = await onDemand('next@16.4.6', 'react@19.3.1', 'react-dom@19.3.1')
 
-/** A Next project beside the installed Next, with the example's route and the package as it is built. */
+/** Creates a Next project beside the installed Next, with the example's route and the built package. */
 async function makeProject(beside: string): Promise<string> {
   const project = await mkdtemp(join(beside, 'project-'))
   onTestFinished(() => rm(project, { recursive: true }))
@@ -24,29 +24,33 @@ async function makeProject(beside: string): Promise<string> {
   return project
 }
 
-test.skipIf(missing('Next', folder !== undefined))('next', { timeout: 90_000 }, async () => {
-  const cwd = await makeProject(folder ?? '')
-  const next = join(folder ?? '', 'node_modules/next/dist/bin/next')
-  await promisify(execFile)(process.execPath, [next, 'build'], { cwd, env: { ...process.env, ...env } })
-  const command = [process.execPath, next, 'start', '--port', '0', '--hostname', '127.0.0.1']
-  const { told, stop } = await startProgram(command, (line) => /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0], {
-    cwd,
-    env,
-  })
-  onTestFinished(stop)
-  const ask = (path: string, init: RequestInit = {}) =>
-    fetch(told + path, {
-      ...init,
-      headers: { authorization: `Bearer ${env.PETSTORE_KEY}`, 'content-type': 'application/json' },
+test.skipIf(missing('Next', folder !== undefined))(
+  'next: the example route serves the pet store',
+  { timeout: 90_000 },
+  async () => {
+    const cwd = await makeProject(folder ?? '')
+    const next = join(folder ?? '', 'node_modules/next/dist/bin/next')
+    await promisify(execFile)(process.execPath, [next, 'build'], { cwd, env: { ...process.env, ...env } })
+    const command = [process.execPath, next, 'start', '--port', '0', '--hostname', '127.0.0.1']
+    const { value: origin, stop } = await startProgram(command, (line) => /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0], {
+      cwd,
+      env,
     })
-  for (let i = 0; i < 2; i++) {
-    const added = await ask('/v1/pets', { method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' })
-    expect(added.status).toBe(201)
-  }
-  const page = await ask('/v1/pets?limit=1')
-  assert.match(await page.text(), /^\[{"id":1,"name":"Rex","categoryId":9007199254740993,/)
-  assert.match(page.headers.get('link') ?? '', /^<\/v1\/pets\?limit=1&cursor=/)
-  expect((await ask('/v1/dogs')).status).toBe(404)
-  expect((await ask('/v1/pets', { method: 'DELETE' })).status).toBe(405)
-  expect((await fetch(`${told}/v1/pets`)).status).toBe(401)
-})
+    onTestFinished(stop)
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(origin + path, {
+        ...init,
+        headers: { authorization: `Bearer ${env.PETSTORE_KEY}`, 'content-type': 'application/json' },
+      })
+    for (let i = 0; i < 2; i++) {
+      const added = await ask('/v1/pets', { method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' })
+      expect(added.status).toBe(201)
+    }
+    const page = await ask('/v1/pets?limit=1')
+    assert.match(await page.text(), /^\[{"id":1,"name":"Rex","categoryId":9007199254740993,/)
+    assert.match(page.headers.get('link') ?? '', /^<\/v1\/pets\?limit=1&cursor=/)
+    expect((await ask('/v1/dogs')).status).toBe(404)
+    expect((await ask('/v1/pets', { method: 'DELETE' })).status).toBe(405)
+    expect((await fetch(`${origin}/v1/pets`)).status).toBe(401)
+  },
+)

@@ -8,7 +8,7 @@ import { type PostgresServer, postgresPrograms, startPostgres } from '../../supp
 import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
-/** A disk of a few megabytes, in memory: only root may make one. */
+/** Mounts a disk of 64 MB in memory, which only root may do. */
 function makeDisk(folder: string): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', folder])
 }
@@ -27,11 +27,11 @@ function canMakeDisks(): boolean {
 
 const noServer = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 
-/** It takes a right, not a package: a machine that installs whatever is missing may still not have it. */
+/** A small disk needs a permission, which CI may lack although it installs every package. */
 const noDisk = missing('the right to mount a small disk', canMakeDisks(), { optional: true })
 
 describe.skipIf(noServer || noDisk)('a full disk', () => {
-  test('refuses with 503 while it is full, loses nothing, and goes on when there is room', async () => {
+  test('responds with 503 while the disk is full, and recovers without loss', async () => {
     let disk = ''
     const prepare = async (data: string) => {
       makeDisk(data)
@@ -57,7 +57,7 @@ async function fillAndFree({ url }: PostgresServer, disk: string): Promise<void>
   const plans = { free: { perMinute: 100_000, perDay: 100_000 } }
   const petStore = createPetStore({ ...backEnd, plans, maxNameLength: 100_000, onError: (error) => errors.push(error) })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  // Random, so that the engine cannot make it small.
+  // Random text, which PostgreSQL cannot compress.
   const name = () => randomBytes(40_000).toString('base64')
   const add = () => {
     const init = { method: 'POST', headers, body: JSON.stringify({ name: name(), categoryId: 1 }) }

@@ -9,7 +9,7 @@ import { buildWorker, startWorker, type WorkerProcess } from '../../support/work
 
 const PROCESSES = 4
 const REPETITIONS = Number(process.env.REPETITIONS ?? 2)
-/** A machine that is busy otherwise takes its time over five processes, in milliseconds. */
+/** Five processes are slow on a busy machine. In milliseconds. */
 const PATIENCE = 300_000
 const KILLS = Number(process.env.KILLS ?? 4)
 
@@ -31,7 +31,7 @@ describe.skipIf(noPostgres)('many processes', () => {
     await Promise.all([server.remove(), worker.remove()])
   })
 
-  /** By the day: its end is far enough off to stay out of the count. */
+  /** The limit is per day, because a minute could end during the test. */
   const limits = { perMinute: 1_000_000, perDay: 1_000 }
 
   async function countServed(redisUrl?: string): Promise<void> {
@@ -56,11 +56,11 @@ describe.skipIf(noPostgres)('many processes', () => {
     return counts
   }
 
-  test('of 10,000 requests at once, at a limit of 1,000, exactly 1,000 are served', () => countServed(), PATIENCE)
+  test('serve exactly 1,000 of 10,000 requests, counted by PostgreSQL', () => countServed(), PATIENCE)
 
   for (const program of REDIS_PROGRAMS) {
     test.skipIf(missingRedis(program))(
-      `as many where ${program} counts`,
+      `serve exactly 1,000 of 10,000 requests, counted by ${program}`,
       async () => {
         const redis: RedisServer = await startRedis({ program })
         await countServed(redis.url).finally(() => redis.remove())
@@ -70,9 +70,9 @@ describe.skipIf(noPostgres)('many processes', () => {
   }
 
   test(
-    'no animal is lost that a client was told of, however often the process is killed',
+    'lose no acknowledged animal when a process is killed',
     async () => {
-      const told = new Map<bigint, string>()
+      const acknowledged = new Map<bigint, string>()
       let latest = 0n
       await backEnd.migrate()
       const options = { postgresUrl: server.url, limits: { perMinute: 1_000_000, perDay: 1_000_000 } }
@@ -80,27 +80,27 @@ describe.skipIf(noPostgres)('many processes', () => {
       for (let kill = 0; kill < KILLS; kill++) {
         const process = await startWorker(worker.program, options)
         const created = await createUntilKilled(process, token, `round ${kill}`)
-        expect(created.every(({ id }) => id > latest && !told.has(id))).toBe(true)
-        for (const { id, name } of created) told.set(id, name)
+        expect(created.every(({ id }) => id > latest && !acknowledged.has(id))).toBe(true)
+        for (const { id, name } of created) acknowledged.set(id, name)
         for (const { id } of created) if (id > latest) latest = id
       }
       const { rows } = await pool.query<{ id: string; name: string }>('SELECT id::text, name FROM petstore.pets')
       const kept = new Map(rows.map(({ id, name }) => [BigInt(id), name]))
       expect(kept.size).toBe(rows.length)
-      for (const [id, name] of told) expect(kept.get(id)).toBe(name)
+      for (const [id, name] of acknowledged) expect(kept.get(id)).toBe(name)
     },
     PATIENCE,
   )
 })
 
-interface Told {
+interface CreatedPet {
   readonly id: bigint
   readonly name: string
 }
 
-/** Several clients add animals one after another; when enough have been told of theirs, the process is killed in mid-load. */
-async function createUntilKilled(worker: WorkerProcess, token: string, label: string): Promise<Told[]> {
-  const told: Told[] = []
+/** Lets 8 clients create animals, and kills the process under load after 60 responses. Returns the created animals. */
+async function createUntilKilled(worker: WorkerProcess, token: string, label: string): Promise<CreatedPet[]> {
+  const created: CreatedPet[] = []
   let killed: Promise<void> | undefined
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const client = async (number: number) => {
@@ -111,12 +111,12 @@ async function createUntilKilled(worker: WorkerProcess, token: string, label: st
         .then((response) => (response.status === 201 ? response.text() : undefined))
         .catch(() => undefined)
       if (text === undefined) return
-      told.push({ id: BigInt((JSON.parse(text) as { id: number }).id), name })
-      if (told.length >= 60) killed ??= worker.kill()
+      created.push({ id: BigInt((JSON.parse(text) as { id: number }).id), name })
+      if (created.length >= 60) killed ??= worker.kill()
     }
   }
   await Promise.all(Array.from({ length: 8 }, (_, number) => client(number)))
-  if (killed === undefined) throw new Error('the process refused an animal')
+  if (killed === undefined) throw new Error('the process rejected an animal')
   await killed
-  return told
+  return created
 }

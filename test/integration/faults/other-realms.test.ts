@@ -4,7 +4,7 @@ import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../../adapters/back-ends/redis/index.ts'
 import { guarded } from '../../../adapters/back-ends/sqlite/errors.ts'
 
-/** An error as Node's own modules throw it at what Jest runs: no instance of the Error that the code there knows. */
+/** Throws an error of another realm, like the errors of Node modules under Jest. It is no instance of this realm's `Error`. */
 function foreign(members: object): never {
   throw Object.assign(runInNewContext('new Error("connect")') as Error, members)
 }
@@ -12,7 +12,7 @@ function foreign(members: object): never {
 const unavailable = expect.objectContaining({ code: 'service_unavailable' })
 const noSocket = () => foreign({ syscall: 'connect', code: 'ENOENT' })
 
-test('a failure of another realm counts as one of our own', async () => {
+test('recognizes an error of another realm as service_unavailable', async () => {
   expect(() => guarded(() => foreign({ code: 'ERR_SQLITE_ERROR', errcode: 5 }))).toThrow(unavailable)
   const { storage } = postgres({ query: async () => noSocket() })
   await expect(storage.list({ limit: 1 })).rejects.toThrow(unavailable)

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresBackEnd, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { createPetStore, type PetStoreOptions } from '../../../src/index.ts'
-import { addAnimal, startLoad, toldIds } from '../../support/load.ts'
+import { addAnimal, createdIds, startLoad } from '../../support/load.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missing } from '../../support/skips.ts'
@@ -38,7 +38,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(ids.filter((id) => !kept.has(id))).toEqual([])
   }
 
-  test.each(['clean', 'crash'] as const)('it stops (%s) in mid-load, and comes back', async (how) => {
+  test.each(['clean', 'crash'] as const)('survive a %s stop and restart under load', async (how) => {
     const { petStore, errors } = open()
     const load = startLoad(petStore, token)
     await load.reach(201, 100)
@@ -47,16 +47,16 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.start()
     await load.reach(201, 100)
     await load.stop()
-    expect(new Set(load.answers.map(({ status }) => status))).toEqual(new Set([201, 503]))
-    const refused = load.answers.filter(({ status }) => status === 503)
+    expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([201, 503]))
+    const refused = load.results.filter(({ status }) => status === 503)
     expect(refused.every(({ retryAfter }) => Number(retryAfter) >= 1)).toBe(true)
     expect(new Set(refused.map(({ body }) => body)).size).toBe(1)
     expect(errors.length).toBe(refused.length)
     expect(errors.every((error) => (error as { cause?: unknown }).cause instanceof Error)).toBe(true)
-    await expectKept(toldIds(load.answers))
+    await expectKept(createdIds(load.results))
   })
 
-  test('all connections are cut in mid-load, over and over', async () => {
+  test('survive cut connections under load', async () => {
     const { petStore } = open()
     const admin = openPool(server.url, { max: 1 })
     const load = startLoad(petStore, token)
@@ -69,12 +69,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await load.reach(201, 50)
     await load.stop()
     await admin.end()
-    expect(load.answers.map(({ status }) => status)).toContain(503)
-    expect(load.answers.filter(({ status }) => status !== 201 && status !== 503)).toEqual([])
-    await expectKept(toldIds(load.answers))
+    expect(load.results.map(({ status }) => status)).toContain(503)
+    expect(load.results.filter(({ status }) => status !== 201 && status !== 503)).toEqual([])
+    await expectKept(createdIds(load.results))
   })
 
-  test('it is too slow: 503 after the timeout, and service again when it has caught up', async () => {
+  test('a slow server gets 503 after the timeout, then recovers', async () => {
     const { petStore, errors } = open({ timeout: 200 })
     const blocker = await pool.connect()
     await blocker.query('BEGIN; LOCK TABLE petstore.pets IN ACCESS EXCLUSIVE MODE')
@@ -86,18 +86,21 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await addAnimal(petStore, token)).status).toBe(201)
   })
 
-  test.each(['refuse', 'allow'] as const)('the counts alone are out of order: %s', async (onQuotaFailure) => {
-    const { petStore, errors } = open({ onQuotaFailure, timeout: 200 })
-    const blocker = await pool.connect()
-    await blocker.query('BEGIN; LOCK TABLE petstore.quota IN ACCESS EXCLUSIVE MODE')
-    const { status } = await addAnimal(petStore, token)
-    await blocker.query('COMMIT')
-    blocker.release()
-    expect(status).toBe(onQuotaFailure === 'allow' ? 201 : 503)
-    expect(errors.length).toBe(1)
-  })
+  test.each(['refuse', 'allow'] as const)(
+    'a failing quota table follows onQuotaFailure: %s',
+    async (onQuotaFailure) => {
+      const { petStore, errors } = open({ onQuotaFailure, timeout: 200 })
+      const blocker = await pool.connect()
+      await blocker.query('BEGIN; LOCK TABLE petstore.quota IN ACCESS EXCLUSIVE MODE')
+      const { status } = await addAnimal(petStore, token)
+      await blocker.query('COMMIT')
+      blocker.release()
+      expect(status).toBe(onQuotaFailure === 'allow' ? 201 : 503)
+      expect(errors.length).toBe(1)
+    },
+  )
 
-  test('all its connections are taken', async () => {
+  test('no free connection is service_unavailable', async () => {
     const others = openPool(server.url, { max: 200 })
     const clients: { release(): void }[] = []
     await pool.query('SELECT 1')
@@ -114,7 +117,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await fresh.end()
   })
 
-  test('a fault that is not one of reach is told apart', async () => {
+  test('a missing table is 500 and reveals no token', async () => {
     const elsewhere = postgres(pool, { schema: 'never migrated', keyCache: false })
     const error = await elsewhere.keyStore.issue({ plan: 'free' }).catch((error: unknown) => error)
     expect(error).toMatchObject({ code: '42P01' })

@@ -12,7 +12,7 @@ for (const program of REDIS_PROGRAMS) {
   describe.skipIf(missingRedis(program))(`faults of ${program}`, () => {
     let server: RedisServer
     let io: Redis
-    /** Beside the load: a client that waits for an answer can say nothing. */
+    /** A second client, because a client that waits for a reply can send nothing. */
     let admin: Redis
     let node: ReturnType<typeof createClient>
     const clients: Record<string, () => RedisClient> = { ioredis: () => io, 'node-redis': () => node }
@@ -47,7 +47,7 @@ for (const program of REDIS_PROGRAMS) {
     describe.each(Object.keys(clients))('%s', (name) => {
       const client = () => clients[name]?.() as RedisClient
 
-      test('it stops in mid-load, and comes back', async () => {
+      test('survives a stop and restart under load', async () => {
         const { petStore, errors } = open(client())
         const load = startLoad(petStore, token)
         await load.reach(201, 100)
@@ -56,12 +56,12 @@ for (const program of REDIS_PROGRAMS) {
         await server.start()
         await load.reach(201, 100)
         await load.stop()
-        const refused = load.answers.filter(({ status }) => status !== 201)
+        const refused = load.results.filter(({ status }) => status !== 201)
         expect(refused.every(({ status, retryAfter }) => status === 503 && Number(retryAfter) >= 1)).toBe(true)
         expect(errors.length).toBe(refused.length)
       })
 
-      test('it is away, and the host would rather serve uncounted', async () => {
+      test("with onQuotaFailure 'allow', serves while Redis is down", async () => {
         const { petStore, errors } = open(client(), { onQuotaFailure: 'allow' })
         const load = startLoad(petStore, token)
         await load.reach(201, 50)
@@ -69,11 +69,11 @@ for (const program of REDIS_PROGRAMS) {
         await load.reach(201, 200)
         await server.start()
         await load.stop()
-        expect(new Set(load.answers.map(({ status }) => status))).toEqual(new Set([201]))
+        expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([201]))
         expect(errors.length).toBeGreaterThan(0)
       })
 
-      test('its scripts are flushed in mid-load: nobody notices', async () => {
+      test('survives a flush of scripts under load', async () => {
         await untilReady()
         const { petStore, errors } = open(client())
         const load = startLoad(petStore, token)
@@ -83,24 +83,24 @@ for (const program of REDIS_PROGRAMS) {
         }
         await load.reach(201, 50)
         await load.stop()
-        expect([new Set(load.answers.map(({ status }) => status)), errors]).toEqual([new Set([201]), []])
+        expect([new Set(load.results.map(({ status }) => status)), errors]).toEqual([new Set([201]), []])
       })
 
-      test('everything is flushed: the counts begin anew', async () => {
+      test('starts counting again after a flush of all data', async () => {
         await untilReady()
         await admin.flushall()
         const statuses = async () => {
-          // A store of its own each time: a process remembers refusals until their window ends.
+          // A new store each time, because a store remembers refusals until their window ends.
           const { petStore } = open(client(), { plans: { free: { perMinute: 1_000_000, perDay: 3 } }, ban: false })
-          const answers = [addAnimal(petStore, token), addAnimal(petStore, token), addAnimal(petStore, token)]
-          return (await Promise.all([...answers, addAnimal(petStore, token)])).map(({ status }) => status).sort()
+          const first = [addAnimal(petStore, token), addAnimal(petStore, token), addAnimal(petStore, token)]
+          return (await Promise.all([...first, addAnimal(petStore, token)])).map(({ status }) => status).sort()
         }
         expect(await statuses()).toEqual([201, 201, 201, 429])
         await admin.multi().flushall().script('FLUSH').exec()
         expect(await statuses()).toEqual([201, 201, 201, 429])
       })
 
-      test('it is too slow: 503 after the timeout, and service again when it has caught up', async () => {
+      test('a slow server gets 503 after the timeout, then recovers', async () => {
         await untilReady()
         const { petStore, errors } = open(client(), { timeout: 100 })
         await admin.call('CLIENT', 'PAUSE', '60000', 'WRITE')
@@ -111,7 +111,7 @@ for (const program of REDIS_PROGRAMS) {
         expect((await addAnimal(open(client()).petStore, token)).status).toBe(201)
       })
 
-      test('it is out of memory, or cannot save', async () => {
+      test('a server without memory gets 503', async () => {
         await untilReady()
         const { petStore } = open(client())
         await admin.config('SET', 'maxmemory', '1')
@@ -120,7 +120,7 @@ for (const program of REDIS_PROGRAMS) {
         expect((await addAnimal(petStore, token)).status).toBe(201)
       })
 
-      test('a fault that is not one of reach is told apart', async () => {
+      test('a value of the wrong type is 500', async () => {
         await untilReady()
         await admin.flushall()
         const [{ id } = { id: '' }] = await backEnd.keyStore.list()
@@ -130,12 +130,12 @@ for (const program of REDIS_PROGRAMS) {
       })
     })
 
-    /** Both clients have found the server again. */
+    /** Waits until both clients have connected again. */
     async function untilReady(): Promise<void> {
       await until(async () => (await io.ping()) === (await node.ping()))
     }
 
-    test('a folder that is gone: it refuses to write what it cannot save', async () => {
+    test('a server that cannot save to its folder gets 503', async () => {
       const own = await startRedis({ program })
       const client = new Redis(own.url)
       await client.config('SET', 'save', '1 1')

@@ -21,7 +21,7 @@ const program = join(import.meta.dirname, 'programs/contract.ts')
 
 type Driver = new (path: string, options?: { timeout: number }) => Connection
 
-/** What is in the folder, if it was compiled: npm may have been told to run no scripts. */
+/** Returns the driver of a folder if it was compiled. npm may be configured to run no install scripts. */
 function compiledDriver(folder: string | undefined): Driver | undefined {
   if (folder === undefined) return undefined
   const Database: Driver = createRequire(join(folder, 'package.json'))('better-sqlite3')
@@ -33,8 +33,8 @@ function compiledDriver(folder: string | undefined): Driver | undefined {
   }
 }
 
-/** Runs the suites in another runtime. What they print is in the error where one fails. */
-async function inRuntime(binary: string | undefined, ...args: string[]): Promise<void> {
+/** Runs the suites in another runtime. If a test fails, the error contains the output. */
+async function runContracts(binary: string | undefined, ...args: string[]): Promise<void> {
   await promisify(execFile)(String(binary), args, { timeout: 110_000 })
 }
 
@@ -47,12 +47,12 @@ describe.skipIf(missing('better-sqlite3', BetterSqlite3 !== undefined))('better-
   sqliteFaults({ describe, test }, 'better-sqlite3', (path) => new Database(path, { timeout: 0 }))
 })
 
-test.skipIf(missing('Node 24', node !== undefined))('node:sqlite', () => inRuntime(node, program), 120_000)
+test.skipIf(missing('Node 24', node !== undefined))('node:sqlite', () => runContracts(node, program), 120_000)
 
 test.skipIf(missing('Bun', bun !== undefined))(
   'bun:sqlite',
   () => {
-    return inRuntime(bun, 'test', '--timeout', '60000', program)
+    return runContracts(bun, 'test', '--timeout', '60000', program)
   },
   120_000,
 )

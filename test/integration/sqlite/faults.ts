@@ -17,7 +17,7 @@ function pragma(database: Connection, name: string): string {
   return String(Object.values(query(database, `PRAGMA ${name}`)[0] ?? {})[0])
 }
 
-/** What SQLite and its drivers do when things go wrong, and what they must be told: the same on each driver. */
+/** Tests of failures, limits and settings that must be the same with each driver. */
 export function sqliteFaults({ describe, test }: TestRunner, name: string, openFile: OpenFile): void {
   const on = (title: string, body: (opened: ReturnType<typeof openBackEnd>) => Promise<void>) =>
     test(title, async () => {
@@ -30,21 +30,24 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
     })
 
   describe(`faults: ${name}`, () => {
-    on('a full disk is 503, and service goes on when there is room again', async ({ database, storage, keyStore }) => {
-      const told = [await storage.create(REX)]
-      database.exec(`PRAGMA max_page_count = ${Number(pragma(database, 'page_count')) + 2}`)
-      await assert.rejects(async () => {
-        for (;;) told.push(await storage.create({ ...REX, name: 'x'.repeat(500) }))
-      }, UNAVAILABLE)
-      await assert.rejects(async () => storage.create({ ...REX, name: 'x'.repeat(50_000) }), UNAVAILABLE)
-      await assert.rejects(keyStore.issue({ plan: 'free', label: 'x'.repeat(50_000) }), UNAVAILABLE)
-      assert.deepEqual(await storage.list({ limit: 1_000 }), told)
-      database.exec('PRAGMA max_page_count = 1000000')
-      told.push(await storage.create(REX))
-      assert.deepEqual(await storage.list({ limit: 1_000 }), told)
-    })
+    on(
+      'rejects with service_unavailable while the disk is full, and recovers',
+      async ({ database, storage, keyStore }) => {
+        const created = [await storage.create(REX)]
+        database.exec(`PRAGMA max_page_count = ${Number(pragma(database, 'page_count')) + 2}`)
+        await assert.rejects(async () => {
+          for (;;) created.push(await storage.create({ ...REX, name: 'x'.repeat(500) }))
+        }, UNAVAILABLE)
+        await assert.rejects(async () => storage.create({ ...REX, name: 'x'.repeat(50_000) }), UNAVAILABLE)
+        await assert.rejects(keyStore.issue({ plan: 'free', label: 'x'.repeat(50_000) }), UNAVAILABLE)
+        assert.deepEqual(await storage.list({ limit: 1_000 }), created)
+        database.exec('PRAGMA max_page_count = 1000000')
+        created.push(await storage.create(REX))
+        assert.deepEqual(await storage.list({ limit: 1_000 }), created)
+      },
+    )
 
-    on('a lock that another process holds is 503, and service goes on when it lets go', async ({ database, path }) => {
+    on('rejects with service_unavailable while another process holds a lock', async ({ database, path }) => {
       const { storage, quota } = sqlite(database, { busyTimeout: 20 })
       const other = openFile(path)
       try {
@@ -59,18 +62,21 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       }
     })
 
-    on('a file that may only be read is 503 for what writes', async ({ database, storage, keyStore, quota }) => {
-      const kept = await storage.create(REX)
-      database.exec('PRAGMA query_only = 1')
-      await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
-      await assert.rejects(keyStore.issue({ plan: 'free' }), UNAVAILABLE)
-      await assert.rejects(async () => quota.spend(spending('key:a', 0)), UNAVAILABLE)
-      assert.deepEqual(await storage.list({ limit: 9 }), [kept])
-      database.exec('PRAGMA query_only = 0')
-      assert.equal((await storage.create(REX)).id, kept.id + 1n)
-    })
+    on(
+      'rejects writes to a read-only file with service_unavailable',
+      async ({ database, storage, keyStore, quota }) => {
+        const kept = await storage.create(REX)
+        database.exec('PRAGMA query_only = 1')
+        await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
+        await assert.rejects(keyStore.issue({ plan: 'free' }), UNAVAILABLE)
+        await assert.rejects(async () => quota.spend(spending('key:a', 0)), UNAVAILABLE)
+        assert.deepEqual(await storage.list({ limit: 9 }), [kept])
+        database.exec('PRAGMA query_only = 0')
+        assert.equal((await storage.create(REX)).id, kept.id + 1n)
+      },
+    )
 
-    on('what is wrong with one animal fails no other that came with it', async ({ storage }) => {
+    on('a wrong animal fails no other animal of its batch', async ({ storage }) => {
       const wrong = { ...REX, name: null } as unknown as NewPet
       const results = await Promise.allSettled([REX, wrong, REX].map(async (pet) => storage.create(pet)))
       assert.deepEqual(
@@ -88,7 +94,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.equal((await storage.list({ limit: 9 })).length, 2)
     })
 
-    on('a count is exact, whatever shares its transaction or fails beside it', async ({ storage, quota }) => {
+    on('counts exactly beside a failure in the same transaction', async ({ storage, quota }) => {
       const wrong = { ...REX, name: null } as unknown as NewPet
       const spend = async (subject: string) => (await quota.spend(spending(subject, 0))).usedInMinute
       const turn = () =>
@@ -103,7 +109,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.deepEqual([await spend('key:a'), await spend('key:b')], [5, 3])
     })
 
-    on('a request that waited for its turn counts in the minute that began meanwhile', async ({ database }) => {
+    on('counts a delayed request in the minute that has begun meanwhile', async ({ database }) => {
       const clock = manualClock()
       const minute = Math.ceil(clock.now() / 60_000) * 60_000
       const { quota } = sqlite(database, { clock })
@@ -119,7 +125,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.deepEqual([setBack.now, setBack.minuteEndsAt], [minute - 500, minute + 59_500])
     })
 
-    on('subjects that SQLite would take for one another are kept apart', async ({ quota }) => {
+    on('distinguishes subjects that SQLite stores alike', async ({ quota }) => {
       const subjects = ['key:\ud800', 'key:\udfff', 'key:\ufffd', 'key:\ud800\u0000', 'key:']
       for (const used of [1, 2]) {
         const counts = await Promise.all(subjects.map(async (subject) => quota.spend(spending(subject, 0))))
@@ -130,7 +136,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       }
     })
 
-    on('a transaction that the host has left open is not ended by us', async ({ database, storage }) => {
+    on('does not end an open transaction of the host', async ({ database, storage }) => {
       database.exec('BEGIN; CREATE TABLE ours (x)')
       await assert.rejects(async () => storage.create(REX))
       database.exec('COMMIT')
@@ -138,7 +144,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.equal((await storage.create(REX)).id, 1n)
     })
 
-    on('ids are exact to the last', async ({ database, storage }) => {
+    on('keeps ids exact up to the largest int64', async ({ database, storage }) => {
       database.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('petstore_pets', 9007199254740992)")
       const odd = await storage.create(REX)
       assert.equal(odd.id, 2n ** 53n + 1n)
@@ -151,7 +157,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       await assert.rejects(async () => storage.create(REX), UNAVAILABLE)
     })
 
-    on('the connection is set up, but not against what the host has chosen', async ({ database, path }) => {
+    on('configures the connection, but keeps the settings of the host', async ({ database, path }) => {
       assert.equal(pragma(database, 'journal_mode'), 'wal')
       assert.equal(pragma(database, 'synchronous'), '2')
       assert.equal(pragma(database, 'busy_timeout'), '5000')
@@ -179,19 +185,16 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       memory.close()
     })
 
-    on(
-      'tables that are there are taken as they are, and those of a later release are refused',
-      async ({ database, storage, path }) => {
-        await storage.create(REX)
-        const other = openFile(path)
-        assert.equal((await sqlite(other).storage.list({ limit: 9 })).length, 1)
-        other.close()
-        database.exec('UPDATE petstore_schema SET version = 99')
-        assert.throws(() => sqlite(database), { code: 'invalid_option' })
-      },
-    )
+    on('uses existing tables, and rejects tables of a later release', async ({ database, storage, path }) => {
+      await storage.create(REX)
+      const other = openFile(path)
+      assert.equal((await sqlite(other).storage.list({ limit: 9 })).length, 1)
+      other.close()
+      database.exec('UPDATE petstore_schema SET version = 99')
+      assert.throws(() => sqlite(database), { code: 'invalid_option' })
+    })
 
-    on('a page needs an index and no sort, whatever the statistics say', async ({ database, storage }) => {
+    on('reads a page from an index without a sort', async ({ database, storage }) => {
       await storage.createMany(
         Array.from({ length: 2_000 }, (_, i) => ({ ...REX, status: i < 1_990 ? 'sold' : 'pending' })),
       )
@@ -212,7 +215,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       }
     })
 
-    on('ended counts are removed as requests go on', async ({ database, quota }) => {
+    on('removes ended counts during later requests', async ({ database, quota }) => {
       const clock = manualClock()
       const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
       const spend = (subject: string, anonymous: boolean) =>
@@ -228,7 +231,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.equal(count(), 1)
     })
 
-    on('anonymous clients have bounded room, and a refused one keeps its place', async ({ database, quota }) => {
+    on('stores a bounded number of anonymous clients, and keeps refused ones', async ({ database, quota }) => {
       const { now } = manualClock()
       const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
       const refused = { ...spending('address:refused', now()), limits: { perMinute: 2, perDay: 2 } }

@@ -3,11 +3,11 @@ import { sqliteContracts } from '../contracts.ts'
 import { sqliteFaults } from '../faults.ts'
 import type { Connection, OpenFile } from '../open.ts'
 
-/** Runs the suites in the runtime that runs this file, by its own driver and its own test runner. */
+/** Runs the suites with the driver and the test runner of the runtime that runs this file. */
 
 const isBun = process.versions.bun !== undefined
 
-/** The names are out of the type checker's sight: the types of Node 20 know neither. */
+/** Imports a module whose name the type checker cannot see, because the types of Node 20 lack these modules. */
 const load = (name: string): Promise<unknown> => import(name)
 
 async function runtime(): Promise<{ runner: TestRunner; name: string; openFile: OpenFile }> {

@@ -6,12 +6,12 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory } from '../../../../src/index.ts'
 import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
-import { type RawAnswer, type RawConnection, rawConnection, rawRequest } from '../../../support/raw-http.ts'
+import { type RawConnection, type RawResponse, rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-async function answers(connection: RawConnection, count: number): Promise<RawAnswer[]> {
-  const all: RawAnswer[] = []
+async function answers(connection: RawConnection, count: number): Promise<RawResponse[]> {
+  const all: RawResponse[] = []
   while (all.length < count) all.push(await connection.answer())
   return all
 }
