@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Every source file of a folder, with the files and packages that it imports. */
+/** Returns every source file of a folder with its imports. */
 function importsOf(folder: string): Map<string, string[]> {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((file) =>
     /(?<!\.d)\.ts$/.test(file),
@@ -107,7 +107,7 @@ describe('the folders', () => {
   test('only the default clock reads the time', () => {
     for (const file of [...src.keys(), ...adapters.keys()]) {
       const text = readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(?:\*|\/\/|\/\*).*$/gm, '')
-      // Batched writes measure how long a turn takes; tests pass a clock of their own.
+      // Batched writes measure the length of a turn. Their tests pass a clock.
       const exceptions = ['src/support/system-clock.ts', 'adapters/hosts/node/batched-writes.ts']
       if (!file.startsWith('adapters/cli') && !exceptions.includes(file))
         expect(text, file).not.toMatch(/Date\.now\(|performance\.now\(|new Date\(\)/)

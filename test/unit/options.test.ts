@@ -9,7 +9,7 @@ import {
   type PetStoreOptions,
 } from '../../src/index.ts'
 
-/** The place of what is wrong, and the option that it stands in. */
+/** Pairs of the path that the error names and a wrong value of the option. */
 const nonsense: [string, unknown][] = [
   ['storage', {}],
   ['storage', null],
@@ -85,7 +85,7 @@ const nonsense: [string, unknown][] = [
 const optionOf = (place: string) => place.replace(/\..*/, '')
 
 describe('a wrong option', () => {
-  test.each(nonsense)('%s: %j', (place, value) => {
+  test.each(nonsense)('is rejected by name: %s: %j', (place, value) => {
     const create = () => createPetStore({ [optionOf(place)]: value } as PetStoreOptions)
     expect(create).toThrow(PetStoreError)
     expect(create).toThrow(
@@ -96,7 +96,7 @@ describe('a wrong option', () => {
     )
   })
 
-  test.each(nonsense.slice(0, -2))('also where it is inherited or computed: %s: %j', (place, value) => {
+  test.each(nonsense.slice(0, -2))('is rejected if it is inherited or a getter: %s: %j', (place, value) => {
     const name = optionOf(place)
     const names = new RegExp(`^option ${place}: `)
     class Config {}

@@ -29,7 +29,7 @@ describe('routes', () => {
     'x/http://any.example/v1/pets',
     'http://any.example#/v1/pets',
     'http://any.example?/v1/pets',
-  ])('%s: 404 route_not_found', async (target) => {
+  ])('%s gets 404 route_not_found', async (target) => {
     const { send } = await startApi()
     expect(await send(target)).toMatchObject({ status: 404, code: 'route_not_found' })
   })
@@ -53,7 +53,7 @@ describe('routes', () => {
     ['get', '/v1/pets', 'GET, HEAD, POST, OPTIONS'],
     ['POST', '/v1/pets/1', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/v1/pets/', 'GET, HEAD, POST, OPTIONS'],
-  ])('%s %s: 405 with Allow', async (method, target, allow) => {
+  ])('%s %s gets 405 with Allow', async (method, target, allow) => {
     const { send } = await startApi()
     const got = await send(target, { method })
     expect(got).toMatchObject({ status: 405, code: 'method_not_allowed' })
@@ -114,7 +114,7 @@ describe('getPet', () => {
     '9'.repeat(400),
     ' 1',
     '1 ',
-  ])('petId %s: 404 pet_not_found', async (petId) => {
+  ])('petId %s gets 404 pet_not_found', async (petId) => {
     const { send, add } = await startApi()
     await add('{"name":"Rex","categoryId":1}')
     expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
@@ -140,7 +140,7 @@ describe('getPet', () => {
     expect(petStore.basePath).toBe('/v1')
   })
 
-  test("responds 410 from 5 December 2030 by the store's clock", async () => {
+  test("responds with 410 from 5 December 2030 by the store's clock", async () => {
     const { send, add, clock } = await startApi({ clock: manualClock(SUNSET - 1) })
     await add('{"name":"Rex","categoryId":1}')
     expect((await send('/v1/pets/1')).status).toBe(200)
@@ -337,6 +337,6 @@ test('the default clock follows fake timers', async () => {
     vi.useRealTimers()
   }
   const reset = Number((await ask()).headers.get('x-ratelimit-reset'))
-  // A clock that steps back by years keeps the length of a window, and no more.
+  // After the clock steps back by years, no window lasts longer than its usual length.
   expect(Math.abs(reset - Date.now() / 1000)).toBeLessThan(2 * 86_400)
 })

@@ -59,7 +59,7 @@ describe('headers of a response', () => {
 test.each([
   [1_000, 201],
   [1_001, 400],
-])('a name of %i characters is %i', async (length, status) => {
+])('a name of %i characters gets %i', async (length, status) => {
   const { add } = await startApi()
   const response = await add(JSON.stringify({ name: 'x'.repeat(length), categoryId: 1 }))
   expect(response.status).toBe(status)
@@ -94,7 +94,7 @@ describe('a back end that cannot be reached', () => {
     new Error('query failed', { cause: new DOMException('x', 'TimeoutError') }),
     new AggregateError([Object.assign(new Error('x'), { code: 'EHOSTUNREACH' })]),
   ]
-  test.each(wrapped.map((error) => [String(error), error] as const))('is 503: %s', async (_, error) => {
+  test.each(wrapped.map((error) => [String(error), error] as const))('gets 503: %s', async (_, error) => {
     const down = () => {
       throw error
     }
@@ -112,7 +112,7 @@ describe('a back end that cannot be reached', () => {
   })
 })
 
-test('reports a disconnected client as 499, and no fault', async () => {
+test('reports a disconnected client as 499, without a fault', async () => {
   const reports: ResponseReport[] = []
   const errors: unknown[] = []
   const client = new AbortController()
@@ -148,7 +148,7 @@ test('logs a fault without onError, and no token', async () => {
   expect(log.mock.calls).toEqual([['petstore-kit: GET /v1/pets?limit=1 failed:', fault]])
 })
 
-test.each([true, 'Ada'])('a key store that returns %j is named in the fault', async (found) => {
+test.each([true, 'Ada'])('the fault names a key store that returns %j', async (found) => {
   const errors: unknown[] = []
   const keyStore = { find: () => found as never }
   const petStore = createPetStore({ keyStore, onError: (error) => void errors.push(error) })
@@ -158,13 +158,13 @@ test.each([true, 'Ada'])('a key store that returns %j is named in the fault', as
 })
 
 describe('issuing a key', () => {
-  test('refuses an expiresAt in seconds', async () => {
+  test('rejects an expiresAt in seconds', async () => {
     const { keyStore } = memory()
     const expiresAt = Math.floor(Date.UTC(2031, 0, 1) / 1000)
     await expect(keyStore.issue({ plan: 'free', expiresAt })).rejects.toThrow('milliseconds since the Unix epoch')
   })
 
-  test('refuses an unknown plan if the plans are known', async () => {
+  test('rejects an unknown plan if the plans are known', async () => {
     const { keyStore } = memory({ plans: ['free', 'gold'] })
     await expect(keyStore.issue({ plan: 'glod' })).rejects.toThrow('option plan: expected one of the plans free, gold')
     expect((await keyStore.issue({ plan: 'gold' })).key.plan).toBe('gold')
@@ -174,6 +174,6 @@ describe('issuing a key', () => {
 test.each([
   [{ ipv6Prefix: 31 }, 'ipv6Prefix'],
   [{ cors: { origins: ['https://a.example/'] } }, 'without a trailing slash'],
-])('refuses the option %j', (options, part) => {
+])('rejects the option %j', (options, part) => {
   expect(() => createPetStore(options)).toThrow(part)
 })

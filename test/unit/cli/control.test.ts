@@ -113,7 +113,7 @@ describe('faults', () => {
     [{ part: 'storage', action: 'fail', calls: 1 }, [503, 200]],
     [{ part: 'keys', action: 'fail', calls: 1, status: 500 }, [500, 200]],
     [{ part: 'quota', action: 'fail' }, [503, 503]],
-  ])('%j', async (fault, expected) => {
+  ])('apply until they are deleted: %j', async (fault, expected) => {
     const { control, send } = await open()
     expect((await control('POST', '/faults', fault)).status).toBe(204)
     expect([(await send('/pets')).status, (await send('/pets')).status]).toEqual(expected)
@@ -122,7 +122,7 @@ describe('faults', () => {
   })
 })
 
-test('a delay applies to as many calls as it says', async () => {
+test('a delay applies to the given number of calls', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const { control, send } = await open()
@@ -221,7 +221,7 @@ describe('errors', () => {
     ['GET', '/requests?limit=0', undefined, 400, /^limit: expected a whole number from 1 to 1000, received "0"/],
     ['GET', '/nothing', undefined, 404, /^There is nothing at \/nothing\. GET \/openapi\.json lists/],
     ['PUT', '/keys', {}, 405, /^The path \/keys supports only POST, GET\.$/],
-  ])('%s %s %j is %i', async (method, path, body, status, message) => {
+  ])('responds to %s %s %j with %i', async (method, path, body, status, message) => {
     const { control } = await open()
     expect(await control(method, path, body)).toEqual({
       status,

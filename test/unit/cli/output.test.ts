@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { progressBar } from '../../../adapters/cli/output.ts'
 import { closingMessage } from '../../../adapters/cli/serve.ts'
 
-/** Returns a spy on standard error, which stands for a terminal. */
+/** Returns a spy on standard error, which acts as a terminal. */
 function terminal(columns: number, term = 'xterm') {
   const { stderr } = process
   const own = { isTTY: stderr.isTTY, columns: stderr.columns }
@@ -17,14 +17,14 @@ function terminal(columns: number, term = 'xterm') {
   return write
 }
 
-/** Returns what a progress bar writes to a terminal of so many columns. */
+/** Returns the text that a progress bar writes to a terminal with a number of columns. */
 function draw(columns: number, done: number, total: number): string {
   const write = terminal(columns)
   progressBar(total).show(done)
   return String(write.mock.lastCall?.[0])
 }
 
-// A terminal of an unknown width has 0 columns.
+// Node reports 0 columns if the width is unknown.
 test.each([80, 0])('draws the whole bar in %i columns', (columns) => {
   expect(draw(columns, 5, 10)).toBe('\r[###############...............]  50 %  5 of 10')
 })

@@ -21,7 +21,7 @@ test('names a folder in which this user may not write', async () => {
   deny()
   await expect(openSqliteFile(path)).rejects.toThrow(message)
 
-  // An existing log may be written.
+  // SQLite can write to a log file that exists.
   writeFileSync(`${path}-wal`, '')
   deny()
   await (await openSqliteFile(path)).close()

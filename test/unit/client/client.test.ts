@@ -6,7 +6,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 const API_KEY = 'pet_abc'
 const PET = '{"id":9007199254740993,"name":"Rex","categoryId":1,"status":"available"}'
 
-/** A request that the fetch of a test has got. */
+/** The arguments of a call of fetch. */
 interface SentRequest {
   readonly url: string
   readonly init: RequestInit
@@ -377,7 +377,7 @@ describe('options', () => {
     expect(create({ apiKey: 'pet_secret\n' })).toThrow(/^option apiKey: (?!.*secret)/)
   })
 
-  test('takes a URL object and calls the global fetch of the moment', async () => {
+  test('accepts a URL object, and calls the current global fetch', async () => {
     const client = createPetStoreClient({ baseUrl: new URL('https://api.example/v1/'), apiKey: API_KEY })
     const fetch = vi.fn(async () => json('[]'))
     vi.stubGlobal('fetch', fetch)

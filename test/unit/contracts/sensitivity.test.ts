@@ -15,12 +15,12 @@ import {
 } from '../../../src/index.ts'
 import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
 
-/** A suite that no broken port fails proves nothing: each of these ports has one fault, and its suite must find it. */
+/** Each port here has one fault, which its suite must find. A suite that accepts a broken port would prove nothing. */
 
 const close = async () => {}
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
-/** Runs a suite as a runner would, and keeps why tests failed. */
+/** Runs a suite as a test runner would, and returns the errors. */
 async function failures(suite: (runner: TestRunner) => void): Promise<unknown[]> {
   const bodies: (() => Promise<void>)[] = []
   suite({ describe: (_name, body) => body(), test: (_name, body) => bodies.push(body) })
@@ -32,46 +32,52 @@ async function failures(suite: (runner: TestRunner) => void): Promise<unknown[]>
 type Faults<Port> = Record<string, (sound: Port) => Partial<Port>>
 
 const storageFaults: Faults<PetStorage> = {
-  'pages in reverse': (sound) => ({ list: async (query) => [...(await sound.list(query))].reverse() }),
-  'one too few': (sound) => ({ list: (query) => sound.list({ ...query, limit: Math.max(1, query.limit - 1) }) }),
-  'one too many': (sound) => ({ list: (query) => sound.list({ ...query, limit: query.limit + 1 }) }),
-  'at most 100': (sound) => ({ list: (query) => sound.list({ ...query, limit: Math.min(100, query.limit) }) }),
-  '`after` takes part': (sound) => ({
+  'list returns pages in reverse': (sound) => ({ list: async (query) => [...(await sound.list(query))].reverse() }),
+  'list returns one animal too few': (sound) => ({
+    list: (query) => sound.list({ ...query, limit: Math.max(1, query.limit - 1) }),
+  }),
+  'list returns one animal too many': (sound) => ({
+    list: (query) => sound.list({ ...query, limit: query.limit + 1 }),
+  }),
+  'list returns at most 100 animals': (sound) => ({
+    list: (query) => sound.list({ ...query, limit: Math.min(100, query.limit) }),
+  }),
+  'list includes the animal of `after`': (sound) => ({
     list: (query) => sound.list({ ...query, after: query.after === undefined ? undefined : query.after - 1n }),
   }),
-  '`after` 0 taken for none given': (sound) => ({
+  'list returns nothing for a negative `after`': (sound) => ({
     list: (query) => (query.after !== undefined && query.after < 0n ? [] : sound.list(query)),
   }),
-  'status is ignored': (sound) => ({ list: (query) => sound.list({ ...query, status: undefined }) }),
-  'status is filtered after the limit': (sound) => ({
+  'list ignores status': (sound) => ({ list: (query) => sound.list({ ...query, status: undefined }) }),
+  'list filters by status after the limit': (sound) => ({
     list: async ({ status, ...query }) =>
       (await sound.list(query)).filter((pet) => status === undefined || pet.status === status),
   }),
-  'a default status': (sound) => ({ create: (pet) => sound.create({ status: 'available', ...pet }) }),
-  'categoryId through a double': (sound) => ({
+  'create adds a status': (sound) => ({ create: (pet) => sound.create({ status: 'available', ...pet }) }),
+  'create rounds categoryId to a double': (sound) => ({
     create: (pet) => sound.create({ ...pet, categoryId: BigInt.asIntN(64, BigInt(Number(pet.categoryId))) }),
   }),
-  'categoryId in 32 bits': (sound) => ({
+  'create keeps 32 bits of categoryId': (sound) => ({
     create: (pet) => sound.create({ ...pet, categoryId: BigInt.asIntN(32, pet.categoryId) }),
   }),
-  'names are normalised': (sound) => ({ create: (pet) => sound.create({ ...pet, name: pet.name.normalize() }) }),
-  'names are trimmed': (sound) => ({ create: (pet) => sound.create({ ...pet, name: pet.name.trim() }) }),
-  'names are cut short': (sound) => ({ create: (pet) => sound.create({ ...pet, name: pet.name.slice(0, 255) }) }),
-  'an id that is a number': (sound) => ({
+  'create normalizes names': (sound) => ({ create: (pet) => sound.create({ ...pet, name: pet.name.normalize() }) }),
+  'create trims names': (sound) => ({ create: (pet) => sound.create({ ...pet, name: pet.name.trim() }) }),
+  'create shortens names': (sound) => ({ create: (pet) => sound.create({ ...pet, name: pet.name.slice(0, 255) }) }),
+  'create returns an id that is a number': (sound) => ({
     create: async (pet) => ({ ...(await sound.create(pet)), id: 1 as unknown as bigint }),
   }),
-  'an animal is lost now and then': (sound) => {
+  'create loses every 20th animal': (sound) => {
     let count = 0
     return { create: (pet) => (++count % 20 === 0 ? { ...pet, id: BigInt(1e9 + count) } : sound.create(pet)) }
   },
-  'get reads its id in 32 bits': (sound) => ({ get: (id) => sound.get(BigInt.asIntN(32, id)) }),
+  'get keeps 32 bits of its id': (sound) => ({ get: (id) => sound.get(BigInt.asIntN(32, id)) }),
   'get ignores the sign': (sound) => ({ get: (id) => sound.get(id < 0n ? -id : id) }),
-  'two at once get one id': () => racing(async (pets) => (pets.at(-1)?.id ?? 0n) + 1n),
-  'ids are taken in another order than they are shown': () => {
+  'concurrent calls of create get the same id': () => racing(async (pets) => (pets.at(-1)?.id ?? 0n) + 1n),
+  'animals become visible in another order than their ids': () => {
     let last = 0n
     return racing(async () => ++last, 3)
   },
-  'what it has given back is what it keeps': () => {
+  'create and list return the stored objects': () => {
     const pets: Pet[] = []
     const create: PetStorage['create'] = (pet) => {
       const created = { ...pet, id: BigInt(pets.length + 1) }
@@ -86,7 +92,7 @@ const storageFaults: Faults<PetStorage> = {
   },
 }
 
-/** A storage that takes an id, waits, and only then shows the animal. */
+/** A storage that takes an id, waits, and only then lists the animal. */
 function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): PetStorage {
   const pets: Pet[] = []
   return {
@@ -107,15 +113,15 @@ function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): P
 
 const keyFaults: Faults<ManagedKeyStore> = {
   'revoke does nothing': () => ({ revoke: async () => true }),
-  'revoke is always content': (sound) => ({ revoke: async (id) => (await sound.revoke(id)) || true }),
-  'the newest first': (sound) => ({ list: async () => [...(await sound.list())].reverse() }),
-  'revoked keys are not listed': (sound) => ({
+  'revoke always returns true': (sound) => ({ revoke: async (id) => (await sound.revoke(id)) || true }),
+  'list returns the newest key first': (sound) => ({ list: async () => [...(await sound.list())].reverse() }),
+  'list omits revoked keys': (sound) => ({
     list: async () => (await sound.list()).filter(({ revokedAt }) => revokedAt === undefined),
   }),
-  'the time of the revocation is lost': (sound) => ({
+  'list omits revokedAt': (sound) => ({
     list: async () => (await sound.list()).map(({ revokedAt: _, ...key }) => key),
   }),
-  'a token is listed': (sound) => {
+  'list contains a token': (sound) => {
     let last = ''
     return {
       issue: async (options) => {
@@ -126,27 +132,27 @@ const keyFaults: Faults<ManagedKeyStore> = {
       list: async () => (await sound.list()).map((key) => ({ ...key, token: last })),
     }
   },
-  'tokens without regard to what follows them': (sound) => ({ find: (token) => sound.find(token.slice(0, 53)) }),
-  'expiry is lost': (sound) => ({
+  'find ignores characters after the token': (sound) => ({ find: (token) => sound.find(token.slice(0, 53)) }),
+  'find omits expiresAt': (sound) => ({
     find: async (token) => {
       const { expiresAt: _, ...key } = (await sound.find(token)) ?? ({} as ApiKey)
       return key.id === undefined ? undefined : key
     },
   }),
-  'an empty label is lost': (sound) => ({
+  'list omits an empty label': (sound) => ({
     list: async () => (await sound.list()).map(({ label, ...key }) => (label ? { ...key, label } : key)),
   }),
-  'limits through 32 bits': (sound) => ({
+  'find keeps 32 bits of a limit': (sound) => ({
     find: async (token) => {
       const key = await sound.find(token)
       return key?.limits && { ...key, limits: { ...key.limits, perDay: key.limits.perDay | 0 } }
     },
   }),
-  'anything is issued': (sound) => ({
+  'issue accepts wrong options': (sound) => ({
     issue: (options) =>
       sound.issue(Object.assign({ plan: 'free' }, options)).catch(() => sound.issue({ plan: 'free' })),
   }),
-  'two at once both revoke': (sound) => {
+  'two concurrent calls of revoke both return true': (sound) => {
     const revoked = new Set<string>()
     return {
       revoke: async (id) => {
@@ -160,15 +166,15 @@ const keyFaults: Faults<ManagedKeyStore> = {
   },
 }
 
-/** Quota stores that count each request by a law that is bent in one place. */
-function counting(bend: (request: QuotaRequest) => QuotaRequest): QuotaStore {
+/** A quota store that changes each request before it counts it. */
+function counting(change: (request: QuotaRequest) => QuotaRequest): QuotaStore {
   const states = new Map<string, ReturnType<typeof newQuotaState>>()
   return {
     spend(request) {
-      const bent = bend(request)
-      const state = states.get(bent.subject) ?? newQuotaState()
-      states.set(bent.subject, state)
-      return countRequest(state, bent)
+      const changed = change(request)
+      const state = states.get(changed.subject) ?? newQuotaState()
+      states.set(changed.subject, state)
+      return countRequest(state, changed)
     },
   }
 }
@@ -176,26 +182,25 @@ function counting(bend: (request: QuotaRequest) => QuotaRequest): QuotaStore {
 const more = (limit: number) => Math.min(limit + 1, Number.MAX_SAFE_INTEGER)
 
 const quotaFaults: Faults<QuotaStore> = {
-  'one too many in a minute': () =>
+  'one request too many per minute': () =>
     counting((request) => ({ ...request, limits: { ...request.limits, perMinute: more(request.limits.perMinute) } })),
-  'one too many on a day': () =>
+  'one request too many per day': () =>
     counting((request) => ({ ...request, limits: { ...request.limits, perDay: more(request.limits.perDay) } })),
-  'no bans': () => counting((request) => ({ ...request, ban: false })),
-  'bans a refusal too late': () =>
+  'no ban': () => counting((request) => ({ ...request, ban: false })),
+  'a ban one refusal too late': () =>
     counting(({ ban, ...request }) => ({ ...request, ban: ban && { ...ban, afterRefusals: ban.afterRefusals + 1 } })),
-  'subjects without regard to case': () =>
-    counting((request) => ({ ...request, subject: request.subject.toLowerCase() })),
-  'strangers share one count': () =>
-    counting((request) => (request.anonymous ? { ...request, subject: 'strangers' } : request)),
-  'a clock that only goes forward': () => {
+  'subjects that ignore case': () => counting((request) => ({ ...request, subject: request.subject.toLowerCase() })),
+  'one count for all anonymous clients': () =>
+    counting((request) => (request.anonymous ? { ...request, subject: 'anonymous' } : request)),
+  'a clock that never goes back': () => {
     let latest = 0
     return counting((request) => {
       latest = Math.max(latest, request.now)
       return { ...request, now: latest }
     })
   },
-  'whole seconds': () => counting((request) => ({ ...request, now: Math.floor(request.now / 1000) * 1000 })),
-  'a clock that steps back frees': () => {
+  'times rounded to seconds': () => counting((request) => ({ ...request, now: Math.floor(request.now / 1000) * 1000 })),
+  'counts that restart when the clock steps back': () => {
     let store = counting((request) => request)
     let latest = 0
     return {
@@ -206,7 +211,7 @@ const quotaFaults: Faults<QuotaStore> = {
       },
     }
   },
-  'refused requests are counted': () => {
+  'refused requests that are counted': () => {
     const states = new Map<string, ReturnType<typeof newQuotaState>>()
     return {
       spend(request) {
@@ -218,7 +223,7 @@ const quotaFaults: Faults<QuotaStore> = {
       },
     }
   },
-  'reads and writes apart': () => {
+  'a read and a write that are not atomic': () => {
     const states = new Map<string, ReturnType<typeof newQuotaState>>()
     return {
       async spend(request) {
@@ -236,7 +241,7 @@ function faulty<Port extends object>(sound: Port, fault: (sound: Port) => Partia
   return async () => ({ port: { ...sound, ...fault(sound) }, close })
 }
 
-describe('the suites find', () => {
+describe('the suites find a fault', () => {
   beforeAll(() => fc.configureGlobal({ endOnFailure: true }))
   afterAll(() => fc.resetConfigureGlobal())
 
@@ -245,20 +250,12 @@ describe('the suites find', () => {
     expect(await failures((runner) => storageContract(runner, { name, open }))).not.toEqual([])
   })
 
-  const noAnswers: [string, Partial<PetStorage>, string][] = [
-    [
-      'create that answers with nothing',
-      { create: async () => undefined as never },
-      'create: expected an animal, got nothing',
-    ],
-    ['list that answers with null', { list: async () => null as never }, ': expected an array, got null'],
-    [
-      'list that answers with what holds the rows',
-      { list: () => ({ rows: [] }) as never },
-      ': expected an array, got an object',
-    ],
+  const wrongResults: [string, Partial<PetStorage>, string][] = [
+    ['create returns nothing', { create: async () => undefined as never }, 'create: expected an animal, got nothing'],
+    ['list returns null', { list: async () => null as never }, ': expected an array, got null'],
+    ['list returns an object with rows', { list: () => ({ rows: [] }) as never }, ': expected an array, got an object'],
   ]
-  test.each(noAnswers)('in a storage, and every test says so: a %s', async (name, fault, message) => {
+  test.each(wrongResults)('in a storage, in every test: %s', async (name, fault, message) => {
     const open = faulty(memory().storage, () => fault)
     const failed = await failures((runner) => storageContract(runner, { name, open }))
     expect(failed).toHaveLength(5)

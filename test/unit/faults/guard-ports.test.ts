@@ -19,7 +19,7 @@ const reject = (error: unknown) => () => Promise.reject(error)
 const errno = (code: string) => Object.assign(new Error(SECRET), { code })
 const never = () => new Promise<never>(() => {})
 
-/** A store whose back end is memory, but for what the test breaks. */
+/** A store on the memory back end, with some functions replaced by the test. */
 function broken(parts: { list?: () => never; find?: () => never; spend?: () => never }, options: PetStoreOptions = {}) {
   const { storage, keyStore, quota } = memory()
   return startApi({
@@ -34,7 +34,7 @@ describe('a back end that fails', () => {
   const faults: [string, unknown, number][] = [
     ['an error', new Error(SECRET), 500],
     ['a TypeError', new TypeError(SECRET), 500],
-    ['a value that is no error', SECRET, 500],
+    ['a string', SECRET, 500],
     ['undefined', undefined, 500],
     ['null', null, 500],
     ['an option error', new PetStoreError('invalid_option', SECRET), 500],
@@ -61,16 +61,16 @@ describe('a back end that fails', () => {
       ['throws', fail],
       ['rejects', reject],
     ] as const) {
-      test.each(faults)(`${port} ${how} %s`, async (_, error, status) => {
-        const told: unknown[] = []
-        const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => told.push(error) })
+      test.each(faults)(`hides the fault and reports it: ${port} ${how} %s`, async (_, error, status) => {
+        const reported: unknown[] = []
+        const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => reported.push(error) })
         const got = await send('/v1/pets')
         expect(got.status).toBe(status)
         expect(got.code).toBe(status === 503 ? 'service_unavailable' : 'internal_error')
         expect(got.text).not.toContain('hunter2')
         expect(got.headers.get('retry-after')).toBe(status === 503 ? '5' : null)
         expect(rateLimit(got).limit).toBe(60)
-        expect(told).toEqual([error])
+        expect(reported).toEqual([error])
       })
     }
   }
@@ -92,10 +92,10 @@ describe('a back end that fails', () => {
     const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
     Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
     Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
-    const told: unknown[] = []
-    const { send } = await broken({ list: fail(one) }, { onError: (error) => told.push(error) })
+    const reported: unknown[] = []
+    const { send } = await broken({ list: fail(one) }, { onError: (error) => reported.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([one])
+    expect(reported).toEqual([one])
   })
 
   test('states the limit of the key while the quota store fails', async () => {
@@ -106,7 +106,7 @@ describe('a back end that fails', () => {
     expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 7, remaining: 7 })
   })
 
-  test("responds 500 if an adapter's request or the clock throws", async () => {
+  test("responds with 500 if an adapter's request or the clock throws", async () => {
     const { petStore } = await startApi({ cors: true })
     const request = { method: 'GET', target: '/v1/pets', header: fail(new Error(SECRET)), body: never }
     expect((await petStore.handle(request)).status).toBe(500)
@@ -125,24 +125,24 @@ describe('a back end that fails', () => {
     ['all', revoked.proxy],
   ]
   describe.each(['list', 'find', 'spend'] as const)('%s', (port) => {
-    test.each(traps)('responds 500 to an error whose %s throws when it is read', async (_, trap) => {
+    test.each(traps)('responds with 500 to an error whose %s throws', async (_, trap) => {
       for (const breaking of [fail, reject]) {
-        const told: unknown[] = []
-        const options = { onError: (error: unknown) => void told.push(error), timeout: 1_000 }
+        const reported: unknown[] = []
+        const options = { onError: (error: unknown) => void reported.push(error), timeout: 1_000 }
         const { send } = await broken({ [port]: breaking(trap) }, options)
-        const answer = await send('/v1/pets')
-        expect(answer).toMatchObject({ status: 500, code: 'internal_error' })
-        expect(rateLimit(answer).limit).toBe(60)
-        expect(told.map((error) => error === trap)).toEqual([true])
+        const response = await send('/v1/pets')
+        expect(response).toMatchObject({ status: 500, code: 'internal_error' })
+        expect(rateLimit(response).limit).toBe(60)
+        expect(reported.map((error) => error === trap)).toEqual([true])
       }
     })
   })
 
   test('reports a key with an unknown plan as a fault', async () => {
-    const told: unknown[] = []
-    const { send } = await startApi({ plan: 'gold', onError: (error) => told.push(error) })
+    const reported: unknown[] = []
+    const { send } = await startApi({ plan: 'gold', onError: (error) => reported.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('on its plan "gold"') })])
+    expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining('on its plan "gold"') })])
   })
 })
 
@@ -150,37 +150,37 @@ const rex = { id: 1n, name: 'Rex', categoryId: 1n }
 
 describe('a back end that returns a wrong value', () => {
   const animals: [string, unknown][] = [
-    ['no object', false],
-    ['nothing', {}],
+    ['a boolean', false],
+    ['an empty object', {}],
     ['no id', { name: 'Rex', categoryId: 1n }],
-    ['an id that is no number', { ...rex, id: '1' }],
+    ['an id that is text', { ...rex, id: '1' }],
     ['NaN', { ...rex, id: Number.NaN }],
     ['a category that is text', { ...rex, categoryId: 'abc' }],
     ['no name', { ...rex, name: null }],
-    ['a status that there is not', { ...rex, status: 'lost' }],
+    ['an unknown status', { ...rex, status: 'lost' }],
   ]
   test.each(animals)('reports a wrong animal as a fault: %s', async (_, animal) => {
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
-    const api = await startApi({ storage, onError: (error) => told.push(error) })
-    const answers = [
+    const api = await startApi({ storage, onError: (error) => reported.push(error) })
+    const responses = [
       await api.send('/v1/pets'),
       await api.send('/v1/pets/1'),
       await api.add('{"name":"a","categoryId":1}'),
     ]
-    expect(answers.map(({ status }) => status)).toEqual([500, 500, 500])
-    expect(told).toEqual(
+    expect(responses.map(({ status }) => status)).toEqual([500, 500, 500])
+    expect(reported).toEqual(
       Array(3).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
     )
   })
 
   test('describes every member of a wrong animal', async () => {
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
-    await (await startApi({ storage, onError: (error) => told.push(error) })).send('/v1/pets/1')
+    await (await startApi({ storage, onError: (error) => reported.push(error) })).send('/v1/pets/1')
     const came = 'the string "1", the string "Rex", the number 1, the string "lost"'
     const message = `storage: expected an animal with id, name, categoryId and status, got ${came}`
-    expect(told).toEqual([expect.objectContaining({ message })])
+    expect(reported).toEqual([expect.objectContaining({ message })])
   })
 
   test.each([
@@ -188,15 +188,17 @@ describe('a back end that returns a wrong value', () => {
     ['nothing', undefined],
     ['an object', { rows: [rex], length: 1 }],
     ['an object', new Set([rex])],
-  ])('reports a page that is no array as a fault: %s', async (came, page) => {
-    const told: unknown[] = []
+  ])('reports a page that is not an array as a fault: %s', async (came, page) => {
+    const reported: unknown[] = []
     const storage = { ...memory().storage, list: () => page } as never
-    const { send } = await startApi({ storage, onError: (error) => told.push(error) })
+    const { send } = await startApi({ storage, onError: (error) => reported.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: `storage: expected an array from list, got ${came}` })])
+    expect(reported).toEqual([
+      expect.objectContaining({ message: `storage: expected an array from list, got ${came}` }),
+    ])
   })
 
-  test('responds 500 to a page with a hole', async () => {
+  test('responds with 500 to a page with a hole', async () => {
     const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
   })
@@ -209,7 +211,7 @@ describe('a back end that returns a wrong value', () => {
 
   const count = { granted: true, now: 0, usedInMinute: 1, minuteEndsAt: 60_000, usedInDay: 1, dayEndsAt: 86_400_000 }
   test.each([undefined, {}, count, { ...count, bannedUntil: 0, granted: 1 }])(
-    'responds 500 to the count %j',
+    'responds with 500 to the count %j',
     async (wrong) => {
       const spend = () => wrong as never
       const { send } = await broken({ spend })
@@ -221,20 +223,22 @@ describe('a back end that returns a wrong value', () => {
   const noLimits = [{}, { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: -3 }, { perMinute: 1.5, perDay: 2 }]
   test.each(noLimits)('reports a key with the limits %j as a fault', async (limits) => {
     const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: limits as never }) }
-    const told: unknown[] = []
-    const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+    const reported: unknown[] = []
+    const { send } = await startApi({ keyStore, onError: (error) => reported.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: expected limits') })])
+    expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining('key a: expected limits') })])
   })
 
   test.each([{}, { account: '' }, { id: '', account: null }])(
     'reports a key without an id or account as a fault: %j',
     async (key) => {
       const keyStore = { find: () => ({ plan: 'free', ...key }) as never }
-      const told: unknown[] = []
-      const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
+      const reported: unknown[] = []
+      const { send } = await startApi({ keyStore, onError: (error) => reported.push(error) })
       expect((await send('/v1/pets')).status).toBe(500)
-      expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('expected a key with an id') })])
+      expect(reported).toEqual([
+        expect.objectContaining({ message: expect.stringContaining('expected a key with an id') }),
+      ])
       const ofAcme = { find: () => ({ plan: 'free', account: 'acme' }) as never }
       expect((await (await startApi({ keyStore: ofAcme })).send('/v1/pets')).status).toBe(200)
     },
@@ -272,13 +276,16 @@ describe('a back end that returns a wrong value', () => {
 })
 
 describe('a quota store that fails', () => {
-  test('refuses requests by default and serves them with the option allow', async () => {
+  test('rejects requests by default, and serves them with onQuotaFailure allow', async () => {
     const down = fail(errno('ECONNREFUSED'))
     expect((await (await broken({ spend: down })).send('/v1/pets')).status).toBe(503)
-    const told: unknown[] = []
-    const { send } = await broken({ spend: down }, { onQuotaFailure: 'allow', onError: (error) => told.push(error) })
+    const reported: unknown[] = []
+    const { send } = await broken(
+      { spend: down },
+      { onQuotaFailure: 'allow', onError: (error) => reported.push(error) },
+    )
     const got = await send('/v1/pets')
-    expect([got.status, rateLimit(got).remaining, told.length]).toEqual([200, 60, 1])
+    expect([got.status, rateLimit(got).remaining, reported.length]).toEqual([200, 60, 1])
   })
 })
 
@@ -294,20 +301,20 @@ describe('a back end that does not respond', () => {
     ['list', 'storage'],
     ['find', 'key store'],
     ['spend', 'quota store'],
-  ] as const)('%s: responds 503 exactly when the timeout ends', async (port, name) => {
-    const told: unknown[] = []
-    // A key store that answers at once: hashing a token takes real time, which no fake timer moves.
+  ] as const)('%s: responds with 503 exactly when the timeout ends', async (port, name) => {
+    const reported: unknown[] = []
+    // This key store needs no hash of the token. A hash takes real time, which fake timers cannot advance.
     const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
-    const options = { keyStore, timeout: 250, onError: (error: unknown) => told.push(error) }
+    const options = { keyStore, timeout: 250, onError: (error: unknown) => reported.push(error) }
     const { send } = await broken({ [port]: never }, options)
-    const answer = send('/v1/pets')
+    const response = send('/v1/pets')
     const settled = vi.fn()
-    answer.then(settled)
+    response.then(settled)
     await vi.advanceTimersByTimeAsync(249)
     expect(settled).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(1)
-    expect(await answer).toMatchObject({ status: 503, code: 'service_unavailable' })
-    expect(told).toEqual([
+    expect(await response).toMatchObject({ status: 503, code: 'service_unavailable' })
+    expect(reported).toEqual([
       expect.objectContaining({
         cause: expect.objectContaining({ message: `the ${name} did not respond within 250 ms` }),
       }),
@@ -334,13 +341,13 @@ describe('a back end that does not respond', () => {
 
 describe('observers', () => {
   test('onResponse gets every response and no credential', async () => {
-    const told: ResponseReport[] = []
-    const { send, add, clock, key, token } = await startApi({ onResponse: (report) => told.push(report) })
+    const reported: ResponseReport[] = []
+    const { send, add, clock, key, token } = await startApi({ onResponse: (report) => reported.push(report) })
     await add('{"name":"Rex","categoryId":1}')
     await send('/v1/pets/1?x=1', { address: '192.0.2.1' })
     await send('https://any.example/v1/none', { token: null })
     clock.advance(5)
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', keyId: key.id, durationMs: 0 },
       {
         method: 'GET',
@@ -353,14 +360,14 @@ describe('observers', () => {
       },
       { method: 'GET', target: '/v1/none', status: 401, durationMs: 0 },
     ])
-    expect(JSON.stringify(told)).not.toContain(token)
+    expect(JSON.stringify(reported)).not.toContain(token)
   })
 
   test('onError gets the method and the target', async () => {
-    const told: ErrorReport[] = []
-    const { send } = await broken({ list: fail(new Error(SECRET)) }, { onError: (_, report) => told.push(report) })
+    const reported: ErrorReport[] = []
+    const { send } = await broken({ list: fail(new Error(SECRET)) }, { onError: (_, report) => reported.push(report) })
     await send('/v1/pets?limit=3')
-    expect(told).toEqual([{ method: 'GET', target: '/v1/pets?limit=3' }])
+    expect(reported).toEqual([{ method: 'GET', target: '/v1/pets?limit=3' }])
   })
 
   test('ignores an observer that throws or rejects', async () => {
@@ -374,17 +381,19 @@ describe('observers', () => {
 })
 
 test('names the quota store in the fault of a wrong count', async () => {
-  const told: unknown[] = []
-  const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => told.push(error) })
+  const reported: unknown[] = []
+  const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => reported.push(error) })
   await send('/v1/pets')
   const message = 'quota store: expected a QuotaCount from spend, got an object'
-  expect(told).toEqual([expect.objectContaining({ message })])
+  expect(reported).toEqual([expect.objectContaining({ message })])
 })
 
 test.each([null, undefined])('names the storage in the fault of a missing animal: %j', async (animal) => {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
-  const { send, add } = await startApi({ storage, onError: (error) => told.push(error) })
+  const { send, add } = await startApi({ storage, onError: (error) => reported.push(error) })
   expect([(await send('/v1/pets')).status, (await add('{"name":"a","categoryId":1}')).status]).toEqual([500, 500])
-  expect(told).toEqual(Array(2).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })))
+  expect(reported).toEqual(
+    Array(2).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
+  )
 })

@@ -7,7 +7,7 @@ import { startApi } from '../../support/api.ts'
 const challengeOf = ({ headers }: { headers: Headers }) => headers.get('www-authenticate')
 
 describe('the Authorization header', () => {
-  test('missing: 401 missing_api_key', async () => {
+  test('missing gets 401 missing_api_key', async () => {
     const { send } = await startApi()
     const got = await send('/v1/pets', { token: null })
     expect(got).toMatchObject({ status: 401, code: 'missing_api_key' })
@@ -30,7 +30,7 @@ describe('the Authorization header', () => {
     'Bearer TOKENé',
     'Bearer =TOKEN',
     'Bearer TOKEN\u0000',
-  ])('%s: 401 invalid_api_key', async (header) => {
+  ])('%s gets 401 invalid_api_key', async (header) => {
     const { send, token } = await startApi()
     const got = await send('/v1/pets', { headers: { authorization: header.replaceAll('TOKEN', token) } })
     expect(got).toMatchObject({ status: 401, code: 'invalid_api_key' })
@@ -38,12 +38,12 @@ describe('the Authorization header', () => {
     expect(challengeOf(got)).toBe(`Bearer realm="petstore"${isBearer ? ', error="invalid_token"' : ''}`)
   })
 
-  test.each(['Bearer TOKEN', 'bearer TOKEN', 'BEARER TOKEN', 'bEaReR    TOKEN'])('%s is taken', async (header) => {
+  test.each(['Bearer TOKEN', 'bearer TOKEN', 'BEARER TOKEN', 'bEaReR    TOKEN'])('accepts %s', async (header) => {
     const { send, token } = await startApi()
     expect((await send('/v1/pets', { headers: { authorization: header.replace('TOKEN', token) } })).status).toBe(200)
   })
 
-  test('two headers, which Fetch joins, are refused', async () => {
+  test('rejects two headers, which Fetch joins', async () => {
     const { petStore, token } = await startApi()
     const headers = new Headers([
       ['authorization', `Bearer ${token}`],
@@ -52,7 +52,7 @@ describe('the Authorization header', () => {
     expect((await petStore.fetch(new Request('http://x/v1/pets', { headers }))).status).toBe(401)
   })
 
-  test('authentication comes before route, method and body', async () => {
+  test('is checked before route, method and body', async () => {
     const { send } = await startApi()
     expect((await send('/nowhere', { token: null })).status).toBe(401)
     expect((await send('/v1/pets', { token: null, method: 'DELETE' })).status).toBe(401)
@@ -63,7 +63,7 @@ describe('the Authorization header', () => {
 })
 
 describe('keys', () => {
-  test('a token has the form that is told, and any mistyped one is refused without the store being asked', async () => {
+  test('have a checksum that reveals a mistyped token', async () => {
     const { keyStore } = memory()
     const { token } = await keyStore.issue({ plan: 'free' })
     expect(token).toMatch(/^pet_[0-9A-Za-z]{49}$/)
@@ -82,7 +82,7 @@ describe('keys', () => {
     )
   })
 
-  test('a revoked key is refused at once, an expired one from its instant on', async () => {
+  test('are rejected when they are revoked or have expired', async () => {
     const { send, keyStore, clock, key, token } = await startApi()
     const expiring = await keyStore.issue({ plan: 'free', expiresAt: clock.now() + 1000 })
     expect((await send('/v1/pets', { token: expiring.token })).status).toBe(200)
@@ -97,7 +97,7 @@ describe('keys', () => {
     expect(await keyStore.revoke('key_of_nobody')).toBe(false)
   })
 
-  test('list gives what was issued, in order, and no token or hash', async () => {
+  test('are listed in order, without token and hash', async () => {
     const clock = manualClock(5)
     const { keyStore } = memory({ clock })
     const first = await keyStore.issue({ plan: 'free', account: 'acme', label: 'first', expiresAt: 9 })
@@ -122,7 +122,7 @@ describe('keys', () => {
     [{ plan: 'free', label: 5 as never }, 'label'],
     [{ plan: 'free', label: 'a\u0000' }, 'label'],
     [{ plan: 'free', expiresAt: Number.NaN }, 'expiresAt'],
-  ])('issue(%j) is refused', async (options, name) => {
+  ])('issue rejects %j', async (options, name) => {
     const issuing = memory().keyStore.issue(options)
     await expect(issuing).rejects.toThrow(PetStoreError)
     await expect(issuing).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('keys', () => {
     })
   })
 
-  test('a host may bring credentials of its own', async () => {
+  test("a key store of the host accepts the host's tokens", async () => {
     const keyStore: KeyStore = { find: (token) => (token === 'front-desk' ? { id: 'desk', plan: 'pro' } : undefined) }
     const petStore = createPetStore({ keyStore })
     const ask = (token: string) =>
@@ -140,21 +140,18 @@ describe('keys', () => {
     expect((await ask('back-door')).status).toBe(401)
   })
 
-  test.each([false, '', 0, null])(
-    'what such a store says of an unknown token may be %j, as a condition leaves it',
-    async (none) => {
-      for (const store of [(own: KeyStore) => own, cached]) {
-        const told: unknown[] = []
-        const keyStore = store({ find: async () => none as never })
-        const { send } = await startApi({ keyStore, onError: (error) => told.push(error) })
-        const answers = [await send('/v1/pets'), await send('/v1/pets')]
-        expect(answers).toEqual(Array(2).fill(expect.objectContaining({ status: 401, code: 'invalid_api_key' })))
-        expect(told).toEqual([])
-      }
-    },
-  )
+  test.each([false, '', 0, null])('a key store may return %j for an unknown token', async (none) => {
+    for (const store of [(own: KeyStore) => own, cached]) {
+      const reported: unknown[] = []
+      const keyStore = store({ find: async () => none as never })
+      const { send } = await startApi({ keyStore, onError: (error) => reported.push(error) })
+      const responses = [await send('/v1/pets'), await send('/v1/pets')]
+      expect(responses).toEqual(Array(2).fill(expect.objectContaining({ status: 401, code: 'invalid_api_key' })))
+      expect(reported).toEqual([])
+    }
+  })
 
-  test('what such a store says in null or in an empty text, as a database does, is as good as left out', async () => {
+  test('null and empty members of a key count as missing', async () => {
     const rows = new Map([
       ['alice', { id: 'alice', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
       ['bob', { id: 'bob', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
@@ -169,7 +166,7 @@ describe('keys', () => {
     expect(await Promise.all(tokens.map(ask))).toEqual([200, 200, 200, 429, 401, 401])
   })
 
-  test('a key that such a store hands out again and changes meanwhile counts as what it says now', async () => {
+  test('a key object may change between requests', async () => {
     const key = { id: 'desk', plan: 'free', account: 'acme' }
     const petStore = createPetStore({ keyStore: { find: () => key }, plans: { free: { perMinute: 1, perDay: 9 } } })
     const ask = async (account: string) => {
@@ -179,7 +176,7 @@ describe('keys', () => {
     expect([await ask('acme'), await ask('other'), await ask('acme')]).toEqual([200, 200, 429])
   })
 
-  test('without a key store every key is unknown', async () => {
+  test('are unknown to a store without options', async () => {
     const { token } = await memory().keyStore.issue({ plan: 'free' })
     const response = await createPetStore().fetch(
       new Request('http://x/v1/pets', { headers: { authorization: `Bearer ${token}` } }),
@@ -188,7 +185,7 @@ describe('keys', () => {
   })
 })
 
-test('a token68 of every character that there is reaches the key store as it came, and no other does', async () => {
+test('only valid token68 values reach the key store', async () => {
   const asked: string[] = []
   const find = (token: string) => void asked.push(token)
   const { send } = await startApi({ keyStore: { find } })
@@ -197,7 +194,7 @@ test('a token68 of every character that there is reaches the key store as it cam
   expect(asked).toEqual(['azAZ09-._~+/', '+', 'a=='])
 })
 
-test('a token that was issued once has its checksum in every release', () => {
+test('the checksum is the same in every release', () => {
   expect(isToken(`pet_${'0'.repeat(43)}1kaiHX`)).toBe(true)
   expect(isToken(`pet_${'z'.repeat(43)}177I3K`)).toBe(true)
 })

@@ -5,7 +5,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 
 const KEY: ApiKey = { id: 'key_1', plan: 'free' }
 
-/** A store that knows the tokens in `keys`, and counts how often it is asked. */
+/** A key store that records the tokens that it looks up. */
 function countingStore(keys: Map<string, ApiKey>) {
   const asked: string[] = []
   const find = async (token: string) => {
@@ -21,7 +21,7 @@ function managed(find: ManagedKeyStore['find'], revoke: ManagedKeyStore['revoke'
 }
 
 describe('races', () => {
-  test('once revoke has answered, no find that starts then gives the key', async () => {
+  test('find returns no key after revoke has resolved', async () => {
     const actions = fc.array(fc.constantFrom('find', 'find', 'find', 'revoke'), { minLength: 2, maxLength: 10 })
     const property = fc.asyncProperty(fc.scheduler(), actions, async (scheduler, actions) => {
       const pause = (label: string) => scheduler.schedule(Promise.resolve(), label)
@@ -58,7 +58,7 @@ describe('races', () => {
     await fc.assert(property, { numRuns: 2_000 })
   })
 
-  test('a change made elsewhere counts after ttl at the latest, however the clock steps', async () => {
+  test('a change in another process takes effect within ttl, despite clock steps', async () => {
     const step = fc.oneof(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: -40_000, max: -1 }))
     const action = fc.oneof(step, fc.constant('change'))
     await fc.assert(
@@ -75,7 +75,7 @@ describe('races', () => {
           const label = (await store.find('token'))?.label
           const allowed = changes.filter((_, i) => (changes[i + 1]?.at ?? Infinity) > clock.now() - 30_000)
           expect(allowed.map(({ label }) => label)).toContain(label)
-          // A clock set back may never let an old answer live again.
+          // After the clock steps back, an older key may not return.
           changes = changes.slice(changes.findIndex((change) => change.label === label))
         }
       }),
@@ -85,7 +85,7 @@ describe('races', () => {
 })
 
 describe('look-ups', () => {
-  test('a stampede is one look-up', async () => {
+  test('concurrent calls for a token share one look-up', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find })
     const tokens = Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? 'known' : 'unknown'))
@@ -97,7 +97,7 @@ describe('look-ups', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('a key is asked for again after ttl, an unknown token after 5 seconds', async () => {
+  test('a key is kept for ttl, an unknown token for 5 seconds', async () => {
     const clock = manualClock()
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { clock, ttl: 30_000 })
@@ -115,7 +115,7 @@ describe('look-ups', () => {
     expect(await askedAt(30_000)).toEqual(['known'])
   })
 
-  test('the age of an answer counts from its question', async () => {
+  test('the age of a key counts from the start of its look-up', async () => {
     const clock = manualClock()
     const asked: number[] = []
     const slow = async () => {
@@ -133,14 +133,14 @@ describe('look-ups', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('ttl 0 remembers nothing', async () => {
+  test('ttl 0 keeps nothing', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { ttl: 0, clock: manualClock() })
     for (const token of ['known', 'known', 'unknown', 'unknown']) await store.find(token)
     expect(asked).toHaveLength(4)
   })
 
-  test('an error is nobody else’s, and is not remembered', async () => {
+  test('an error is not kept', async () => {
     let isDown = true
     const store = cached({
       find: async () => {
@@ -154,7 +154,7 @@ describe('look-ups', () => {
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('one that never answers is waited for by nobody who comes later', async () => {
+  test('a call does not wait for a look-up older than 5 seconds', async () => {
     const clock = manualClock()
     const lost: ((key: ApiKey) => void)[] = []
     let isLost = true
@@ -169,14 +169,14 @@ describe('look-ups', () => {
     clock.advance(1)
     isLost = false
     expect(await store.find('a')).toBe(KEY)
-    // What it brings in the end is for those who waited, and does not stand in for the later answer.
+    // The late result goes to the calls that waited for it, and does not replace the newer key.
     lost[0]?.({ ...KEY, plan: 'old' })
     expect(await first).toMatchObject({ plan: 'old' })
     expect(await second).toMatchObject({ plan: 'old' })
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('one that takes long is remembered all the same, from its question on', async () => {
+  test('the result of a slow look-up is kept', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
@@ -196,11 +196,11 @@ describe('look-ups', () => {
     [60_000, 3],
     [-59_999, 2],
     [-60_000, 3],
-  ])('one that never ends is forgotten after a minute, whichever way the clock goes: %i ms', async (step, asked) => {
+  ])('a pending look-up is forgotten after a minute, clock step %i ms', async (step, asked) => {
     const clock = manualClock(1_000_000)
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
-    // So long that only what was forgotten is asked for again.
+    // The ttl is so long that only a forgotten token is looked up again.
     const store = cached({ find }, { clock, ttl: 1_000_000 })
     const first = store.find('a')
     clock.advance(step)
@@ -214,7 +214,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(asked)
   })
 
-  test('each that never ends is forgotten in its time, though another one of them was asked for again', async () => {
+  test('each pending look-up is forgotten after its own minute', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -231,7 +231,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(5)
   })
 
-  test('one that was overtaken and ends first does not stand in the way of the later one', async () => {
+  test('an older look-up that ends first does not replace a newer one', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -247,7 +247,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(2)
   })
 
-  test('null is a token that nobody knows', async () => {
+  test('null counts as an unknown token', async () => {
     const clock = manualClock()
     const asked: string[] = []
     const keys = new Map([['known', KEY]])
@@ -267,8 +267,8 @@ describe('look-ups', () => {
   })
 })
 
-describe('room', () => {
-  test('junk never pushes out a customer', async () => {
+describe('size', () => {
+  test('unknown tokens never displace a key', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { max: 10 })
     await store.find('known')
@@ -278,7 +278,7 @@ describe('room', () => {
     expect(asked).toEqual([])
   })
 
-  test('of look-ups that never end no more are kept either, and fewer of long tokens', async () => {
+  test('limits the number of pending look-ups, more so for long tokens', async () => {
     const asked: string[] = []
     const find = (token: string) => {
       asked.push(token)
@@ -299,7 +299,7 @@ describe('room', () => {
     }
   })
 
-  test('keeps no more than so many, and of long junk even fewer', async () => {
+  test('keeps at most max keys and max unknown tokens', async () => {
     const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
     const store = cached({ find }, { max: 2 })
     for (const tokens of [
@@ -324,23 +324,23 @@ describe('room', () => {
 
 describe('options', () => {
   test.each([{ ttl: -1 }, { ttl: Number.NaN }, { max: 0 }, { max: 1.5 }, { max: Number.NaN }])(
-    '%j is refused',
+    'rejects %j',
     (options) => {
       const find = () => undefined
       expect(() => cached({ find }, options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     },
   )
 
-  test.each([undefined, null, {}, 'redis://'])('no key store, but %j, is refused', (store) => {
+  test.each([undefined, null, {}, 'redis://'])('rejects %j in place of a key store', (store) => {
     expect(() => cached(store as never)).toThrow('option store: expected an object with find, got ')
   })
 })
 
-test('a store that only finds only finds behind a cache as well', () => {
+test('the cache of a store with only find has only find', () => {
   expect(Object.keys(cached({ find: () => KEY }))).toEqual(['find'])
 })
 
-test('revoking one key forgets no other', async () => {
+test('revoke forgets only its own key', async () => {
   const { asked, find } = countingStore(new Map(['a', 'b'].map((token) => [token, { ...KEY, id: token }])))
   const store = cached(managed(find, async () => true))
   for (const token of ['a', 'b']) await store.find(token)
@@ -349,7 +349,7 @@ test('revoking one key forgets no other', async () => {
   expect(asked).toEqual(['a', 'b', 'a'])
 })
 
-test('by default a key is remembered for 30 seconds', async () => {
+test('a key is kept for 30 seconds by default', async () => {
   const clock = manualClock()
   const { asked, find } = countingStore(new Map([['known', KEY]]))
   const store = cached({ find }, { clock })
@@ -360,7 +360,7 @@ test('by default a key is remembered for 30 seconds', async () => {
   expect(asked).toHaveLength(2)
 })
 
-test('an unknown token that was issued since stays a key when the clock steps back', async () => {
+test('an issued token stays valid when the clock steps back', async () => {
   const clock = manualClock()
   const keys = new Map<string, ApiKey>()
   const store = cached(countingStore(keys), { clock })
@@ -372,7 +372,7 @@ test('an unknown token that was issued since stays a key when the clock steps ba
   expect(await store.find('token')).toBe(KEY)
 })
 
-test('a token that nobody knew is a key as soon as it was issued', async () => {
+test('an unknown token is valid as soon as it is issued', async () => {
   const keys = new Map<string, ApiKey>()
   const issue = async () => {
     keys.set('token', KEY)
@@ -385,7 +385,7 @@ test('a token that nobody knew is a key as soon as it was issued', async () => {
   expect(await store.find('token')).toBe(KEY)
 })
 
-test('a key that was revoked elsewhere since stays unknown when the clock steps back', async () => {
+test('a revoked key stays unknown when the clock steps back', async () => {
   const clock = manualClock()
   const keys = new Map([['token', KEY]])
   const store = cached(countingStore(keys), { clock })

@@ -73,7 +73,7 @@ describe('properties of bodies', () => {
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
     await fc.assert(
       fc.asyncProperty(int64, fc.constantFrom('', '.0', '.000', 'e0', 'E+0', '0e-1'), async (id, suffix) => {
-        // A zero before other digits is no JSON.
+        // JSON allows no leading zero.
         const number = id === 0n && suffix === '0e-1' ? '0e-1' : `${id}${suffix}`
         const { status, text } = await add(`{"name":"Rex","categoryId":${number}}`)
         expect(status).toBe(201)
@@ -136,7 +136,7 @@ describe('rejected bodies', () => {
     ['{"name":"Rex","categoryId":1,"status":null}', 'invalid_body'],
     ['{"name":"Rex","categoryId":1,"status":"Available"}', 'invalid_body'],
     ['{"__proto__":{"name":"Rex","categoryId":1}}', 'invalid_body'],
-  ])('%s: %s', async (body, code) => {
+  ])('%s gets %s', async (body, code) => {
     const { add } = await startApi()
     const got = await add(body)
     expect([got.status, got.code]).toEqual([400, code])
@@ -379,7 +379,7 @@ describe('the body limit', () => {
         cancelled = true
       },
     }
-    // Asked for more only when what came is taken, as a socket is.
+    // Like a socket, the stream is pulled only after its last chunk was read.
     const body = new ReadableStream(source, { highWaterMark: 0 })
     const headers = new Headers({ authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length })
     const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
@@ -419,7 +419,7 @@ describe('the body limit', () => {
       expect(await ask(`"${'x'.repeat(99)}"`)).toEqual([413, 'payload_too_large'])
     })
 
-    test('responds 500 if the host read the body, 400 if it breaks off', async () => {
+    test('responds with 500 to a body that was read, 400 to a broken body', async () => {
       expect(await ask('{}', (request) => request.text())).toEqual([500, 'body_already_read'])
       const broken = () => Promise.reject(new TypeError('gone'))
       expect(await ask('{}', (request) => Object.assign(request, { arrayBuffer: broken }))).toEqual([

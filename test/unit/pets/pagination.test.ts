@@ -6,7 +6,7 @@ import { startApi } from '../../support/api.ts'
 
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
 
-/** The target of the next page, as the Link header gives it. */
+/** Returns the target of the next page from the Link header. */
 const nextOf = (headers: Headers) => /^<([^>]*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
 
 async function withPets(count: number, options = {}) {

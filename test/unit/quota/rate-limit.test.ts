@@ -6,13 +6,13 @@ import { rateLimit, startApi } from '../../support/api.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
-/** A whole minute and a whole day begin here. */
+/** The start of a minute and of a day. */
 const MIDNIGHT = Date.UTC(2026, 5, 1)
 
 const start = (perMinute: number, perDay: number, options: PetStoreOptions = {}, at = MIDNIGHT) =>
   startApi({ plans: { free: { perMinute, perDay } }, clock: manualClock(at), ...options })
 
-describe('the laws of quota', () => {
+describe('quota', () => {
   const limits = fc.record({ perMinute: fc.integer({ min: 1, max: 6 }), perDay: fc.integer({ min: 1, max: 20 }) })
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constant({ wait: 0 }) },
@@ -20,7 +20,7 @@ describe('the laws of quota', () => {
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 2 * DAY }) }) },
   )
 
-  test('served exactly while both windows have room; Remaining and Reset tell the truth', async () => {
+  test('serves requests exactly while both windows have room', async () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async ({ perMinute, perDay }, steps) => {
         const { send, clock } = await start(perMinute, perDay, { ban: false })
@@ -46,7 +46,7 @@ describe('the laws of quota', () => {
     )
   })
 
-  test('waiting exactly Retry-After is enough, bans included, and Reset is that instant', async () => {
+  test('serves a client that waits exactly Retry-After', async () => {
     const wait = fc.integer({ min: 0, max: 90_000 })
     await fc.assert(
       fc.asyncProperty(
@@ -74,7 +74,7 @@ describe('the laws of quota', () => {
     )
   })
 
-  test('time that steps back frees nobody early, and makes nobody wait longer than a window', async () => {
+  test('after the clock steps back, no limit is lifted early', async () => {
     const back = fc.oneof(fc.integer({ min: 1, max: 2 * MINUTE }), fc.integer({ min: 1, max: 3 * DAY }))
     await fc.assert(
       fc.asyncProperty(
@@ -97,7 +97,7 @@ describe('the laws of quota', () => {
     )
   })
 
-  test('a day that was used up stays so when the clock steps back, for no more than a day', async () => {
+  test('after the clock steps back, a used day lasts at most a day', async () => {
     const { send, clock } = await start(10, 3, { ban: false }, MIDNIGHT + MINUTE)
     for (let i = 0; i < 3; i++) expect((await send('/v1/pets')).status).toBe(200)
     clock.advance(-2 * MINUTE)
@@ -105,12 +105,12 @@ describe('the laws of quota', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '86400'])
   })
 
-  test('two requests at once never both take the last one', async () => {
+  test('serves exactly the limit of concurrent requests', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 60 }), async (perMinute, asked) => {
         const { send } = await start(perMinute, 1000)
-        const answers = await Promise.all(Array.from({ length: asked }, () => send('/v1/pets')))
-        const served = answers.filter(({ status }) => status === 200)
+        const responses = await Promise.all(Array.from({ length: asked }, () => send('/v1/pets')))
+        const served = responses.filter(({ status }) => status === 200)
         expect(served).toHaveLength(Math.min(asked, perMinute))
         expect(new Set(served.map((got) => rateLimit(got).remaining)).size).toBe(served.length)
       }),
@@ -118,11 +118,11 @@ describe('the laws of quota', () => {
   })
 })
 
-describe('what is counted', () => {
+describe('counting', () => {
   test.each([
-    ['waits', (find: () => ApiKey) => Promise.resolve().then(find)],
-    ['holds up the process', (find: () => ApiKey) => find()],
-  ])('a request whose key store %s across a minute, in the minute in which it goes on', async (_, look) => {
+    ['a slow', (find: () => ApiKey) => Promise.resolve().then(find)],
+    ['a blocking', (find: () => ApiKey) => find()],
+  ])('with %s key store, uses the minute after the look-up', async (_, look) => {
     const clock = manualClock(MIDNIGHT + MINUTE - 1)
     let wait = 0
     const find = () => {
@@ -136,7 +136,7 @@ describe('what is counted', () => {
     expect([got.status, rateLimit(got).reset]).toEqual([200, (MIDNIGHT + 2 * MINUTE) / 1000])
   })
 
-  test('every authenticated request, whatever becomes of it', async () => {
+  test('includes every authenticated request, also with an error', async () => {
     const { send } = await start(10, 100)
     const remaining = async (...request: Parameters<typeof send>) => rateLimit(await send(...request)).remaining
     expect(await remaining('/v1/pets')).toBe(9)
@@ -150,7 +150,7 @@ describe('what is counted', () => {
     expect(await remaining('/v1/pets?limit=0')).toBe(1)
   })
 
-  test('keys have allowances of their own, keys of one account share one', async () => {
+  test('is per key, or per account', async () => {
     const { send, keyStore } = await start(2, 100)
     const issue = async (account?: string) => (await keyStore.issue({ plan: 'free', account })).token
     const [alone, one, two] = [await issue(), await issue('acme'), await issue('acme')]
@@ -159,7 +159,7 @@ describe('what is counted', () => {
     expect((await send('/v1/pets', { token: one })).status).toBe(429)
   })
 
-  test('limits come from the plan, or from the key', async () => {
+  test('uses the limits of the plan or of the key', async () => {
     const { send, keyStore } = await startApi()
     for (const [plan, limit] of [
       ['free', 60],
@@ -173,7 +173,7 @@ describe('what is counted', () => {
     expect(rateLimit(await send('/v1/pets', { token }))).toMatchObject({ limit: 5, remaining: 4 })
   })
 
-  test('the daily limits of the contract', async () => {
+  test('applies the daily limit of 1,000 of the plan free', async () => {
     const { send, clock } = await startApi({ clock: manualClock(MIDNIGHT) })
     for (let i = 0; i < 1000; i++) {
       if (i % 60 === 0) clock.advance(MINUTE)
@@ -185,7 +185,7 @@ describe('what is counted', () => {
   })
 })
 
-test('Reset and Retry-After are rounded up where the clock has fractions', async () => {
+test('rounds Reset and Retry-After up if the clock has fractions', async () => {
   const { send, clock } = await start(1, 100, { ban: false })
   await send('/v1/pets')
   clock.advance(MINUTE + 0.25)
@@ -196,12 +196,12 @@ test('Reset and Retry-After are rounded up where the clock has fractions', async
   expect(rateLimit(refused).reset).toBe(Math.ceil((clock.now() + MINUTE) / 1000))
 })
 
-test('the limits of strangers are those of the plan free, also where the option changes it', async () => {
+test('anonymous clients get the limits of the plan free', async () => {
   const { send } = await start(7, 9)
   expect(rateLimit(await send('/v1/pets', { token: null }))).toMatchObject({ limit: 7, remaining: 7 })
 })
 
-describe('strangers', () => {
+describe('anonymous clients', () => {
   const bad = { token: 'pet_wrong' }
 
   test('are counted by address, and get 429 in place of 401', async () => {
@@ -223,7 +223,7 @@ describe('strangers', () => {
     expect((await send('/v1/pets', { address: '192.0.2.1', ...bad })).status).toBe(401)
   })
 
-  test('without a known address nothing is counted, and the headers state the untouched allowance', async () => {
+  test('are not counted without an address', async () => {
     const { send } = await start(60, 1000)
     for (let i = 0; i < 100; i++) {
       const got = await send('/v1/pets', bad)
@@ -232,7 +232,7 @@ describe('strangers', () => {
     }
   })
 
-  /** A request with a token that nobody knows, from a connection that tells its address when it is asked. */
+  /** A request with an unknown token, whose address is read from its connection. */
   const fromConnection = (address: () => string | undefined): ApiRequest => ({
     method: 'GET',
     target: '/v1/pets',
@@ -244,7 +244,7 @@ describe('strangers', () => {
   })
   const slowly = { keyStore: { find: async () => undefined } }
 
-  test('whose connection closes while their key is looked up are counted all the same', async () => {
+  test('are counted although the connection closes during the look-up', async () => {
     const reported: unknown[] = []
     const petStore = createPetStore({
       ...slowly,
@@ -253,31 +253,28 @@ describe('strangers', () => {
     })
     for (let i = 0; i < 3; i++) {
       let address: string | undefined = '203.0.113.7'
-      const answer = petStore.handle(fromConnection(() => address))
+      const response = petStore.handle(fromConnection(() => address))
       address = undefined
-      await answer
+      await response
     }
     expect(reported).toEqual([401, 401, 429].map((status) => [status, '203.0.113.7']))
   })
 
-  test.each([undefined, () => {}])(
-    'are asked for their address once, and before anything is waited for',
-    async (onResponse) => {
-      let asked = 0
-      const answer = createPetStore({ ...slowly, onResponse }).handle(fromConnection(() => void asked++ as undefined))
-      const before = asked
-      await answer
-      expect([before, asked]).toEqual([1, 1])
-    },
-  )
+  test.each([undefined, () => {}])('have their address read once, before the first await', async (onResponse) => {
+    let asked = 0
+    const response = createPetStore({ ...slowly, onResponse }).handle(fromConnection(() => void asked++ as undefined))
+    const before = asked
+    await response
+    expect([before, asked]).toEqual([1, 1])
+  })
 
-  test.each([null, ''])('an address that is %j is not known', async (address) => {
+  test.each([null, ''])('with the address %j are not counted', async (address) => {
     const { send } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 9 } })
     for (let i = 0; i < 5; i++)
       expect((await send('/v1/pets', { ...bad, address: address as string })).status).toBe(401)
   })
 
-  test('a flood of them pushes out no customer', async () => {
+  test('do not displace the count of a key', async () => {
     const { send } = await startApi({
       plans: { free: { perMinute: 3, perDay: 10 } },
       memory: { maxAddresses: 10, maxCustomers: 10 },
@@ -298,7 +295,7 @@ describe('bans', () => {
     return codes
   }
 
-  test('as many refusals in a minute as the limit ban a key for 300 seconds', async () => {
+  test('begin after as many refusals as the limit, for 300 seconds', async () => {
     const { send, clock } = await start(3, 100)
     expect(await exhaust(send, 5)).toEqual([
       undefined,
@@ -317,7 +314,7 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('requests during a ban do not lengthen it', async () => {
+  test('do not become longer by further requests', async () => {
     const { send, clock } = await start(2, 100)
     await exhaust(send, 4)
     for (let i = 0; i < 299; i++) {
@@ -328,7 +325,7 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('refusals of different minutes do not add up', async () => {
+  test('do not add refusals of different minutes', async () => {
     const { send, clock } = await start(3, 1000)
     for (let minute = 0; minute < 10; minute++) {
       expect(await exhaust(send, 5)).not.toContain('api_key_banned')
@@ -336,7 +333,7 @@ describe('bans', () => {
     }
   })
 
-  test('Retry-After covers the ban and a used-up day', async () => {
+  test('and a used day are both covered by Retry-After', async () => {
     const { send } = await start(10, 2, {}, MIDNIGHT + DAY - 100_000)
     await exhaust(send, 11)
     const banned = await send('/v1/pets')
@@ -347,7 +344,7 @@ describe('bans', () => {
     expect((await early.send('/v1/pets')).headers.get('retry-after')).toBe('86400')
   })
 
-  test('the rule is an option', async () => {
+  test('follow the option ban', async () => {
     const custom = await start(3, 100, { ban: { afterRefusals: 1, seconds: 7 } })
     await exhaust(custom.send, 3)
     const banned = await custom.send('/v1/pets')
@@ -356,14 +353,14 @@ describe('bans', () => {
     expect(await exhaust(never.send, 50)).not.toContain('api_key_banned')
   })
 
-  test('a ban shorter than a minute is followed by a new count of refusals', async () => {
+  test('shorter than a minute restart the count of refusals', async () => {
     const { send, clock } = await start(1, 100, { ban: { afterRefusals: 2, seconds: 5 } })
     expect(await exhaust(send, 3)).toEqual([undefined, 'rate_limit_exceeded', 'api_key_banned'])
     clock.advance(5000)
     expect(await exhaust(send, 2)).toEqual(['rate_limit_exceeded', 'api_key_banned'])
   })
 
-  test('a ban ends with the clock set back as well, after its own length', async () => {
+  test('end after their length although the clock steps back', async () => {
     const { send, clock } = await start(1, 1000, {}, MIDNIGHT + 10 * DAY)
     await exhaust(send, 2)
     ;(clock as ManualClock).advance(-5 * DAY)
@@ -373,7 +370,7 @@ describe('bans', () => {
   })
 })
 
-test('a new day begins at its first instant, for what was used up before', async () => {
+test('serves a key again at the first instant of a new day', async () => {
   const { send, clock } = await start(10, 1, {}, MIDNIGHT + DAY - 1)
   expect((await send('/v1/pets')).status).toBe(200)
   expect((await send('/v1/pets')).headers.get('retry-after')).toBe('1')
@@ -384,23 +381,23 @@ test('a new day begins at its first instant, for what was used up before', async
 test.each([
   { maxCustomers: 2, maxAddresses: 1 },
   { maxCustomers: 1, maxAddresses: 2 },
-])('customers and strangers each have the room that is theirs: %j', async (room) => {
+])('limits the number of customers and addresses separately: %j', async (room) => {
   const limits = { perMinute: 9, perDay: 9 }
   const { send, keyStore } = await startApi({ plans: { free: limits }, anonymous: limits, memory: room })
   const tokens = [(await keyStore.issue({ plan: 'free' })).token, (await keyStore.issue({ plan: 'free' })).token]
   const asCustomer = async (i: number) => rateLimit(await send('/v1/pets', { token: tokens[i] as string })).remaining
-  const asStranger = async (i: number) =>
+  const asAnonymous = async (i: number) =>
     rateLimit(await send('/v1/pets', { token: null, address: `192.0.2.${i}` })).remaining
   for (const [ask, kept] of [
     [asCustomer, room.maxCustomers],
-    [asStranger, room.maxAddresses],
+    [asAnonymous, room.maxAddresses],
   ] as const) {
     expect([await ask(0), await ask(1)]).toEqual([8, 8])
     expect(await ask(0)).toBe(kept === 2 ? 7 : 8)
   }
 })
 
-test('a 429 says for how long to wait', async () => {
+test('the message of a 429 states how long to wait', async () => {
   const { send, clock } = await start(1, 100, { ban: { afterRefusals: 3 } })
   await send('/v1/pets')
   expect((await send('/v1/pets')).message).toBe('Too many requests. Retry after 60 seconds.')
@@ -412,7 +409,7 @@ test('a 429 says for how long to wait', async () => {
   )
 })
 
-test('nobody is banned where there are no bans', async () => {
+test('memory bans no key if ban is false', async () => {
   const request = {
     subject: 'a',
     anonymous: false,

@@ -21,7 +21,7 @@ const banRule = { afterRefusals: 3, seconds: 300 }
 const keyRequest = { subject: 'key:a', anonymous: false, limits, ban: banRule }
 const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: false } as const
 
-test.each([0, 3_600_000])('responds as the store alone, whose clock is %i ms ahead', async (ahead) => {
+test.each([0, 3_600_000])('does not change responses if the quota clock is %i ms ahead', async (ahead) => {
   const step = fc.record({
     advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
     request: fc.constantFrom<Omit<QuotaRequest, 'now'>>(keyRequest, addressRequest, {
@@ -43,7 +43,7 @@ test.each([0, 3_600_000])('responds as the store alone, whose clock is %i ms ahe
   )
 })
 
-test('asks the store no more about an anonymous client until its window ends', async () => {
+test('does not ask the store about an anonymous client until its window ends', async () => {
   const clock = manualClock()
   const store = observedQuota()
   const { spend } = rememberRefusals(store, clock)
@@ -53,7 +53,7 @@ test('asks the store no more about an anonymous client until its window ends', a
   expect(await spend({ ...addressRequest, now: clock.now() })).toMatchObject({ granted: true })
 })
 
-test('asks the store no more about a banned key until its ban ends', async () => {
+test('does not ask the store about a banned key until its ban ends', async () => {
   const clock = manualClock()
   const store = observedQuota()
   const { spend } = rememberRefusals(store, clock)

@@ -23,7 +23,7 @@ test('passes the requests of an origin to the store', async () => {
   expect(requests).toMatchObject([{ method: 'GET', path: '/v1/pets?limit=1' }])
 })
 
-test('passes a body on', async () => {
+test('passes a body to the store', async () => {
   const { headers } = await intercept('https://api.example')
   const response = await fetch('https://api.example/v1/pets', {
     method: 'POST',
@@ -33,7 +33,7 @@ test('passes a body on', async () => {
   expect(await response.json()).toMatchObject({ id: 1, name: 'Rex' })
 })
 
-test('keeps two stores of two origins apart, in any order of their ends', async () => {
+test('keeps the stores of two origins apart', async () => {
   const first = await intercept('https://one.example')
   const second = await intercept('https://two.example:8443')
   first.interception.restore()
@@ -56,7 +56,7 @@ test('ends with Symbol.dispose', async () => {
   expect(globalThis.fetch).toBe(globalFetch)
 })
 
-test('does not take an origin twice', async () => {
+test('rejects an origin that is intercepted already', async () => {
   const { petStore } = await intercept('https://api.example')
   expect(() => interceptFetch('https://api.example', petStore)).toThrow(/^option origin: .*not intercepted already/)
 })
@@ -69,6 +69,6 @@ test.each(['https://api.example/', 'https://api.example/v1', 'api.example', 5])(
   },
 )
 
-test('rejects what is no pet store', () => {
+test('rejects a value that is not a pet store', () => {
   expect(() => interceptFetch('https://api.example', {} as never)).toThrow(/^option petStore: /)
 })

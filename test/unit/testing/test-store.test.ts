@@ -61,7 +61,7 @@ describe('options', () => {
     expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n }])
   })
 
-  test('takes a token of any form', async () => {
+  test('accepts a token of any form', async () => {
     const { fetch, keyStore, token } = await createTestPetStore({ token: 'test-key' })
     const ask = async (sent: string) =>
       (await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${sent}` } })).status
@@ -111,7 +111,7 @@ describe('the clock', () => {
     expect(clock.now()).toBe(Date.UTC(2030, 0, 1, 0, 1))
   })
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('does not take the time %s', (time) => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('rejects the time %s', (time) => {
     const wrong = expect.objectContaining({ code: 'invalid_option' })
     const clock = manualClock(5)
     expect(() => manualClock(time)).toThrow(wrong)
@@ -150,7 +150,7 @@ describe('request', () => {
   )
 
   test.each([['pets'], [new URL('http://a/v1/pets')], [new Request('http://a/v1/pets')], [undefined]])(
-    'does not take %s for a path',
+    'rejects %s in place of a path',
     async (path) => {
       const { request } = await createTestPetStore()
       await expect(async () => request(path as string)).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describe('fetch', () => {
     return { ...store, headers: { authorization: `Bearer ${store.token}`, 'content-type': 'application/json' } }
   }
 
-  test('takes a string, a URL and a Request, at any address', async () => {
+  test('accepts a string, a URL and a Request with any origin', async () => {
     const { fetch, headers } = await start()
     const address = 'https://api.example/v1/pets'
     expect((await fetch(address, { headers, method: 'POST', body: REX })).status).toBe(201)
@@ -280,12 +280,12 @@ describe('faults', () => {
     expect(await pending).toBe(503)
   })
 
-  test.each([0, -1, 1.5, '2'])('do not take %j calls', async (times) => {
+  test.each([0, -1, 1.5, '2'])('reject %j calls', async (times) => {
     const { faults } = await start()
     expect(() => faults.quota.failTimes(times as number)).toThrow(/^option times: /)
   })
 
-  test.each([-1, 0.5, Number.NaN])('do not take a delay of %j', async (milliseconds) => {
+  test.each([-1, 0.5, Number.NaN])('reject a delay of %j', async (milliseconds) => {
     const { faults } = await start()
     expect(() => faults.quota.delay(milliseconds)).toThrow(/^option milliseconds: /)
   })
@@ -305,7 +305,7 @@ describe('requests', () => {
     expect(requests[1]?.response?.headers.get('location')).toBe('/v1/pets/1')
   })
 
-  test('records what reaches the store through petStore', async () => {
+  test('records requests that reach the store through petStore', async () => {
     const { petStore, requests } = await createTestPetStore()
     await petStore.fetch('http://localhost/v1/pets')
     expect(requests).toMatchObject([{ path: '/v1/pets', response: { status: 401 } }])
@@ -335,7 +335,7 @@ describe('requests', () => {
 })
 
 describe('reset', () => {
-  test('returns to the animals, the key, the counts and the time of the beginning', async () => {
+  test('restores animals, key, counts and time', async () => {
     const store = await createTestPetStore({ pets: [{ name: 'Rex' }] })
     const { request, client, clock, keyStore, faults, requests } = store
     const start = clock.now()
@@ -366,7 +366,7 @@ describe('reset', () => {
     expect(await ask()).toBe(401)
   })
 
-  test('leaves a clock of your own as it is', async () => {
+  test('does not change a clock that was passed in', async () => {
     const { clock, reset } = await createTestPetStore({ clock: manualClock(5) })
     clock.set(7)
     await reset()
@@ -374,7 +374,7 @@ describe('reset', () => {
   })
 })
 
-test('bundles without fast-check where no contract suite is used', async () => {
+test('can be bundled without fast-check', async () => {
   const bundled = await build({
     entryPoints: ['src/testing/index.ts'],
     alias: { 'fast-check': 'no-such-package' },

@@ -139,6 +139,6 @@ test.each([
   ['::', false],
   ['192.168.0.2', false],
   ['127.0.0.1.example', false],
-])('an address to listen on: %s is loopback: %s', (host, expected) => {
+])('isLoopback(%s) is %s', (host, expected) => {
   expect(isLoopback(host)).toBe(expected)
 })

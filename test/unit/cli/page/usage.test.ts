@@ -7,7 +7,7 @@ const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
 const NOON = 20_000 * DAY + 720 * MINUTE
 
-/** A store whose usage is watched, and a key of it with the limits 3 and 5. */
+/** A store with watched usage. Its keys have the limits 3 per minute and 5 per day. */
 async function watchedStore() {
   const clock = manualClock(NOON)
   const backEnd = memory({ clock })
@@ -84,7 +84,7 @@ describe('the usage of a key', () => {
     expect(usageOf(first)?.minute.used).toBe(2)
   })
 
-  test('is unknown again once the key was refused', async () => {
+  test('is unknown again after the key was rejected', async () => {
     const { backEnd, issue, send, usageOf } = await watchedStore()
     const token = await issue()
     await send(token)

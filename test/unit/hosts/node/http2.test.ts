@@ -113,7 +113,7 @@ describe('HTTP/2', () => {
     stream.write('x'.repeat(11))
     await within(once(stream.resume(), 'end'), 'the response')
     const closed = within(once(stream, 'close'), 'the end of the stream')
-    // The server waits for more of the body from the end of its response on, which it may learn some turns later.
+    // The server starts its timer when the response has ended, perhaps some turns after the client has seen this end.
     for (let turn = 0; turn < 100 && !stream.closed; turn++) {
       vi.advanceTimersByTime(2_000)
       await new Promise((resolve) => setImmediate(resolve))
