@@ -19,7 +19,7 @@ describe('petstore check passes against a host', () => {
   const programs = ['node', 'express4', 'express5', 'fastify', 'hono']
 
   test.each(programs)('%s', async (name) => {
-    const { told: port, stop } = await startProgram([process.execPath, hostProgram(`${name}.mjs`)], portOf)
+    const { value: port, stop } = await startProgram([process.execPath, hostProgram(`${name}.mjs`)], portOf)
     onTestFinished(stop)
     const { code, stdout, stderr } = await runCheck([`http://127.0.0.1:${port}/v1`, ...KEYS])
     expect({ code, stderr, failed: stdout.match(/^ {2}(?:FAIL|skip).*/gm) }).toEqual({
