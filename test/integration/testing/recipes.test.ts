@@ -7,6 +7,7 @@ import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
 import { chromiumPath } from '../../support/chromium.ts'
 import { startServer } from '../../support/petstore-command.ts'
 import { runtimeBinary } from '../../support/runtimes.ts'
+import { startPetstore } from '../../support/serve-command.ts'
 import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
@@ -53,11 +54,11 @@ describe('a program in another language', () => {
   const python = findProgram('python3')
   const go = findProgram('go', ['/usr/local/go/bin'])
   const programs = [
-    { name: 'Python', program: python, args: [recipe('client.py')] },
-    { name: 'Go', program: go, args: ['run', recipe('client.go')] },
+    { name: 'Python', program: python, args: [recipe('client.py')], steering: [recipe('control.py')] },
+    { name: 'Go', program: go, args: ['run', recipe('client.go')], steering: ['run', recipe('control.go')] },
   ]
 
-  for (const { name, program, args } of programs) {
+  for (const { name, program, args, steering } of programs) {
     // Go compiles its standard library on a new machine.
     const options = { timeout: 120_000, skip: missing(name, program !== undefined, { optional: true }) }
 
@@ -81,6 +82,12 @@ describe('a program in another language', () => {
       onTestFinished(() => server.close())
       expect(await run(program ?? '', [...args, `${server.url}/v1`, token])).toBe('Ada 1\nRex 9007199254740993\n')
       expect(requests.map(({ response }) => response?.status)).toEqual([201, 200, 429, 200])
+    })
+
+    test(`in ${name} steers petstore serve through its control API`, options, async () => {
+      const flags = ['--control-port', '0', '--json', '--key', 'pro=my-token', '--plan-limits', 'pro=2/100']
+      const { url, control } = JSON.parse((await startPetstore(...flags)).output())
+      expect(await run(program ?? '', [...steering, url, control, 'my-token'])).toMatch(/^OK$/m)
     })
   }
 })
