@@ -28,8 +28,6 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 survivePipes()
 // The files of a database hold customers and the hashes of their tokens, so other users get no rights to them.
 process.umask(process.umask(0o077) | 0o007)
-// Many hosting services set PORT.
-if (!process.env.PETSTORE_PORT && process.env.PORT) process.env.PETSTORE_PORT = process.env.PORT
 
 try {
   await createProgram().parseAsync()
@@ -146,13 +144,19 @@ function createProgram(): Command {
  */
 function flag(flags: string, description: string, parse?: (text: string, previous: never) => unknown): Option {
   const option = new Option(flags, description)
-  const variable = `PETSTORE_${option.name().toUpperCase().replaceAll('-', '_')}`
+  const variable = variableOf(option.name())
   const value = process.env[variable]
   // Commander takes any value of the variable of a flag without argument for true.
   const isOff = option.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
   if (value === '' || isOff) delete process.env[variable]
   if (parse) option.argParser(asArgument(parse as (text: string, previous: unknown) => unknown))
   return option.env(variable)
+}
+
+function variableOf(name: string): string {
+  const variable = `PETSTORE_${name.toUpperCase().replaceAll('-', '_')}`
+  // Many hosting services set PORT.
+  return name === 'port' && process.env.PORT && !process.env[variable] ? 'PORT' : variable
 }
 
 function planLimits(): Option {

@@ -123,7 +123,7 @@ describe('--control-port', () => {
 describe('environment variables', () => {
   test.each([
     ['PETSTORE_PORT', { PETSTORE_PORT: 'x' }, /--port.*from env 'PETSTORE_PORT'/],
-    ['PORT', { PORT: 'x' }, /--port/],
+    ['PORT', { PORT: 'x' }, /--port.*from env 'PORT'/],
     ['PETSTORE_HOST', { PETSTORE_HOST: '192.0.2.1', PORT: '0' }, /--host/],
     ['PETSTORE_BASE_PATH', { PETSTORE_BASE_PATH: 'v1' }, /^petstore: --base-path/],
     ['PETSTORE_PUBLIC_URL', { PETSTORE_PUBLIC_URL: 'x' }, /^petstore: --public-url/],
