@@ -1,17 +1,17 @@
 import { load, requestText } from './load.mjs'
 import { pin, processorTime, withServers } from './processes.mjs'
 
-/** The middle one. */
+/** Returns the median. */
 export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
-/** In another order each time. */
+/** Returns a list in random order. */
 export const shuffled = (list) =>
   list
     .map((item) => [Math.random(), item])
     .sort(([a], [b]) => a - b)
     .map(([, item]) => item)
 
-/** What must be the same before anything is timed: the animals of a list, or the one that was created. */
-async function answerOf({ port, token }, kind) {
+/** Returns the animals of a response, which must be the same for all servers before anything is timed. */
+async function responseOf({ port, token }, kind) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const body = requestText(kind, token).split('\r\n\r\n')[1]
   const init = kind === 'list' ? { headers } : { method: 'POST', headers, body }
@@ -20,10 +20,10 @@ async function answerOf({ port, token }, kind) {
 }
 
 /**
- * Compares servers side by side with the first of them: short bursts by turns, so that what slows the machine down for a
- * while slows all of them, and in several processes of each, as one and the same code is faster in one than in another.
- * Prints each one's rate, the median of its ratios to the first in the same round with the lowest and the highest that a
- * process had, and its processor time per request.
+ * Compares servers with the first of them. Short bursts alternate, so that a slow moment of the machine affects all servers.
+ * Each server runs in several processes, because the same code is faster in one process than in another. Prints the rate, the
+ * median of the ratios to the first server in the same round (with the lowest and highest of a process), and the processor time
+ * per request.
  */
 export async function compare(title, kind, servers, { processes = 5, ...options } = {}) {
   pin(process.pid, 1)
@@ -35,10 +35,10 @@ export async function compare(title, kind, servers, { processes = 5, ...options 
   print(title, samples)
 }
 
-/** The rounds of one process of each server. */
+/** Measures all rounds with one process of each server. */
 async function measure(title, kind, running, { alike = true, count = 4_000, rounds = 9, connections = 32 }) {
-  if (alike && new Set(await Promise.all(running.map((one) => answerOf(one, kind)))).size > 1)
-    throw new Error(`${title}: the servers do not answer alike`)
+  if (alike && new Set(await Promise.all(running.map((one) => responseOf(one, kind)))).size > 1)
+    throw new Error(`${title}: the servers respond differently`)
   const samples = new Map(running.map(({ name }) => [name, []]))
   for (const { port, token } of running) await load(port, requestText(kind, token), 40_000, connections)
   for (let round = 0; round < rounds; round++) {

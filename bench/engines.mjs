@@ -1,13 +1,13 @@
 import { compare, median, shuffled } from './compare.mjs'
 import { LIMITS } from './fixtures.mjs'
 
-/** On each engine: a list beside the same query by the driver alone, and a count in Redis beside its script alone. */
+/** Compares a list with the same query of the bare driver on each engine, and a count in Redis with its bare script. */
 export async function benchEngines() {
   await compareEngine('SQLite', 'sqlite')
   if (process.env.DATABASE_URL) await compareEngine('PostgreSQL', 'postgres')
-  else console.log('\nSkipped: PostgreSQL, which DATABASE_URL does not name.')
+  else console.log('\nSkipped: PostgreSQL, because DATABASE_URL is not set.')
   if (process.env.REDIS_URL) await benchRedis(process.env.REDIS_URL)
-  else console.log('\nSkipped: Redis, which REDIS_URL does not name.')
+  else console.log('\nSkipped: Redis, because REDIS_URL is not set.')
 }
 
 function compareEngine(engine, file) {
@@ -29,11 +29,11 @@ async function benchRedis(url, { count = 5_000, rounds = 15, concurrency = 64 } 
   })
   const request = { subject: `bench:${process.pid}`, anonymous: false, limits: LIMITS, ban: false, now: 0 }
   const kit = () => quota.spend(request)
-  // The first call may bring the script itself; from the second on it is called by its name.
+  // The first call may send the script. The second call sends only its hash.
   await kit()
   await kit()
   const [command, ...args] = words
-  if (command !== 'EVALSHA') throw new Error(`the script is sent by ${command}, and not called by its name`)
+  if (command !== 'EVALSHA') throw new Error(`expected EVALSHA from the second call on, got ${command}`)
   const contestants = { bare: () => client.call(command, ...args), kit }
   const rates = { bare: [], kit: [] }
   for (let round = -3; round < rounds; round++) {

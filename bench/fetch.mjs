@@ -1,7 +1,7 @@
 import { median } from './compare.mjs'
 import { filledStore, pageText } from './fixtures.mjs'
 
-/** In process: `fetch(new Request())` beside building that Request, reading three things of it, and building that Response. */
+/** Compares `fetch(new Request())` in this process with the cost of the Request, three reads of it, and the Response. */
 export async function benchFetch({ count = 20_000, rounds = 9 } = {}) {
   const { petStore, token } = await filledStore()
   const build = () => new Request('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })
@@ -16,7 +16,7 @@ export async function benchFetch({ count = 20_000, rounds = 9 } = {}) {
     kit: () => petStore.fetch(build()),
   }
   for (const run of Object.values(contestants))
-    if ((await (await run()).text()) !== body) throw new Error('the answers differ')
+    if ((await (await run()).text()) !== body) throw new Error('the responses differ')
   const samples = { bare: [], kit: [] }
   for (let round = -2; round < rounds; round++) {
     for (const [name, run] of Object.entries(contestants)) {

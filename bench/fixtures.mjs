@@ -1,35 +1,35 @@
 import { createPetStore, memory } from 'petstore-kit'
 
-/** How many animals each server holds before it is measured. */
+/** The number of animals in each server before the measurement. */
 export const PETS = 1000
 
 /** Limits that no run reaches, so that every request is counted and served. */
 export const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
-/** The animal of that number, counted from 0. */
+/** Returns the animal of an index, counted from 0. */
 export const pet = (i) => ({
   name: `Animal number ${i}`,
   categoryId: (i % 7) + 1,
   status: ['available', 'pending', 'sold'][i % 3],
 })
 
-/** The animal that clients create: what the next one would be. */
+/** The animal that clients create. */
 export const created = pet(PETS)
 
-/** The text of the animal that was created as the so many-th. */
+/** Returns the JSON text of a created animal by its index. */
 export const createdText = (i) =>
   `{"id":${i + 1},"name":"${created.name}","categoryId":${created.categoryId},"status":"${created.status}"}`
 
-/** The text of an animal as the service writes it. */
+/** Returns the JSON text of an animal as the store writes it. */
 export const petText = (i) => {
   const { name, categoryId, status } = pet(i)
   return `{"id":${i + 1},"name":"${name}","categoryId":${categoryId},"status":"${status}"}`
 }
 
-/** The text of the first animals. */
+/** Returns the JSON text of the first animals. */
 export const pageText = (count) => `[${Array.from({ length: count }, (_, i) => petText(i)).join(',')}]`
 
-/** A store in memory, filled, and the token of a key that no run exhausts. */
+/** Creates a store in memory with all animals, and a key whose limits no run reaches. */
 export async function filledStore() {
   const backEnd = memory()
   await fill(backEnd.storage)
@@ -37,13 +37,13 @@ export async function filledStore() {
   return { petStore: createPetStore(backEnd), token }
 }
 
-/** Puts the animals into a storage. */
+/** Adds all animals to a storage. */
 export async function fill(storage) {
   for (let i = 0; i < PETS; i++) await storage.create({ ...pet(i), categoryId: BigInt(pet(i).categoryId) })
 }
 
-/** Writes a page, or an animal that was created, with the headers that the service would write. */
-export function writeAnswer(res, status, body) {
+/** Writes a page or a created animal with the headers of the store. */
+export function writeResponse(res, status, body) {
   const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store']
   if (status === 200) headers.push('Link', '</v1/pets?cursor=MToyMA>; rel="next"')
   headers.push('X-RateLimit-Limit', String(LIMITS.perMinute), 'X-RateLimit-Remaining', '999999999')
@@ -52,7 +52,7 @@ export function writeAnswer(res, status, body) {
   res.end(body)
 }
 
-/** Ends this process as soon as it is told to, or its parent has gone, and cleans up before. */
+/** Ends this process after a signal or the end of its parent. Cleans up first. */
 export function endWith(cleanUp = () => {}) {
   let isEnding = false
   const end = async () => {
@@ -64,7 +64,7 @@ export function endWith(cleanUp = () => {}) {
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect']) process.on(signal, end)
 }
 
-/** Tells the parent that a server listens, and answers it with the processor time that was used. */
+/** Sends the port to the parent process, and later the used processor time on request. */
 export function ready(port, token) {
   process.on('message', () => process.send({ cpu: process.cpuUsage() }))
   process.send({ port, token })

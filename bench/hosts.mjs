@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { compare } from './compare.mjs'
 
-/** Inside other hosts: on Express beside its own cost for an empty handler, on Bun beside a bare handler. */
+/** Compares the store with an empty handler on Express, and with a bare handler on Bun. */
 export async function benchHosts() {
   for (const connections of [4, 32]) {
     const servers = [
@@ -12,7 +12,7 @@ export async function benchHosts() {
   }
   const execPath = process.env.BUN ?? 'bun'
   if (spawnSync(execPath, ['--version']).status !== 0) {
-    console.log('\nSkipped: Bun, which is neither in PATH nor named by BUN.')
+    console.log('\nSkipped: Bun, which is not in PATH. Set BUN to its path.')
     return
   }
   for (const kind of ['list', 'create']) {

@@ -1,8 +1,8 @@
 import { compare } from './compare.mjs'
 
 /**
- * Over HTTP: the kit beside a bare handler that writes the same bytes, and beside Fastify with what it would need. The
- * bare create neither reads nor writes JSON; the second one does, as it must to answer with what the client has sent.
+ * Compares the store over HTTP with a bare handler that writes the same bytes, and with Fastify and its plugins for the same job.
+ * The bare create neither parses nor serializes JSON; `bare-json` does both.
  */
 export async function benchHttp() {
   await compare('list', 'list', [{ name: 'bare' }, { name: 'kit' }, { name: 'fastify' }])

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { created } from './fixtures.mjs'
 
-/** Opens `connections` sockets, and asks the same on each until `count` answers have come. Gives the seconds it took. */
+/** Sends the same request on `connections` sockets until `count` responses have arrived. Returns the time in seconds. */
 export async function load(port, request, count, connections = 32) {
   const started = performance.now()
   let sent = 0
@@ -31,7 +31,7 @@ export async function load(port, request, count, connections = 32) {
   return (performance.now() - started) / 1000
 }
 
-/** The text of a request. */
+/** Returns the text of a request. */
 export function requestText(kind, token) {
   const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\n`
   if (kind === 'list') return `GET /v1/pets HTTP/1.1\r\n${head}\r\n`

@@ -8,7 +8,7 @@ const SIZES = [1_000, 1_000_000]
 const BATCH = 10_000
 const STATUSES = [undefined, 'available', 'pending', 'sold']
 
-/** What a page costs among many animals, as a multiple of what it costs among few: of each filter the first, a middle and the last. */
+/** Compares the time of a page among many animals with a page among few, for each filter at the start, middle and end. */
 export async function benchPages({ rounds = 30, count = 50 } = {}) {
   for (const [name, open] of Object.entries(engines)) {
     const closers = []
@@ -30,7 +30,7 @@ export async function benchPages({ rounds = 30, count = 50 } = {}) {
       }
       const [worst] = ratios.sort((a, b) => b.ratio - a.ratio)
       console.log(
-        `\n${name}: a page among 1,000,000 animals costs at most ${worst.ratio.toFixed(2)} of one among 1,000 (${worst.page})`,
+        `\n${name}: a page of 1,000,000 animals takes at most ${worst.ratio.toFixed(2)} times as long as a page of 1,000 (${worst.page})`,
       )
     } finally {
       for (const close of closers.reverse()) await close()
@@ -38,7 +38,7 @@ export async function benchPages({ rounds = 30, count = 50 } = {}) {
   }
 }
 
-/** The id after which a page stands; every filter finds 21 animals behind each. */
+/** Returns the id after which a page begins. Every filter finds 21 animals after it. */
 function startOf(place, size) {
   if (place === 'first') return undefined
   return BigInt(place === 'middle' ? size / 2 : size - 100)
@@ -58,7 +58,7 @@ async function fill(storage, size) {
   }
 }
 
-/** Each opens storages of both sizes, and says on the way how what it has opened is closed. */
+/** Functions that open storages of both sizes. They pass `onClose` the functions that close them. */
 const engines = {
   async memory() {
     const storages = SIZES.map(() => memory().storage)

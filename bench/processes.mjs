@@ -2,15 +2,15 @@ import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 
 const hasTaskset = spawnSync('taskset', ['-V']).status === 0
-/** How long a server may take to start, in milliseconds. */
+/** The time limit for the start of a server, in milliseconds. */
 const PATIENCE = 60_000
 
-/** Where the machine can pin processes, servers share processor 0, and the load that this process makes is on another. */
+/** Pins a process to a processor, if the machine can. Servers share processor 0; the load of this process is on another. */
 export function pin(pid, processor) {
   if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', String(processor), String(pid)])
 }
 
-/** Starts servers in processes of their own, hands them over, and stops them whatever happens. */
+/** Starts each server in a process, calls `use` with them, and stops them in any case. */
 export async function withServers(servers, use) {
   const children = []
   try {
@@ -41,7 +41,7 @@ async function started(name, child) {
   return { name, child, port, token }
 }
 
-/** The processor time that a server has used, in microseconds. */
+/** Returns the processor time that a server has used, in microseconds. */
 export async function processorTime(child) {
   child.send('cpu')
   const [{ cpu }] = await once(child, 'message')

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import { listening, PETS, writeAnswer } from '../fixtures.mjs'
+import { listening, PETS, writeResponse } from '../fixtures.mjs'
 
-/** A create as short as it can be: what the client has sent comes back with an id. Nothing is checked, stored or counted. */
+/** Returns the sent animal with an id. Nothing is checked, stored or counted. */
 let created = PETS
 
 const server = createServer((req, res) => {
@@ -9,7 +9,7 @@ const server = createServer((req, res) => {
   req.on('data', (chunk) => chunks.push(chunk))
   req.on('end', () => {
     const { name, categoryId, status } = JSON.parse(Buffer.concat(chunks).toString())
-    writeAnswer(res, 201, JSON.stringify({ id: ++created, name, categoryId, status }))
+    writeResponse(res, 201, JSON.stringify({ id: ++created, name, categoryId, status }))
   })
 })
 listening(server, 'none')

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
-import { createdText, listening, PETS, pageText, withComputeRoute, writeAnswer } from '../fixtures.mjs'
+import { createdText, listening, PETS, pageText, withComputeRoute, writeResponse } from '../fixtures.mjs'
 
-/** The floor: the bytes and headers of the same answers, without any of the work that leads to them. */
+/** Writes the bytes and headers of the same responses without any of the work. */
 const list = pageText(20)
 let count = PETS
 
 const handler = (req, res) => {
-  if (req.method === 'GET') return writeAnswer(res, 200, list)
+  if (req.method === 'GET') return writeResponse(res, 200, list)
   req.resume()
-  req.on('end', () => writeAnswer(res, 201, createdText(count++)))
+  req.on('end', () => writeResponse(res, 201, createdText(count++)))
 }
 listening(createServer(withComputeRoute(handler)), 'none')

@@ -5,8 +5,8 @@ const { petStore, token } = await filledStore()
 const list = pageText(20)
 let count = PETS
 
-/** The floor: the bytes and headers of the same answers, without any of the work that leads to them. */
-const answer = (status, body, link) => {
+/** Builds the same responses without any of the work. */
+const respond = (status, body, link) => {
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
   if (link) headers.Link = '</v1/pets?cursor=MToyMA>; rel="next"'
   headers['X-RateLimit-Limit'] = String(LIMITS.perMinute)
@@ -16,8 +16,8 @@ const answer = (status, body, link) => {
 }
 const bare = (request) =>
   request.method === 'GET'
-    ? answer(200, list, true)
-    : request.arrayBuffer().then(() => answer(201, createdText(count++), false))
+    ? respond(200, list, true)
+    : request.arrayBuffer().then(() => respond(201, createdText(count++), false))
 
 const server = Bun.serve({
   port: 0,

@@ -3,7 +3,7 @@ import { createPetStore, memory } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 import { postgres } from 'petstore-kit/postgres'
 import { Pool } from 'pg'
-import { fill, LIMITS, listening, writeAnswer } from '../fixtures.mjs'
+import { fill, LIMITS, listening, writeResponse } from '../fixtures.mjs'
 
 const schema = `bench_${process.pid}`
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
@@ -12,7 +12,7 @@ await backEnd.migrate()
 await fill(backEnd.storage)
 const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
 
-/** The same page by the driver alone. */
+/** Reads the same page with the driver alone. */
 const text = `SELECT p.id::text, p.name, p.category_id::text, p.status
 FROM ${schema}.pets AS p WHERE p.id >= $1 ORDER BY p.id LIMIT $2`
 const bare = async (_req, res) => {
@@ -23,10 +23,10 @@ const bare = async (_req, res) => {
     categoryId: Number(category_id),
     status,
   }))
-  writeAnswer(res, 200, JSON.stringify(pets))
+  writeResponse(res, 200, JSON.stringify(pets))
 }
 
-/** Animals and keys there, counts in memory: a count of its own would be a second statement. */
+/** Animals and keys are in PostgreSQL. Counts are in memory, because a count needs a second statement. */
 const kit = toNodeHandler(createPetStore({ ...backEnd, quota: memory().quota }))
 const dropSchema = () => pool.query(`DROP SCHEMA ${schema} CASCADE`)
 listening(createServer(process.argv[2] === 'bare' ? bare : kit), token, dropSchema)

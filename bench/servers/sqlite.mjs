@@ -6,7 +6,7 @@ import Database from 'libsql'
 import { createPetStore } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 import { sqlite } from 'petstore-kit/sqlite'
-import { fill, LIMITS, listening, writeAnswer } from '../fixtures.mjs'
+import { fill, LIMITS, listening, writeResponse } from '../fixtures.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
@@ -15,12 +15,12 @@ const backEnd = sqlite(database)
 await fill(backEnd.storage)
 const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
 
-/** The same page by the driver alone. */
+/** Reads the same page with the driver alone. */
 const page = database.prepare(
   'SELECT id, name, category_id AS categoryId, status FROM petstore_pets ORDER BY id LIMIT ?',
 )
-const bare = (_req, res) => writeAnswer(res, 200, JSON.stringify(page.all(21).slice(0, 20)))
+const bare = (_req, res) => writeResponse(res, 200, JSON.stringify(page.all(21).slice(0, 20)))
 
-/** Storage, keys and quota, all in the one file. */
+/** Storage, keys and quota are in one file. */
 const kit = toNodeHandler(createPetStore(backEnd))
 listening(createServer(process.argv[2] === 'bare' ? bare : kit), token)

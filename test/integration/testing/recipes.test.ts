@@ -16,7 +16,7 @@ const recipe = (name: string) => join(root, 'examples/testing', name)
 
 /** Runs a recipe to its end. Rejects, with what the recipe has printed, if it fails. */
 async function run(program: string, args: readonly string[], env: ExecFileOptions['env'] = {}): Promise<string> {
-  const options = { cwd: root, env: { ...process.env, ...env }, timeout: 60_000 }
+  const options = { cwd: root, env: { ...process.env, ...env }, timeout: 110_000 }
   const { stdout, stderr } = await promisify(execFile)(program, args, options)
   return stdout + stderr
 }
