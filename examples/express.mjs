@@ -7,7 +7,7 @@ const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 
 const app = express()
-// Ahead of the body parsers, so that the store reads its bodies itself.
+// Mount the store before body parsers, so that it reads the bodies itself.
 app.use('/shop', toExpressHandler(createPetStore(backEnd)))
 app.use(express.json())
 app.get('/', (_request, response) => response.send('The shop itself'))

@@ -3,7 +3,7 @@ import express from 'express'
 import { createPetStore } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 
-// The shop has customers and tokens of its own: the pet store only asks whose a token is, and what they may spend.
+// The shop has its own customers and tokens. The pet store only asks it for the owner of a token and the owner's limits.
 const customers = [
   { name: 'Ada', company: 'acme', token: 'acme-ada-1', tier: 'gold' },
   { name: 'Ben', company: 'acme', token: 'acme-ben-2', tier: 'gold' },

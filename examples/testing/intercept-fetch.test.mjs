@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createTestPetStore } from 'petstore-kit/testing'
 import { interceptFetch } from 'petstore-kit/testing/intercept'
 
-/** A program that cannot be given a fetch of its own. */
+/** A program that always calls the global fetch. */
 async function countPets(apiKey) {
   const response = await fetch('https://api.example/v1/pets?limit=100', {
     headers: { authorization: `Bearer ${apiKey}` },
