@@ -17,9 +17,9 @@ import {
   isObject,
   keyStoreRule,
   limitsRule,
-  millisecondsRule,
   type OptionRules,
   oneOf,
+  timeoutRule,
   withMethods,
 } from './support/option-rules.ts'
 import { isCount } from './support/predicates.ts'
@@ -102,10 +102,7 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
   defaultStatus: oneOf(null, ...petStatuses),
   maxNameLength: countRule,
   bodyLimit: countRule,
-  timeout: {
-    expected: 'a whole number of milliseconds from 1 to 2147483647',
-    check: (value) => isCount(value) && millisecondsRule.check(value),
-  },
+  timeout: timeoutRule,
   cors: {
     expected: 'true, false or { origins, headers, maxAge }',
     check: (value) => typeof value === 'boolean' || isObject(value),

@@ -11,7 +11,7 @@ export interface Clock {
 
 /** The request that a port is called for. */
 export interface CallContext {
-  /** Aborts when the client disconnects, so that a port can stop working for it. */
+  /** Aborts when the client disconnects or the time limit of the call is reached, so that a port can stop working for it. */
   readonly signal?: AbortSignal | undefined
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
@@ -141,8 +141,11 @@ export interface QuotaCount {
  * every store follows, if need be in the language of its engine.
  */
 export interface QuotaStore {
-  /** Counts a request in both windows, or refuses it and counts it in neither. */
-  spend(request: QuotaRequest): MaybePromise<QuotaCount>
+  /**
+   * Counts a request in both windows, or refuses it and counts it in neither. The signal aborts only at the time limit: a client
+   * that disconnects is counted.
+   */
+  spend(request: QuotaRequest, context?: CallContext): MaybePromise<QuotaCount>
 }
 
 /** The three ports of a whole back end, as `createPetStore` takes them. */

@@ -3,6 +3,7 @@ import type { ApiKey } from '../model.ts'
 import type { BackEnd, CallContext, MaybePromise, QuotaCount, QuotaRequest } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { andThen, isPending } from '../support/maybe-promise.ts'
+import { withTimeout } from '../support/with-timeout.ts'
 
 /** Error codes of a connection that could not be made, or broke: those of Node and of undici, its HTTP client. */
 const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
@@ -24,28 +25,54 @@ export function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): b
 
 type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 
+/** The context of a call with a time limit. Its signal also aborts when the limit is reached. It is made when a port reads it. */
+class TimedContext implements CallContext {
+  readonly #context: CallContext | undefined
+  #timeout: AbortController | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(context: CallContext | undefined) {
+    this.#context = context
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#context?.clientAddress
+  }
+
+  get signal(): AbortSignal {
+    this.#timeout ??= new AbortController()
+    const { signal } = this.#timeout
+    const left = this.#context?.signal
+    this.#signal ??= left ? AbortSignal.any([left, signal]) : signal
+    return this.#signal
+  }
+
+  abort(reason: unknown): void {
+    this.#timeout ??= new AbortController()
+    this.#timeout.abort(reason)
+  }
+}
+
 /** Limits the time of a call. A call that returns a value at once costs no timer. */
 function guard<Input, T>(port: string, timeout: number, call: PortCall<Input, T>): PortCall<Input, T> {
   return (input, context) => {
     try {
-      const value = call(input, context)
-      return isPending(value) ? withTimeout(value, timeout, port) : value
+      const timed = new TimedContext(context)
+      const value = call(input, timed)
+      if (!isPending(value)) return value
+      const onTimeout = () => {
+        const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
+        const error = new PetStoreError('service_unavailable', undefined, { cause })
+        timed.abort(error)
+        return error
+      }
+      return withTimeout(value, timeout, onTimeout).catch((error) => {
+        throw toPortFault(error)
+      })
     } catch (error) {
       throw toPortFault(error)
     }
   }
-}
-
-function withTimeout<T>(promise: Promise<T>, timeout: number, port: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
-      reject(new PetStoreError('service_unavailable', undefined, { cause }))
-    }, timeout)
-    Promise.resolve(promise)
-      .then(resolve, (error) => reject(toPortFault(error)))
-      .finally(() => clearTimeout(timer))
-  })
 }
 
 /** A port may throw only `service_unavailable` of our own errors. Any other code is for clients, and a fault from a port. */
@@ -84,7 +111,7 @@ export function guardPorts(
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
 ): BackEnd {
   const find = guard('key store', timeout, (token: string, context) => keyStore.find(token, context))
-  const spend = guard('quota store', quotaTimeout, (request: QuotaRequest) => quota.spend(request))
+  const spend = guard('quota store', quotaTimeout, (request: QuotaRequest, context) => quota.spend(request, context))
   return {
     storage: {
       list: guard('storage', timeout, (query, context) => storage.list(query, context)),

@@ -52,6 +52,12 @@ export const millisecondsRule: OptionRule = {
   check: (value) => value === 0 || (isCount(value) && value < 2 ** 31),
 }
 
+/** The rule of a time limit. */
+export const timeoutRule: OptionRule = {
+  expected: 'a whole number of milliseconds from 1 to 2147483647',
+  check: (value) => isCount(value) && millisecondsRule.check(value),
+}
+
 /** The rule of a list of plans. */
 export const planNamesRule: OptionRule = {
   expected: 'a list of the names of plans',

@@ -1,11 +1,14 @@
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { guardPorts } from '../../../src/faults/guard-ports.ts'
 import {
+  type CallContext,
   createPetStore,
   type ErrorReport,
   memory,
   PetStoreError,
   type PetStoreOptions,
+  type QuotaRequest,
   type QuotaStore,
   type ResponseReport,
 } from '../../../src/index.ts'
@@ -320,6 +323,41 @@ describe('a back end that does not respond', () => {
       }),
     ])
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('aborts the signal of a call at its time limit', async () => {
+    const contexts: CallContext[] = []
+    const keep = (_input: unknown, context?: CallContext) => {
+      contexts.push(context as CallContext)
+      return new Promise<never>(() => {})
+    }
+    const backEnd = { ...memory(), storage: { ...memory().storage, list: keep }, quota: { spend: keep } }
+    const { storage, quota } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 })
+    const calls = [
+      storage.list({ limit: 1 }, { signal: new AbortController().signal }),
+      storage.list({ limit: 1 }),
+      quota.spend({} as QuotaRequest),
+    ]
+    const results = Promise.allSettled(calls)
+    // A port may read the signal before the limit is reached, or after.
+    expect(contexts[0]?.signal?.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(250)
+    for (const { signal } of contexts) expect(signal?.reason).toMatchObject({ code: 'service_unavailable' })
+    expect((await results).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
+  })
+
+  test('aborts the signal of a call when its client disconnects', async () => {
+    const client = new AbortController()
+    let signal: AbortSignal | undefined
+    const list = (_input: unknown, context?: CallContext) => {
+      signal = context?.signal
+      return []
+    }
+    const backEnd = { ...memory(), storage: { ...memory().storage, list } }
+    guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }).storage.list({ limit: 1 }, { signal: client.signal })
+    expect(signal?.aborted).toBe(false)
+    client.abort('left')
+    expect(signal?.reason).toBe('left')
   })
 
   test('clears the timer of a call that returns in time', async () => {
