@@ -13,6 +13,9 @@ export interface EngineTimeouts {
 
 const TIMEOUTS: EngineTimeouts = { connect: 5_000, response: 15_000 }
 
+/** How long to wait for a connection of a pool, in milliseconds: also for one that is free, so it must outlast a burst of requests. */
+const POOL_TIMEOUT = 8_000
+
 interface Events {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
@@ -28,7 +31,7 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const { Pool } = module.default ?? module
   const pool = new Pool({
     connectionString: url,
-    connectionTimeoutMillis: TIMEOUTS.connect,
+    connectionTimeoutMillis: POOL_TIMEOUT,
     query_timeout: TIMEOUTS.response,
   })
   pool.on('error', () => {})

@@ -1,6 +1,6 @@
 import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
-import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
+import { checkOptions, clockRule, type OptionRules, timeoutRule } from '../../../src/support/option-rules.ts'
 import { type PostgresClient, querying } from './client.ts'
 import { postgresKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
@@ -24,6 +24,13 @@ export interface PostgresOptions {
    * @default the engine's, so that machines with different clocks count alike
    */
   readonly clock?: Clock | undefined
+  /**
+   * How long a write waits for a lock, in milliseconds. A call waits for two writes at most: choose less than half of the
+   * store's `timeout`, so that nothing is written after a client has got 503.
+   *
+   * @default 4000
+   */
+  readonly lockTimeout?: number | undefined
 }
 
 /** A back end on PostgreSQL. */
@@ -42,7 +49,12 @@ export interface PostgresBackEnd {
   migrate(): Promise<void>
 }
 
-const RULES: OptionRules<keyof PostgresOptions> = { schema: schemaRule, keyCache: keyCacheRule, clock: clockRule }
+const RULES: OptionRules<keyof PostgresOptions> = {
+  schema: schemaRule,
+  keyCache: keyCacheRule,
+  clock: clockRule,
+  lockTimeout: timeoutRule,
+}
 
 /**
  * Keeps animals, keys and counts in PostgreSQL 12 or later, for any number of processes.
@@ -66,14 +78,14 @@ const RULES: OptionRules<keyof PostgresOptions> = { schema: schemaRule, keyCache
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
-  const { schema = 'petstore', keyCache = {}, clock } = options
+  const { schema = 'petstore', keyCache = {}, clock, lockTimeout = 4_000 } = options
   const query = querying(client)
   const names = namesIn(schema)
   const keyStore = postgresKeyStore(query, names, sqlTime(clock))
   return {
-    storage: postgresStorage(query, names),
+    storage: postgresStorage(query, names, lockTimeout),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
-    quota: postgresQuota(query, names, clock),
+    quota: postgresQuota(query, names, clock, lockTimeout),
     migrate: () => migrate(query, names),
   }
 }

@@ -1,12 +1,14 @@
 import type { Query } from './client.ts'
+import { createAllFunction } from './create-all.ts'
 import { dollarQuoted, literal, type Names } from './names.ts'
 import { spendAnonymousFunction, spendFunction } from './spend.ts'
+import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
 
 /** The key of the advisory lock. */
 const LOCK = 7_382_615_401
 
 /** The steps from each version to the next. A released step is never changed, only followed by another. */
-const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets]
+const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches]
 
 /**
  * Brings the tables up to date. It is one statement, so that it is one transaction behind any pooler. The lock lets one process
@@ -86,4 +88,9 @@ function anonymousBuckets(names: Names): string {
       PRIMARY KEY (bucket, subject)
     ) WITH (fillfactor = 50);
     ${spendAnonymousFunction(names)}`
+}
+
+/** Functions that carry out many calls. Processes of an earlier release go on with the functions of their version. */
+function batches(names: Names): string {
+  return createAllFunction(names) + spendAllFunction(names) + spendAllAnonymousFunction(names)
 }

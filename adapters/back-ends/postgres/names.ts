@@ -14,6 +14,9 @@ export interface Names {
   readonly anonymous: string
   readonly spend: string
   readonly spendAnonymous: string
+  readonly createAll: string
+  readonly spendAll: string
+  readonly spendAllAnonymous: string
 }
 
 /** The rule of the option `schema`. */
@@ -35,6 +38,9 @@ export function namesIn(schema: string): Names {
     anonymous: `${quoted}.anonymous`,
     spend: `${quoted}.spend`,
     spendAnonymous: `${quoted}.spend_anonymous`,
+    createAll: `${quoted}.create_all`,
+    spendAll: `${quoted}.spend_all`,
+    spendAllAnonymous: `${quoted}.spend_all_anonymous`,
   }
 }
 

@@ -1,71 +1,143 @@
-import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
+import {
+  type Clock,
+  countRequest,
+  type QuotaCount,
+  type QuotaRequest,
+  type QuotaState,
+  type QuotaStore,
+} from '../../../src/index.ts'
+import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
+import { inBatches } from '../shared/batches.ts'
 import { subjectName } from '../shared/subject.ts'
 import type { Query } from './client.ts'
 import type { Names } from './names.ts'
+import { statementRules } from './statement-rules.ts'
 import { sqlTime } from './time.ts'
 
+/** The largest number of requests that one statement counts. */
+const LARGEST_BATCH = 1_000
 /** After so many requests of this process, ended counts are removed: more at a time than can have been added. */
 const PRUNE_EVERY = 500
 const PRUNED_AT_ONCE = 1_000
 /** How long a count is kept after its end, in milliseconds, so that no limit is lifted early after the clock steps back. */
 const KEPT = 172_800_000
 
-interface CountRow {
-  readonly granted: boolean
-  readonly decided: number
-  readonly minute: number
-  readonly minuteends: number
-  readonly day: number
-  readonly dayends: number
-  readonly banned: number
+/** The time and the state of a subject before the first request of a run. */
+type RunRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
+
+/** Equal requests of one subject, in their order. */
+interface Run {
+  readonly request: QuotaRequest
+  /** Their places among all requests. */
+  readonly places: number[]
 }
 
-/** Counts in tables, one row per subject and one statement per request. */
-export function postgresQuota(query: Query, names: Names, clock: Clock | undefined): QuotaStore {
-  const { quota, anonymous, spend, spendAnonymous } = names
+/**
+ * Counts in tables, one row per subject. Requests that come at the same time share a statement. Anonymous clients have statements
+ * of their own, so that a flood of them holds up no customer.
+ */
+export function postgresQuota(
+  query: Query,
+  { quota, anonymous, spendAll, spendAllAnonymous }: Names,
+  clock: Clock | undefined,
+  lockTimeout: number,
+): QuotaStore {
+  const customers = counter(spendAll)
+  const strangers = counter(spendAllAnonymous)
   const time = sqlTime(clock)
-  const prune = pruneStatement(quota, time.at(1))
-  const pruneAnonymous = `DELETE FROM ${anonymous} WHERE day_ends_at < (SELECT ${time.at(1)})`
-  const columns = `s.granted, s.decided_at AS decided,
-(s.state).used_in_minute AS minute, (s.state).minute_ends_at AS minuteends,
-(s.state).used_in_day AS day, (s.state).day_ends_at AS dayends, (s.state).banned_until AS banned`
-  const spendOne = `SELECT ${columns} FROM ${spend}($1, $2, $3, $4, $5, $6) AS s`
-  const spendOneAnonymous = `SELECT ${columns} FROM ${spendAnonymous}($7, $1, $2, $3, $4, $5, $6) AS s`
+  const prune = pruneStatements(quota, anonymous, time.at(1))
   let spent = 0
+  let isPruning = false
+
+  function counter(spend: string) {
+    const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil
+FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
+    return inBatches<QuotaRequest, QuotaCount>({
+      ...statementRules(lockTimeout),
+      async send(requests) {
+        const runs = runsOf(requests)
+        const values = [JSON.stringify(runs.map(toEntry)), clock?.now() ?? null, lockTimeout]
+        const rows = await query<RunRow>(text, values)
+        const counts: QuotaCount[] = []
+        for (const [index, run] of runs.entries()) countRun(run, rows[index] as RunRow, counts)
+        return counts
+      },
+      maxSize: LARGEST_BATCH,
+      sizeOf: () => 1,
+    })
+  }
+
+  /** Nobody waits for it, so a failure is left to the next time. */
+  async function pruneEnded(): Promise<void> {
+    if (isPruning) return
+    isPruning = true
+    try {
+      for (const statement of prune) await query(statement, time.values())
+    } catch {
+    } finally {
+      isPruning = false
+    }
+  }
 
   return {
-    async spend(request) {
-      if (spent++ % PRUNE_EVERY === 0)
-        for (const statement of [prune, pruneAnonymous]) query(statement, time.values()).catch(() => {})
-      const subject = await subjectName(request.subject)
-      const { limits, ban } = request
-      const now = clock?.now() ?? null
-      const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
-      const values = [subject, limits.perMinute, limits.perDay, ...rule, now]
-      const [row] = request.anonymous
-        ? await query<CountRow>(spendOneAnonymous, [...values, bucketOf(subject)])
-        : await query<CountRow>(spendOne, values)
-      return toCount(row as CountRow, request)
+    spend(request, context) {
+      if (spent++ % PRUNE_EVERY === 0) void pruneEnded()
+      const count = request.anonymous ? strangers : customers
+      return andThen(subjectName(request.subject), (subject) => count({ ...request, subject }, context))
     },
   }
 }
 
-/** Rows that another statement has locked are skipped. */
-function pruneStatement(quota: string, now: string): string {
-  return `DELETE FROM ${quota} WHERE subject IN (
-  SELECT subject FROM ${quota} WHERE greatest(day_ends_at, banned_until) < (SELECT ${now} - ${KEPT})
-  ORDER BY greatest(day_ends_at, banned_until) LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`
+/** Sorts by subject: statements that lock rows in the same order never wait for each other in a circle. */
+function runsOf(requests: readonly QuotaRequest[]): Run[] {
+  const sorted = [...requests.entries()].sort(([, a], [, b]) =>
+    a.subject < b.subject ? -1 : Number(a.subject > b.subject),
+  )
+  const runs: Run[] = []
+  for (const [place, request] of sorted) {
+    const run = runs.at(-1)
+    if (run && isEqual(run.request, request)) run.places.push(place)
+    else runs.push({ request, places: [place] })
+  }
+  return runs
 }
 
-function toCount(row: CountRow, { ban }: QuotaRequest): QuotaCount {
-  return {
-    granted: row.granted,
-    now: Number(row.decided),
-    usedInMinute: Number(row.minute),
-    minuteEndsAt: Number(row.minuteends),
-    usedInDay: Number(row.day),
-    dayEndsAt: Number(row.dayends),
-    bannedUntil: ban === false ? 0 : Number(row.banned),
+function isEqual(a: QuotaRequest, b: QuotaRequest): boolean {
+  return a.subject === b.subject && String(rulesOf(a)) === String(rulesOf(b))
+}
+
+/** The limits and the ban rule, as the engine's functions take them. */
+function rulesOf({ limits, ban }: QuotaRequest) {
+  const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
+  return [limits.perMinute, limits.perDay, ...rule]
+}
+
+function toEntry({ request, places }: Run) {
+  return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
+}
+
+/** Counts the requests of a run as the engine has counted them. */
+function countRun({ request, places }: Run, row: RunRow, counts: QuotaCount[]): void {
+  const state: QuotaState = {
+    usedInMinute: Number(row.usedinminute),
+    minuteEndsAt: Number(row.minuteendsat),
+    usedInDay: Number(row.usedinday),
+    dayEndsAt: Number(row.dayendsat),
+    refusedInMinute: Number(row.refusedinminute),
+    bannedUntil: Number(row.banneduntil),
   }
+  for (const place of places) counts[place] = countRequest(state, { ...request, now: Number(row.decided) })
+}
+
+/** Rows that another statement has locked are skipped. */
+function pruneStatements(quota: string, anonymous: string, now: string): string[] {
+  const ended = 'greatest(day_ends_at, banned_until)'
+  return [
+    `DELETE FROM ${quota} WHERE subject IN (
+  SELECT subject FROM ${quota} WHERE ${ended} < (SELECT ${now} - ${KEPT})
+  ORDER BY ${ended} LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+    `DELETE FROM ${anonymous} WHERE (bucket, subject) IN (
+  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < (SELECT ${now}) FOR UPDATE SKIP LOCKED)`,
+  ]
 }

@@ -34,13 +34,10 @@ function customerBody(quota: string): string {
     DECLARE
       banned boolean := false;
     BEGIN
-      LOOP
-        SELECT q.* INTO state FROM ${quota} AS q WHERE q.subject = who FOR NO KEY UPDATE;
-        EXIT WHEN FOUND;
-        INSERT INTO ${quota} VALUES (who, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;
-      END LOOP;
+      ${lockCustomer(quota)}
+      ${decide}
       ${law}
-      UPDATE ${quota} AS q SET ${assignments} WHERE q.subject = who;
+      ${saveCustomer(quota)}
     END
     `
 }
@@ -50,22 +47,50 @@ function anonymousBody(anonymous: string): string {
     DECLARE
       banned boolean := false;
     BEGIN
-      LOOP
+      ${lockAnonymous(anonymous)}
+      ${decide}
+      ${law}
+      ${saveAnonymous(anonymous)}
+    END
+    `
+}
+
+/** Reads and locks the row of a customer. Adds it if it is missing. */
+export function lockCustomer(quota: string): string {
+  return `LOOP
+        SELECT q.* INTO state FROM ${quota} AS q WHERE q.subject = who FOR NO KEY UPDATE;
+        EXIT WHEN FOUND;
+        INSERT INTO ${quota} VALUES (who, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;
+      END LOOP;`
+}
+
+/** Reads and locks the row of an anonymous client. Adds it if it is missing, in the place of another if its bucket is full. */
+export function lockAnonymous(anonymous: string): string {
+  return `LOOP
         SELECT a.* INTO state FROM ${anonymous} AS a WHERE a.bucket = in_bucket AND a.subject = who FOR NO KEY UPDATE;
         EXIT WHEN FOUND;
         DELETE FROM ${anonymous} AS a WHERE a.bucket = in_bucket AND a.subject IN (
           SELECT b.subject FROM ${anonymous} AS b WHERE b.bucket = in_bucket
           ORDER BY b.day_ends_at DESC, b.used_in_day DESC OFFSET ${BUCKET_SIZE - 1} FOR UPDATE SKIP LOCKED);
         INSERT INTO ${anonymous} VALUES (who, 0, 0, 0, 0, 0, 0, in_bucket) ON CONFLICT DO NOTHING;
-      END LOOP;
-      ${law}
-      UPDATE ${anonymous} AS a SET ${assignments} WHERE a.bucket = in_bucket AND a.subject = who;
-    END
-    `
+      END LOOP;`
 }
 
-const law = `decided_at := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));
-      ${roll('minute', 60_000, 'state.refused_in_minute := 0;')}
+/** Writes the row of a customer. */
+export function saveCustomer(quota: string): string {
+  return `UPDATE ${quota} AS q SET ${assignments} WHERE q.subject = who;`
+}
+
+/** Writes the row of an anonymous client. */
+export function saveAnonymous(anonymous: string): string {
+  return `UPDATE ${anonymous} AS a SET ${assignments} WHERE a.bucket = in_bucket AND a.subject = who;`
+}
+
+/** Reads the time, once the row is locked. */
+export const decide = `decided_at := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));`
+
+/** Counts one request in the row that was read. */
+export const law = `${roll('minute', 60_000, 'state.refused_in_minute := 0;')}
       ${roll('day', 86_400_000)}
       IF after_refusals IS NOT NULL THEN
         state.banned_until := CASE WHEN decided_at >= state.banned_until THEN 0

@@ -1,10 +1,9 @@
 import type { NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import { inBatches } from '../shared/batches.ts'
 import type { Query } from './client.ts'
-import { literal, type Names } from './names.ts'
+import type { Names } from './names.ts'
+import { statementRules } from './statement-rules.ts'
 import { guarded, unguarded } from './text.ts'
-
-/** The first key of the advisory lock, so that it differs from locks of the host. */
-const LOCK = 1_347_637_588
 
 /**
  * An int64 is text, because a number would lose digits. Column names are single lower-case words, which no driver renames.
@@ -20,6 +19,10 @@ const COLUMNS = `p.id::text AS id, ${guarded('p.name')} AS name, p.category_id::
 const SMALLEST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
+/** The largest batch, in characters of names. The other columns of a row count like a short name. */
+const LARGEST_BATCH = 500_000
+const ROW_SIZE = 100
+
 /** A storage that can also add many animals at once. */
 export interface PostgresStorage extends PetStorage {
   /** Adds animals in their order by one statement: all or none. */
@@ -27,18 +30,24 @@ export interface PostgresStorage extends PetStorage {
 }
 
 /**
- * Keeps animals in a table. Each filter has a statement of its own, so that no plan must sort.
+ * Keeps animals in a table. Animals that are added at the same time share a statement, because each statement of `create_all` waits
+ * for the commit of the one before. Each filter has a statement of its own, so that no plan must sort.
  *
  * A page of a status compares the pair of status and id. With `status = $3`, the engine might read the ids of the whole table in
  * order, which is slow if few of them have the status.
  */
-export function postgresStorage(query: Query, { pets, petIds }: Names): PostgresStorage {
+export function postgresStorage(query: Query, { pets, createAll }: Names, lockTimeout: number): PostgresStorage {
   const listAll = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id >= $1::bigint ORDER BY p.id LIMIT $2::bigint`
   const listStatus = `SELECT ${COLUMNS} FROM ${pets} AS p
 WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text ORDER BY p.status, p.id LIMIT $2::bigint`
   const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint`
-  const createOne = createStatement(pets, petIds, '$1, $2::bigint, $3 FROM turn')
-  const createAll = createStatement(pets, petIds, EACH_GIVEN)
+  const createThem = `SELECT c.id::text AS id FROM ${createAll}($1::text::json, $2::int) AS c (id) ORDER BY c.id`
+
+  async function createMany(given: readonly NewPet[]): Promise<readonly Pet[]> {
+    const texts = given.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
+    const rows = await query<Pick<PetRow, 'id'>>(createThem, [JSON.stringify(texts), lockTimeout])
+    return given.map((pet, index) => createdPet(toBigInt((rows[index] as PetRow).id), pet))
+  }
 
   return {
     async list({ limit, after, status }) {
@@ -47,15 +56,13 @@ WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text ORDER 
       const values = status === undefined ? [first, limit] : [first, limit, status]
       return (await query<PetRow>(status === undefined ? listAll : listStatus, values)).map(toPet)
     },
-    async create({ name, categoryId, status }) {
-      const [row] = await query<PetRow>(createOne, [name, String(categoryId), status ?? null])
-      return toPet(row as PetRow)
-    },
-    async createMany(pets) {
-      const given = pets.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
-      const rows = await query<PetRow>(createAll, [JSON.stringify(given)])
-      return rows.map(toPet).sort((a, b) => (a.id < b.id ? -1 : 1))
-    },
+    create: inBatches({
+      ...statementRules(lockTimeout),
+      send: createMany,
+      maxSize: LARGEST_BATCH,
+      sizeOf: ({ name }) => name.length + ROW_SIZE,
+    }),
+    createMany,
     async get(id) {
       const [row] = await query<PetRow>(getOne, [String(id)])
       return row && toPet(row)
@@ -63,29 +70,15 @@ WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text ORDER 
   }
 }
 
-/** Selects the rows of a JSON text in their order. An id is assigned after the sort. */
-const EACH_GIVEN = `pet->>0, (pet->>1)::bigint, pet->>2
-FROM turn, json_array_elements($1::json) WITH ORDINALITY AS given (pet, place) ORDER BY place`
-
-/**
- * With a sequence alone, a greater id could become visible before a smaller one whose transaction still runs, and a client that
- * follows the ids would skip it forever. So a statement waits for a lock, which is held until its transaction is visible, before it
- * assigns an id.
- */
-function createStatement(pets: string, petIds: string, values: string): string {
-  const table = `${literal(pets)}::regclass::oid::int`
-  return `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${LOCK}, ${table}))
-INSERT INTO ${pets} AS p (id, name, category_id, status)
-SELECT nextval(${literal(petIds)}), ${values}
-RETURNING ${COLUMNS}`
-}
-
 function toPet(row: PetRow): Pet {
   const id = toBigInt(row.id)
   const name = unguarded(row.name)
   const categoryId = toBigInt(row.category)
-  const { status } = row
-  return status === null ? { id, name, categoryId } : { id, name, categoryId, status }
+  return createdPet(id, { name, categoryId, status: row.status ?? undefined })
+}
+
+function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {
+  return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status }
 }
 
 /** A short integer is converted faster through a number. */

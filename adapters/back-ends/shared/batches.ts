@@ -1,0 +1,96 @@
+import type { CallContext } from '../../../src/index.ts'
+import { withTimeout } from '../../../src/support/with-timeout.ts'
+import { unavailable } from './unavailable.ts'
+
+/**
+ * How far an error of a statement reaches: to single calls in it, because the engine has refused their values and undone the
+ * statement; to all calls in it; or also to the calls that wait for it, because they have waited as long.
+ */
+export type Reach = 'call' | 'statement' | 'waiting'
+
+/** The options of {@link inBatches}. */
+export interface BatchOptions<Input, Output> {
+  /** Carries out calls by one statement, all or none. Returns their results in the order of the calls. */
+  send(inputs: readonly Input[]): Promise<readonly Output[]>
+  /** Returns how far an error of `send` reaches. */
+  reachOf(error: unknown): Reach
+  /** How long a statement may take, in milliseconds. After that its connection counts as lost. */
+  readonly timeout: number
+  /** The largest batch, as the sum of the sizes of its calls. One call may be larger. */
+  readonly maxSize: number
+  /** Returns the size of a call. */
+  sizeOf(input: Input): number
+}
+
+interface Call<Input, Output> {
+  readonly input: Input
+  readonly signal: AbortSignal | undefined
+  readonly resolve: (result: Output) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Returns a function whose calls share statements. One statement runs at a time; the calls that come meanwhile are the next one.
+ *
+ * A statement costs a commit and a connection, however many calls it carries out. So calls wait for at most two statements
+ * however many there are, and all others have the rest of the connections.
+ */
+export function inBatches<Input, Output>(
+  options: BatchOptions<Input, Output>,
+): (input: Input, context?: CallContext) => Promise<Output> {
+  const { reachOf, timeout, maxSize, sizeOf } = options
+  let waiting: Call<Input, Output>[] = []
+  let isSending = false
+
+  async function sendWaiting(): Promise<void> {
+    isSending = true
+    while (waiting.length > 0) await carryOut(takeBatch())
+    isSending = false
+  }
+
+  function takeBatch(): Call<Input, Output>[] {
+    let size = 0
+    const end = waiting.findIndex(({ input }, index) => {
+      size += sizeOf(input)
+      return index > 0 && size > maxSize
+    })
+    return waiting.splice(0, end === -1 ? waiting.length : end)
+  }
+
+  async function carryOut(batch: readonly Call<Input, Output>[]): Promise<void> {
+    const calls = batch.filter(isWanted)
+    if (calls.length === 0) return
+    try {
+      const results = await send(calls.map(({ input }) => input))
+      for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Output)
+    } catch (error) {
+      const reach = reachOf(error)
+      if (reach === 'call' && calls.length > 1) {
+        const half = calls.length >> 1
+        await carryOut(calls.slice(0, half))
+        await carryOut(calls.slice(half))
+        return
+      }
+      const failed = reach === 'waiting' ? [...calls, ...waiting] : calls
+      if (reach === 'waiting') waiting = []
+      for (const { reject } of failed) reject(error)
+    }
+  }
+
+  async function send(inputs: readonly Input[]): Promise<readonly Output[]> {
+    const onTimeout = () => unavailable(new Error(`a statement did not return within ${timeout} ms`))
+    return withTimeout(options.send(inputs), timeout, onTimeout)
+  }
+
+  return (input, context) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ input, signal: context?.signal, resolve, reject })
+      if (!isSending) void sendWaiting()
+    })
+}
+
+/** A call whose client has disconnected or has got 503 is dropped. */
+function isWanted({ signal, reject }: Call<unknown, never>): boolean {
+  if (signal?.aborted) reject(signal.reason)
+  return !signal?.aborted
+}

@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { type BatchOptions, inBatches, type Reach } from '../../../adapters/back-ends/shared/batches.ts'
+
+/** An engine whose statements wait until a test completes them. */
+function heldEngine(reach: Reach = 'statement') {
+  const sent: { inputs: readonly string[]; complete(): void; fail(error: unknown): void }[] = []
+  const send = (inputs: readonly string[]) =>
+    new Promise<string[]>((resolve, reject) => {
+      sent.push({ inputs, complete: () => resolve(inputs.map((input) => input.toUpperCase())), fail: reject })
+    })
+  const call = inBatches({ send, reachOf: () => reach, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
+  /** Completes the statement of an index, and waits for its calls to settle. */
+  const complete = async (index: number) => {
+    sent[index]?.complete()
+    await settle()
+  }
+  return { sent, call, complete, inputs: () => sent.map(({ inputs }) => inputs.join('')) }
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('batches', () => {
+  test('sends the first call at once and later calls together', async () => {
+    const { call, complete, inputs } = heldEngine()
+    const results = Promise.all(['a', 'b', 'c'].map((input) => call(input)))
+    expect(inputs()).toEqual(['a'])
+    await complete(0)
+    expect(inputs()).toEqual(['a', 'bc'])
+    await complete(1)
+    expect(await results).toEqual(['A', 'B', 'C'])
+  })
+
+  test('sends at most the largest batch', async () => {
+    const { call, complete, inputs } = heldEngine()
+    for (const input of 'abcdefgh') void call(input)
+    for (const index of [0, 1, 2, 3]) await complete(index)
+    expect(inputs()).toEqual(['a', 'bcd', 'efg', 'h'])
+  })
+
+  test('drops a call that was aborted before it was sent', async () => {
+    const { call, complete, inputs } = heldEngine()
+    const controller = new AbortController()
+    void call('a')
+    const dropped = call('b', { signal: controller.signal })
+    const kept = call('c')
+    controller.abort('the client left')
+    await Promise.all([complete(0), expect(dropped).rejects.toBe('the client left')])
+    await complete(1)
+    expect([inputs(), await kept]).toEqual([['a', 'c'], 'C'])
+  })
+
+  test.each([
+    ['statement', ['failed', 'failed', 'D']],
+    ['waiting', ['failed', 'failed', 'failed']],
+  ] as const)('lets an error with the reach %s fail', async (reach, expected) => {
+    const { sent, call, complete } = heldEngine(reach)
+    void call('a')
+    const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
+    await complete(0)
+    const waiting = call('d').catch((error) => error)
+    sent[1]?.fail('failed')
+    await settle()
+    await complete(2)
+    expect([...(await results), await waiting]).toEqual(expected)
+  })
+
+  const statements = fc.record({
+    isBad: fc.boolean(),
+    leaves: fc.boolean(),
+    size: fc.integer({ min: 1, max: 6 }),
+  })
+
+  test('carry out every call once, in order, and fail bad calls alone', async () => {
+    const property = fc.asyncProperty(fc.scheduler(), fc.array(statements, { maxLength: 30 }), async (s, calls) => {
+      const [arrived, sent, done] = [[], [], []] as [number[], number[], number[]]
+      let running = 0
+      const options: BatchOptions<number, string> = {
+        async send(ids) {
+          running++
+          expect(running).toBe(1)
+          const size = ids.reduce((sum, id) => sum + (calls[id]?.size ?? 0), 0)
+          if (ids.length > 1) expect(size).toBeLessThanOrEqual(10)
+          sent.push(...ids.filter((id) => !sent.includes(id)))
+          await s.schedule(Promise.resolve(), `statement of ${ids}`)
+          running--
+          if (ids.some((id) => calls[id]?.isBad)) throw new Error('refused')
+          done.push(...ids)
+          return ids.map((id) => `result ${id}`)
+        },
+        reachOf: () => 'call',
+        timeout: 60_000,
+        maxSize: 10,
+        sizeOf: (id) => calls[id]?.size ?? 0,
+      }
+      const call = inBatches(options)
+      const results = calls.map(async ({ leaves }, id) => {
+        const controller = new AbortController()
+        await s.schedule(Promise.resolve(), `arrival of ${id}`)
+        arrived.push(id)
+        if (leaves) void s.schedule(Promise.resolve(), `abort of ${id}`).then(() => controller.abort('left'))
+        return call(id, { signal: controller.signal }).catch((error) => String(error))
+      })
+      const outcomes = await s.waitFor(Promise.all(results))
+      expect(sent).toEqual(arrived.filter((id) => sent.includes(id)))
+      for (const [id, outcome] of outcomes.entries()) {
+        const { isBad, leaves } = calls[id] as (typeof calls)[0]
+        const success = isBad ? 'Error: refused' : `result ${id}`
+        expect(leaves ? [success, 'left'] : [success]).toContain(outcome)
+        expect(done.filter((one) => one === id)).toHaveLength(outcome === `result ${id}` ? 1 : 0)
+      }
+    })
+    await fc.assert(property)
+  })
+})
+
+describe('a statement that does not return', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  test('fails with 503 at its time limit and holds up no other', async () => {
+    const { sent, call, inputs } = heldEngine()
+    const lost = call('a')
+    const next = call('b')
+    lost.catch(() => {})
+    await vi.advanceTimersByTimeAsync(999)
+    expect(inputs()).toEqual(['a'])
+    await vi.advanceTimersByTimeAsync(1)
+    await expect(lost).rejects.toMatchObject({ code: 'service_unavailable' })
+    sent[1]?.complete()
+    expect([inputs(), await next]).toEqual([['a', 'b'], 'B'])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
