@@ -5,6 +5,7 @@ import { benchHosts } from './hosts.mjs'
 import { benchHttp } from './http.mjs'
 import { benchPages } from './pages.mjs'
 import { benchStart } from './start.mjs'
+import { benchWrites } from './writes.mjs'
 
 const benches = {
   busy: benchBusy,
@@ -14,6 +15,7 @@ const benches = {
   http: benchHttp,
   pages: benchPages,
   start: benchStart,
+  writes: benchWrites,
 }
 const chosen = process.argv.slice(2)
 for (const name of chosen.length > 0 ? chosen : Object.keys(benches)) {

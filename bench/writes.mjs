@@ -1,0 +1,82 @@
+import { postgres } from 'petstore-kit/postgres'
+import { Pool } from 'pg'
+import { median, shuffled } from './compare.mjs'
+import { LIMITS } from './fixtures.mjs'
+import { load, requestText } from './load.mjs'
+import { withServers } from './processes.mjs'
+
+const CONNECTIONS = 128
+const ROUNDS = 5
+const SCHEMA = `bench_writes_${process.pid}`
+
+/**
+ * Writes to PostgreSQL while each commit takes longer: creates through the whole API beside a bare insert, from one process and
+ * from four, and counts of one key beside a bare upsert. `DATABASE_URL` must belong to a superuser, who may delay commits.
+ */
+export async function benchWrites() {
+  if (!process.env.DATABASE_URL)
+    return console.log('\nSkipped: writes to PostgreSQL, which DATABASE_URL does not name.')
+  const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+  try {
+    await postgres(pool, { schema: SCHEMA }).migrate()
+    for (const processes of [1, 4]) for (const delay of [0, 5, 20]) await benchCreates(processes, delay)
+    await benchCounts()
+  } finally {
+    await pool.query(`DROP SCHEMA ${SCHEMA} CASCADE`)
+    await pool.end()
+  }
+}
+
+async function benchCreates(processes, delay) {
+  const args = (mode) => [mode, SCHEMA, String(delay * 1000)]
+  const servers = ['bare', 'kit'].flatMap((name) =>
+    Array.from({ length: processes }, () => ({ name, file: 'postgres-writes', args: args(name) })),
+  )
+  const rates = await withServers(servers, async (running) => {
+    const rates = { bare: [], kit: [] }
+    for (let round = -1; round < ROUNDS; round++) {
+      for (const name of shuffled(['bare', 'kit'])) {
+        const targets = running.filter((one) => one.name === name)
+        const rate = await createRate(targets)
+        if (round >= 0) rates[name].push(rate)
+      }
+    }
+    return rates
+  })
+  const [bare, kit] = [median(rates.bare), median(rates.kit)]
+  const title = `creates, ${CONNECTIONS} connections, ${processes} processes, +${delay} ms per commit`
+  console.log(`${title}: bare ${bare.toFixed(0)}/s, kit ${kit.toFixed(0)}/s, ratio ${(kit / bare).toFixed(2)}`)
+}
+
+async function createRate(targets, count = 2_000) {
+  const each = Math.ceil(count / targets.length)
+  const loads = targets.map(({ port, token }) =>
+    load(port, requestText('create', token), each, CONNECTIONS / targets.length),
+  )
+  return (each * targets.length) / Math.max(...(await Promise.all(loads)))
+}
+
+async function benchCounts({ concurrency = 32, count = 3_000 } = {}) {
+  const pool = new Pool({ connectionString: process.env.DATABASE_URL, max: concurrency })
+  const { quota } = postgres(pool, { schema: SCHEMA })
+  const request = { subject: 'key:hot', anonymous: false, limits: LIMITS, ban: false, now: 0 }
+  await pool.query(`CREATE TABLE ${SCHEMA}.bare (subject text PRIMARY KEY, used bigint)`)
+  const upsert = `INSERT INTO ${SCHEMA}.bare AS b VALUES ($1, 1)
+ON CONFLICT (subject) DO UPDATE SET used = b.used + 1 RETURNING used`
+  const contestants = { bare: () => pool.query(upsert, ['key:hot']), kit: () => quota.spend(request) }
+  const rates = { bare: [], kit: [] }
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [name, run] of shuffled(Object.entries(contestants))) {
+      const started = performance.now()
+      let left = count
+      const worker = async () => {
+        while (left-- > 0) await run()
+      }
+      await Promise.all(Array.from({ length: concurrency }, worker))
+      if (round >= 0) rates[name].push((count * 1000) / (performance.now() - started))
+    }
+  }
+  await pool.end()
+  const [bare, kit] = [median(rates.bare), median(rates.kit)]
+  console.log(`counts of one key, ${concurrency} at a time: bare ${bare.toFixed(0)}/s, kit ${kit.toFixed(0)}/s`)
+}
