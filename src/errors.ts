@@ -38,16 +38,16 @@ export type PetStoreErrorCode = ErrorCode | 'invalid_option' | 'network_error' |
 
 /** The options of {@link PetStoreError}. */
 export interface PetStoreErrorOptions {
-  /** The error behind this one. */
+  /** The cause of the error. */
   readonly cause?: unknown
-  /** The HTTP status. @default the one that goes with the code */
+  /** The HTTP status. @default the status of the code */
   readonly status?: number | undefined
   /** The seconds after which to send the request again. @default none */
   readonly retryAfter?: number | undefined
 }
 
 /**
- * The error class of this package. Tell errors apart by `code`.
+ * The error class of this package. Its `code` says which error it is.
  *
  * @example
  * ```ts

@@ -104,8 +104,8 @@ export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
   /**
-   * True for a client address without a valid key. Counts of such subjects need room of their own that is bounded, so that a
-   * flood of addresses never removes the count of a customer.
+   * True for a client address without a valid key. Store these counts separately and limit their number, so that a flood of
+   * addresses never removes the count of a customer.
    */
   readonly anonymous: boolean
   /** The limits that apply. */
@@ -120,7 +120,7 @@ export interface QuotaRequest {
 export interface QuotaCount {
   /** Whether the request may be served. Only then has it been counted, in both windows. */
   readonly granted: boolean
-  /** The store's time of the decision. */
+  /** The time of the quota store when it decided. */
   readonly now: number
   /** Requests served in this minute, including this one. */
   readonly usedInMinute: number

@@ -33,7 +33,7 @@ export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
   return data !== undefined || databaseUrl !== undefined
 }
 
-/** Opens the place that the flags name, uses it, and closes it. An error names the place. */
+/** Opens the back end of the flags, uses it, and closes it. An error names the file or the database. */
 export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
   const backEnd = await openPlace(flags)
   try {

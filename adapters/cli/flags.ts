@@ -1,7 +1,7 @@
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 
-/** Limits by plan, as the flag `--plan-limits` gives them. */
+/** Limits by plan, from the flag `--plan-limits`. */
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 
 /** Returns the plans that a server knows: those of the interface, and those of `--plan-limits`. */
@@ -20,7 +20,7 @@ export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimi
 /** A format of the log. */
 export type LogFormat = 'text' | 'json'
 
-/** A fixed key, as the flag `--key` gives it. */
+/** A fixed key, from the flag `--key`. */
 export interface FixedKey {
   readonly plan: string
   readonly token: string
@@ -68,7 +68,7 @@ export function parseSeed(text: string): number {
   return count
 }
 
-/** Reads an address to listen on. Node takes an empty address, as an unset variable gives it, for every address. */
+/** Reads an address to listen on. It rejects an empty text, with which Node would listen on every address. */
 export function parseHost(text: string): string {
   if (text.trim() === '') throw new Error('Expected an address or a name.')
   return text

@@ -29,7 +29,7 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Prints one line about an error, and sets the exit code. Commander's help is no error. */
+/** Prints one line about an error, and sets the exit code. Help that Commander prints is not an error. */
 export function fail(error: unknown): void {
   const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
   if (exitCode === 0) return

@@ -6,7 +6,7 @@ import type { RateLimit } from './rate-limit.ts'
 import { unexpectedResponse } from './response-error.ts'
 import { type ClientResponse, createSender } from './send.ts'
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
   /** Aborts the request and any wait before the next attempt. The call then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined

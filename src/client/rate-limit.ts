@@ -1,4 +1,4 @@
-/** What the rate-limit headers of a response said. */
+/** The rate limit that the headers of a response state. */
 export interface RateLimit {
   /** The largest number of requests in the current window. */
   readonly limit: number
@@ -8,7 +8,7 @@ export interface RateLimit {
   readonly resetsAt: number
 }
 
-/** Returns what the rate-limit headers say, or `undefined` if a proxy has responded without them. */
+/** Reads the rate-limit headers. Returns `undefined` if a proxy has responded without them. */
 export function readRateLimit(headers: Headers): RateLimit | undefined {
   const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(`X-RateLimit-${name}`))
   if (!limit || !remaining || !reset) return undefined

@@ -5,9 +5,9 @@ import { describe } from '../support/describe-value.ts'
 import { andThen, isPending } from '../support/maybe-promise.ts'
 import { withTimeout } from '../support/with-timeout.ts'
 
-/** Error codes of a connection that could not be made, or broke: those of Node and of undici, its HTTP client. */
+/** Codes of Node and undici, its HTTP client, for connections that cannot be opened or break off. */
 const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
-/** What `fetch` throws without a code: undici when a response breaks off, Node and Deno when no connection was made. */
+/** Messages of errors without a code from `fetch`: of undici if a response breaks off, of Node and Deno if no connection opens. */
 const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
 /** The name of the error of `AbortSignal.timeout`. */
 const TIMEOUT_NAME = 'TimeoutError'
@@ -75,7 +75,7 @@ function guard<Input, T>(port: string, timeout: number, call: PortCall<Input, T>
   }
 }
 
-/** A port may throw only `service_unavailable` of our own errors. Any other code is for clients, and a fault from a port. */
+/** The only error of this package that a port may throw is `service_unavailable`. Any other code is a fault of the port. */
 function toPortFault(error: unknown): unknown {
   try {
     if (isPetStoreError(error) && error.code !== 'service_unavailable')

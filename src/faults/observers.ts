@@ -72,7 +72,7 @@ export function reportFault(error: unknown, { onError }: Observers, request: Api
   callQuietly(() => onError(isPortFault(error) ? error.cause : error, reportOf(request)))
 }
 
-/** What a response is reported of. */
+/** The data for a report of a response. */
 interface ReportedContext {
   readonly request: ApiRequest
   readonly clientAddress: string | null | undefined

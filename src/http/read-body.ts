@@ -54,8 +54,8 @@ function wholeBodyReader(request: Request): BodyReader {
 }
 
 /**
- * Ends a pending read if the client aborts. If the whole body has arrived by then, it is used: some hosts abort the request as
- * soon as they have read it. The length tells that, and behind a chunked body one turn of the event loop does.
+ * Ends a pending read if the client aborts. If the whole body has arrived, the body is used, because some hosts abort a request as
+ * soon as they have read it. `Content-Length` shows whether it is whole; a chunked body may end within one turn of the event loop.
  */
 function watchAbort({ signal, headers }: Request) {
   const length = Number(headers.get('content-length') ?? Number.NaN)

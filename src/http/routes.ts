@@ -5,7 +5,7 @@ import { type ApiResponse, errorResponse } from './response.ts'
 /** The operations, as the interface names them. */
 export type OperationName = 'listPets' | 'createPet' | 'getPet'
 
-/** What a method and a path ask for: an operation, another method of a known path, or an unknown path. */
+/** The route of a method and a path: an operation, another method of a known path, or an unknown path. */
 export type Route =
   | { readonly kind: 'listPets' | 'createPet' }
   | { readonly kind: 'getPet'; readonly petId: string }

@@ -7,7 +7,7 @@ import { isCount } from '../support/predicates.ts'
 
 /** The option `ban`. */
 export interface BanOptions {
-  /** Refusals within one minute that start a ban. @default the per-minute limit in force for the key */
+  /** The number of refusals within one minute that starts a ban. @default the per-minute limit of the key */
   readonly afterRefusals?: number | undefined
   /** Length of a ban, in seconds. @default 300 */
   readonly seconds?: number | undefined

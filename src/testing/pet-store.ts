@@ -18,8 +18,8 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   /** The pet store to mount in a server or to pass to an adapter. */
   readonly petStore: PetStore
   /**
-   * Sends a request as the global `fetch` does, to this store at any address: a URL, a string or a `Request`, an aborted signal
-   * rejects, and `response.url` is set. It adds no key.
+   * Sends a request to this store, whatever the address. It behaves like the global `fetch`: it accepts a URL, a string or a
+   * `Request`, rejects if its signal aborts, and sets `response.url`. It adds no key.
    */
   readonly fetch: typeof globalThis.fetch & PetStoreFetch
   /**
@@ -44,8 +44,8 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   /** The journal: the last 1,000 requests, the oldest first, with their responses. */
   readonly requests: readonly RecordedRequest[]
   /**
-   * Returns to the seed: the animals of the option `pets`, the one key with its token, no counts, no faults, an empty journal.
-   * The default clock returns to its start; a clock of your own is left as it is.
+   * Returns to the initial state: the animals of the option `pets`, the same key and token, no counts, no faults, an empty journal.
+   * The default clock returns to its start. A clock that you passed in is not changed.
    */
   readonly reset: () => Promise<void>
 }

@@ -203,7 +203,7 @@ describe('every response', () => {
       expect([got.status, got.headers.get('cache-control')]).toEqual([status, 'no-store'])
   })
 
-  test('comes from a detached fetch with further arguments too', async () => {
+  test('is the same from a detached fetch with extra arguments', async () => {
     const { petStore, token } = await startApi()
     const { fetch } = petStore as { fetch: (...args: unknown[]) => Promise<Response> }
     const headers = { authorization: `Bearer ${token}` }

@@ -30,7 +30,7 @@ export function createControlApi(double: TestDouble): PetStore {
 }
 
 async function respond(double: TestDouble, request: ApiRequest): Promise<ApiResponse> {
-  // A web page could otherwise reset the store of whoever visits it: browsers send Origin with each POST of another site.
+  // Without this check, any web page could reset the store of its visitor. Browsers send Origin with a POST to another site.
   if (!isFromThisMachine(request) || request.header('origin') !== undefined)
     return problem(
       403,

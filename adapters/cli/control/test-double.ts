@@ -45,7 +45,7 @@ export interface Service {
   usageOf(token: string): Usage | undefined
 }
 
-/** What a test double is made of. */
+/** The parts of a test double. */
 export interface TestDoubleParts {
   /** Creates the pet store. It is called again after each reset, since a pet store remembers refusals. */
   readonly createService: (ports: BackEnd, clock: Clock) => Service

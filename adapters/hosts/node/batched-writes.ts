@@ -1,10 +1,10 @@
 import { atEndOfTurn } from '../../shared/end-of-turn.ts'
 
-/** From this many responses in one turn of the event loop on, those of the next turn are batched. */
+/** If one turn of the event loop has at least this many responses, the responses of the next turn are batched. */
 const BUSY_TURN = 2
 /** The largest batch, so that the first response does not wait too long. */
 const MAX_BATCH = 32
-/** While responses are not batched, only every so many-th starts to observe a turn. */
+/** While responses are not batched, one of this many responses starts to observe a turn. */
 const SAMPLE = 32
 /** A turn that is longer than this, in milliseconds, has other work to do: its responses are written at once. */
 const LONG_TURN = 5

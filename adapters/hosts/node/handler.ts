@@ -55,7 +55,7 @@ export type NodeResponder = (
   awaitsContinue?: boolean,
 ) => Promise<void>
 
-/** Creates what all adapters on Node's requests share. The core never throws, but a store that the host has wrapped may. */
+/** Creates the function that all adapters for Node requests share. It never rejects, although a wrapped store may. */
 export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): NodeResponder {
   checkPetStore(petStore)
   const readAddress = readerOf(options)

@@ -5,29 +5,29 @@ import type { NodeIncoming, NodeOutgoing } from './types.ts'
 const lastRequests = new WeakMap<object, NodeIncoming>()
 
 /**
- * Notes that the connection closes after the response to this request. Requests that the client has sent behind it get no
- * response and may be sent again, so they must not be processed (RFC 9112, section 9.6).
+ * Records that the connection closes after the response to this request. Later requests on the connection get no response and
+ * may be sent again, so they must not be processed (RFC 9112, section 9.6).
  */
 export function setLastRequest(incoming: NodeIncoming): void {
   if (incoming.socket) lastRequests.set(incoming.socket, incoming)
 }
 
-/** Returns whether a request came behind one after whose response the connection closes. */
+/** Returns whether the connection closes before the response to this request. */
 export function isAfterLastRequest(incoming: NodeIncoming): boolean {
   const { socket } = incoming
   const last = socket ? lastRequests.get(socket) : undefined
   return last !== undefined && last !== incoming
 }
 
-/** The requests of each connection that wait for earlier responses, as what ends their waiting. */
+/** For each connection, the functions that end the wait of its pipelined requests. */
 const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
 
 /**
  * Resolves when all earlier responses of the connection have been sent: to `true`, or to `false` if the connection has
  * closed. Returns `undefined` if there are none.
  *
- * Node passes on pipelined requests at once. One that is processed early would not see what an earlier one adds (RFC 9112,
- * section 9.3.2).
+ * Node starts pipelined requests at once. A request that is processed too early would not find an animal that an earlier request
+ * creates (RFC 9112, section 9.3.2).
  */
 export function turnOf(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined

@@ -24,8 +24,9 @@ export interface NodeIncoming {
   readonly destroyed?: boolean
   /** Whether the client has disconnected, in HTTP/2. */
   readonly aborted?: boolean
-  /** Whether part of the body, and all of it, has been read. */
+  /** Whether a part of the body has been read. */
   readonly readableDidRead?: boolean
+  /** Whether all of the body has been read. */
   readonly readableEnded?: boolean
   readonly readableEncoding?: string | null
   /** Whether the stream flows. */

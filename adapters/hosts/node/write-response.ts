@@ -6,7 +6,7 @@ import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
-/** Writes a response, and decides what becomes of a request body that was not read. */
+/** Writes a response, and drains or refuses a request body that was not read. */
 export function writeResponse(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,

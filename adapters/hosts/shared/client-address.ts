@@ -5,9 +5,9 @@ import { checkOptions, invalidOption, type OptionRule } from '../../../src/suppo
 /**
  * Which proxies to trust for the client's address.
  *
- * `false`: none, use the address of the connection. A number: so many proxies stand in front, and each adds an address to
- * `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first address from the right that is
- * not among them.
+ * `false`: trust no proxy, and use the address of the connection. A number: the number of proxies in front, each of which adds an
+ * address to `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first address from the
+ * right that is not in the list.
  */
 export type TrustProxy = false | number | readonly string[]
 

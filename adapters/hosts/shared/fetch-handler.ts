@@ -15,7 +15,7 @@ type Served<Connection> = new (request: Request, connection: Connection, readAdd
 /** Returns the value of a fulfilled promise if the runtime can read it without waiting. */
 type Peek = (promise: Promise<ApiResponse>) => ApiResponse | undefined
 
-/** Creates what the adapters for Bun and Deno share: a handler that never throws or rejects. */
+/** Creates the handler that the adapters for Bun and Deno share. It never throws or rejects. */
 export function createFetchHandler<Connection>(
   petStore: PetStore,
   options: FetchHandlerOptions,

@@ -11,7 +11,7 @@ const AMPLE = { perMinute: 1e6, perDay: 1e6 }
 /** Events that the suite reads with GET /probe. */
 const noticed = { addresses: {}, started: 0, aborted: 0, falselyAborted: 0, faults: [], passed: 0 }
 
-/** Any token `<plan>-<anything>` is a valid key of that plan, so that each row can use keys of its own. */
+/** Any token `<plan>-<anything>` is a valid key of that plan, so that each row can use its own keys. */
 const keyStore = {
   find(token) {
     const [plan, ...rest] = token.split('-')

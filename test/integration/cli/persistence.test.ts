@@ -269,7 +269,7 @@ describe('petstore keys', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  test('issues a key of another plan with limits of its own', async () => {
+  test('issues a key of another plan with its own limits', async () => {
     const token = await issueKey('--plan', 'gold', '--limits', '7/70')
     const server = await serveFile()
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')

@@ -134,7 +134,7 @@ describe('environment variables', () => {
     ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
     ['PETSTORE_SEED', { PETSTORE_SEED: 'x' }, /--seed/],
     ['PETSTORE_LOG', { PETSTORE_LOG: 'x' }, /--log/],
-  ])('%s stands in for its flag', async (_, env, line) => {
+  ])('%s replaces its flag', async (_, env, line) => {
     const { code, stderr } = await runPetstore(['serve'], env)
     expect([code, stderr]).toEqual([1, expect.stringMatching(line)])
   })

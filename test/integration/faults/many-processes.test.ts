@@ -9,7 +9,7 @@ import { buildWorker, startWorker, type WorkerProcess } from '../../support/work
 
 const PROCESSES = 4
 const REPETITIONS = Number(process.env.REPETITIONS ?? 2)
-/** Five processes are slow on a busy machine. In milliseconds. */
+/** The time limit in milliseconds. It is long because five processes are slow on a busy machine. */
 const PATIENCE = 300_000
 const KILLS = Number(process.env.KILLS ?? 4)
 

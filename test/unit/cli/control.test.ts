@@ -85,7 +85,7 @@ describe('the clock', () => {
     expect([clock.now(), clock.isRunning()]).toEqual([START + 100, true])
   })
 
-  test('ends a 429', async () => {
+  test('ends a rate limit when it moves forward', async () => {
     const { control, send } = await open()
     const statuses = async () => [
       (await send('/pets')).status,

@@ -5,7 +5,7 @@ import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/ports.ts
 import { rememberRefusals } from '../../../src/quota/refusal-memory.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
-/** Counts calls of a quota store whose clock is ahead of the core's. */
+/** Counts calls of a quota store whose clock is later than the clock of the core. */
 function observedQuota(ahead = 0) {
   const store = memoryQuota()
   const observed = { calls: 0, spend: (request: QuotaRequest) => spend(request) }

@@ -82,7 +82,7 @@ describe('options of the HTTP contract', () => {
     return titles
   }
 
-  test('leave out the rows of the limited key, and those of decisions', () => {
+  test('leave out the rows of the limited key and of decisions', () => {
     expect(titlesOf({}).length).toBe(httpContractRows.filter(({ needsLimitedKey }) => !needsLimitedKey).length)
     expect(titlesOf({ limitedToken: 'y' }).length).toBe(httpContractRows.length)
     const statements = httpContractRows.filter(({ basis }) => basis === 'contract')

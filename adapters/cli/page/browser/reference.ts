@@ -103,7 +103,7 @@ function name(element: Element, label: string): void {
   element.setAttribute('aria-label', label)
 }
 
-/** Returns the name of the parameter of a control, or the text that stands beside the control. */
+/** Returns the name of the parameter of a control, or the text beside the control. */
 function nameOfControl(control: Element): string {
   const parameter = control.closest('tr')?.getAttribute('data-param-name')
   if (parameter) return parameter

@@ -1,4 +1,4 @@
-/** What the server tells its page. */
+/** The settings that the server sends to its page. */
 export interface Settings {
   readonly basePath: string
   /** The demo keys; empty unless the server allows them for this browser. */
