@@ -44,7 +44,8 @@ export interface PostgresBackEnd {
   /**
    * Creates the tables, or brings them up to date. Call it at every start; many processes may do so at once.
    *
-   * @throws {PetStoreError} `service_unavailable` if the engine cannot be reached
+   * @throws {PetStoreError} `service_unavailable` if the engine cannot be reached; `invalid_option` if a later release has migrated
+   * the tables
    */
   migrate(): Promise<void>
 }

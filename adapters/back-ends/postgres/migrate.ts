@@ -1,3 +1,4 @@
+import { laterSchema } from '../shared/later-schema.ts'
 import type { Query } from './client.ts'
 import { createAllFunction } from './create-all.ts'
 import { dollarQuoted, literal, type Names } from './names.ts'
@@ -10,16 +11,27 @@ const LOCK = 7_382_615_401
 /** The steps from each version to the next. A released step is never changed, only followed by another. */
 const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches]
 
+/** The SQLSTATE of a schema that a later release has migrated; the message is its version. */
+const LATER = 'PSK01'
+
 /**
  * Brings the tables up to date. It is one statement, so that it is one transaction behind any pooler. The lock lets one process
  * through at a time.
+ *
+ * @param version - the version to migrate to; tests begin with earlier ones
+ * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema
  */
-export async function migrate(query: Query, names: Names): Promise<void> {
-  await query(`DO ${dollarQuoted(program(names), 'petstore')}`)
+export async function migrate(query: Query, names: Names, version = STEPS.length): Promise<void> {
+  try {
+    await query(`DO ${dollarQuoted(program(names, version), 'petstore')}`)
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message?: unknown }
+    throw code === LATER ? laterSchema('schema', version, Number(message), error) : error
+  }
 }
 
-function program(names: Names): string {
-  const steps = STEPS.map(
+function program(names: Names, latest: number): string {
+  const steps = STEPS.slice(0, latest).map(
     (step, index) => `
   IF version < ${index + 1} THEN
     ${step(names)}
@@ -34,7 +46,8 @@ BEGIN
   IF to_regclass(${literal(names.versions)}) IS NULL THEN
     CREATE TABLE ${names.versions} (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
   END IF;
-  SELECT coalesce(max(v.version), 0) INTO version FROM ${names.versions} AS v;${steps.join('')}
+  SELECT coalesce(max(v.version), 0) INTO version FROM ${names.versions} AS v;
+  IF version > ${latest} THEN RAISE EXCEPTION '%', version USING ERRCODE = '${LATER}'; END IF;${steps.join('')}
 END`
 }
 

@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../src/support/option-rules.ts'
+import { laterSchema } from '../shared/later-schema.ts'
 import { prepare, type SqliteDatabase } from './database.ts'
 import { inTransaction } from './writer.ts'
 
@@ -53,8 +53,6 @@ function readVersion(database: SqliteDatabase): number {
   if (isThere.all().length === 0) return 0
   const [row] = prepare(database, 'SELECT version FROM petstore_schema').all() as { version: number | bigint }[]
   const version = Number(row?.version ?? 0)
-  if (version > MIGRATIONS.length) {
-    throw invalidOption('database', `a schema of version ${MIGRATIONS.length} at most`, version)
-  }
+  if (version > MIGRATIONS.length) throw laterSchema('database', MIGRATIONS.length, version)
   return version
 }
