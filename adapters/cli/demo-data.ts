@@ -1,6 +1,8 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../src/index.ts'
-import { demoLimits, knownPlans, type PlanLimitsByName } from './flags.ts'
+import { isPersistent } from './back-end.ts'
+import type { OpenedBackEnd } from './driver.ts'
+import { demoLimits, knownPlans, type PlanLimitsByName, type ServeFlags } from './flags.ts'
 import { progressBar } from './output.ts'
 
 const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']
@@ -72,4 +74,36 @@ export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanL
       keyStore.issue({ plan, label: `demo key, ${plan}`, limits: demoLimits(plan, planLimits) }),
     ),
   )
+}
+
+/** The number of demo animals of an empty store. */
+export const DEMO_ANIMALS = 8
+
+/** The demo data that a server has added when it started. */
+export interface AddedData {
+  readonly animals: number
+  readonly keys: readonly IssuedKey[]
+  /** Whether there was a key before. */
+  readonly hasKeys: boolean
+}
+
+/**
+ * Adds demo animals and keys to an empty store: always in memory, elsewhere only with `--demo` or, for animals, `--seed`.
+ *
+ * @param closing - stops adding, and revokes the new keys, since nobody will see them
+ */
+export async function addDemoData(
+  { storage, keyStore }: Pick<OpenedBackEnd, 'storage' | 'keyStore'>,
+  flags: Pick<ServeFlags, 'data' | 'databaseUrl' | 'demo' | 'seed' | 'planLimits' | 'key'>,
+  closing: AbortSignal,
+): Promise<AddedData> {
+  const isWanted = flags.demo || !isPersistent(flags)
+  const animals = flags.seed ?? (isWanted ? DEMO_ANIMALS : 0)
+  const isEmpty = animals > 0 && (await storage.list({ limit: 1 })).length === 0
+  const pause = isPersistent(flags) ? leaveTimeForOthers : undefined
+  if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, ...(pause && { pause }) })
+  const hasKeys = (await keyStore.list()).length > 0
+  const keys = isWanted && !hasKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
+  if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))
+  return { animals: isEmpty ? animals : 0, keys, hasKeys }
 }

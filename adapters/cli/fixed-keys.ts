@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ApiKey, ManagedKeyStore } from '../../src/index.ts'
-import { demoLimits, type FixedKey, type PlanLimitsByName } from './flags.ts'
+import { demoLimits, type FixedKey, knownPlans, type PlanLimitsByName, type ServeFlags } from './flags.ts'
+import { printable } from './output.ts'
+import { isLoopback } from './page/routes.ts'
 
 /** A key whose token was chosen outside a key store. */
 export interface KnownKey {
@@ -38,6 +40,24 @@ export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByNam
     const limits = demoLimits(plan, planLimits)
     return { token, key: { id, plan, label: 'fixed by --key', createdAt: Date.now(), ...(limits && { limits }) } }
   })
+}
+
+/**
+ * Checks the flag `--key`. A fixed token stands in files and shell histories, so only this machine may use it.
+ *
+ * @throws {Error} with the flag, for an unknown plan or an address that other machines reach
+ */
+export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
+  const plans = knownPlans(planLimits)
+  const unknown = key.find(({ plan }) => !plans.includes(plan))?.plan
+  if (unknown !== undefined)
+    throw new Error(
+      `--key: expected one of the plans ${plans.map(printable).join(', ')}, received ${printable(unknown)}; --plan-limits adds plans`,
+    )
+  if (key.length > 0 && !insecureKeys && !isLoopback(host))
+    throw new Error(
+      `--key: expected a loopback --host such as 127.0.0.1, received ${printable(host)}; --insecure-keys allows fixed keys there`,
+    )
 }
 
 function hashOf(token: string): string {

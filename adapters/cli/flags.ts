@@ -1,5 +1,25 @@
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
+import type { BackEndFlags } from './back-end.ts'
+
+/** The flags of `petstore serve`. */
+export interface ServeFlags extends BackEndFlags {
+  readonly port: number
+  readonly host: string
+  readonly basePath: string
+  readonly publicUrl?: string
+  readonly cors?: boolean | CorsOptions
+  readonly trustProxy?: TrustProxy
+  readonly bodyLimit?: number
+  readonly planLimits: PlanLimitsByName
+  readonly key?: readonly FixedKey[]
+  readonly insecureKeys?: true
+  readonly demo?: true
+  readonly seed?: number
+  readonly log?: LogFormat
+  readonly json?: true
+  readonly controlPort?: number
+}
 
 /** Limits by plan, from the flag `--plan-limits`. */
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>

@@ -24,6 +24,11 @@ export function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }
 
+/** Escapes characters that could control a terminal. */
+export function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
 /** Returns a text as one word of a shell command, with quotes if it needs them. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

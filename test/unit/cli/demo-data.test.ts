@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { addDemoPets } from '../../../adapters/cli/demo-data.ts'
-import { addDemoData } from '../../../adapters/cli/serve.ts'
+import { addDemoData, addDemoPets } from '../../../adapters/cli/demo-data.ts'
 import { memory, type NewPet } from '../../../src/index.ts'
 
 /** Returns a storage that adds many animals at once, and the sizes of its batches. */

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { progressBar } from '../../../adapters/cli/output.ts'
-import { closingMessage } from '../../../adapters/cli/serve.ts'
+import { closingMessage } from '../../../adapters/cli/shutdown.ts'
 
 /** Returns a spy on standard error, which acts as a terminal. */
 function terminal(columns: number, term = 'xterm') {

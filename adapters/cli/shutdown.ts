@@ -1,0 +1,57 @@
+import type { ApiRequest, PetStore } from '../../src/index.ts'
+import { escaped, fail } from './output.ts'
+
+/** How long running requests may take to finish when the server closes, in milliseconds. */
+export const CLOSE_TIMEOUT = 10_000
+
+/** Keeps the set of running requests. */
+export function watchRequests(petStore: PetStore): PetStore & { readonly running: ReadonlySet<ApiRequest> } {
+  const running = new Set<ApiRequest>()
+  const handle: PetStore['handle'] = async (request) => {
+    running.add(request)
+    try {
+      return await petStore.handle(request)
+    } finally {
+      running.delete(request)
+    }
+  }
+  return { ...petStore, handle, running }
+}
+
+/** How long the back end may take to close, in milliseconds. An engine that hangs never closes its connections. */
+const BACK_END_CLOSE_TIMEOUT = 2_000
+
+/**
+ * On the first signal, lets running requests finish and closes the back end. A second signal ends the process at once.
+ *
+ * @returns a signal that aborts when closing begins
+ */
+export function closeOnSignal(
+  running: ReadonlySet<ApiRequest>,
+  closeServer: () => Promise<void>,
+  closeBackEnd: () => Promise<void>,
+): AbortSignal {
+  const controller = new AbortController()
+  const close = async () => {
+    await closeServer()
+    setTimeout(() => process.exit(), BACK_END_CLOSE_TIMEOUT).unref()
+    await closeBackEnd()
+  }
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(1)
+    console.error(`\n${closingMessage([...running])}`)
+    controller.abort()
+    close().catch(fail)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
+  return controller.signal
+}
+
+/** Returns what the server waits for while it closes, and for how long. */
+export function closingMessage(running: readonly Pick<ApiRequest, 'method' | 'target'>[]): string {
+  const [first, ...others] = running
+  if (first === undefined) return 'Closing.'
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  const request = `${first.method} ${escaped(first.target)}`
+  return `Closing: waiting up to ${CLOSE_TIMEOUT / 1_000} seconds for ${request}${more} to finish. Ctrl-C again ends it at once.`
+}
