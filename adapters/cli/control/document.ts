@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { jsonSchemaOf, operations } from './operations.ts'
+import { operations } from './operations.ts'
+import { jsonSchemaOf } from './schemas.ts'
 
 const error = z.object({
   code: z.string().check(z.describe('What went wrong, for programs.')),

@@ -1,0 +1,137 @@
+import * as z from 'zod/mini'
+
+const INSTANT = 'a time such as "2030-12-05T00:00:00Z"'
+const isInstant = (text: string) =>
+  /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+const instant = z.string(INSTANT).check(z.refine(isInstant, INSTANT), z.meta({ format: 'date-time' }))
+/** A time in a response. */
+const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))
+const text = z.string('a string')
+
+/** A whole number in a range. */
+function integer(minimum: number, maximum?: number) {
+  const expected =
+    maximum === undefined ? `a whole number of at least ${minimum}` : `a whole number from ${minimum} to ${maximum}`
+  const schema = z.int(expected).check(z.minimum(minimum, expected))
+  return maximum === undefined ? schema : schema.check(z.maximum(maximum, expected))
+}
+
+const limits = z.strictObject({ perMinute: integer(1), perDay: integer(1) }, '{ perMinute, perDay }')
+
+const SECONDS = 'a number of seconds from 0 to 10000000000'
+export const clockBody = z.union(
+  [
+    z.strictObject({ set: instant.check(z.describe('Stops the clock at this time.')) }),
+    z.strictObject({
+      advanceSeconds: z
+        .number(SECONDS)
+        .check(
+          z.minimum(0, SECONDS),
+          z.maximum(1e10, SECONDS),
+          z.describe('Moves the clock forward. A running clock keeps running.'),
+        ),
+    }),
+    z.strictObject({ follow: z.literal(true, 'true').check(z.describe('Follows the real time again.')) }),
+  ],
+  '{ "set": time }, { "advanceSeconds": number } or { "follow": true }',
+)
+export const clockState = z.object({
+  now: writtenInstant,
+  running: z.boolean().check(z.describe('Whether the clock runs with the real time.')),
+})
+
+const PARTS = ['storage', 'keys', 'quota'] as const
+const part = z
+  .enum(PARTS, `one of ${PARTS.join(', ')}`)
+  .check(z.describe('The part of the back end that fails or waits.'))
+const calls = z
+  .optional(integer(1))
+  .check(z.describe('The number of calls to which the fault applies. Without it, all until the fault is removed.'))
+export const faultBody = z.union(
+  [
+    z.strictObject({
+      part,
+      action: z.literal('fail'),
+      calls,
+      status: z
+        .optional(z.literal([500, 503], '500 or 503'))
+        .check(z.describe('The status that clients get. Default: 503, as for an engine that is away.')),
+    }),
+    z.strictObject({
+      part,
+      action: z.literal('delay'),
+      calls,
+      milliseconds: integer(1, 600_000).check(z.describe('How long each call waits.')),
+    }),
+  ],
+  '{ "part": "storage", "keys" or "quota", "action": "fail", "calls"?: number, "status"?: 500 or 503 } or { "part", "action": "delay", "milliseconds": number, "calls"?: number }',
+)
+
+export const keyBody = z.strictObject(
+  {
+    plan: z.string('the name of a plan').check(z.minLength(1, 'the name of a plan')),
+    account: z.optional(text),
+    label: z.optional(text),
+    limits: z.optional(limits),
+    expiresAt: z.optional(instant),
+  },
+  'an object with plan, and optional account, label, limits and expiresAt',
+)
+const key = z.object({
+  id: z.string(),
+  plan: z.string(),
+  account: z.optional(z.string()),
+  label: z.optional(z.string()),
+  limits: z.optional(limits),
+  createdAt: z.int().check(z.describe('Milliseconds since the Unix epoch.')),
+  expiresAt: z.optional(z.int()),
+  revokedAt: z.optional(z.int()),
+})
+export const keys = z.array(key)
+export const issuedKey = z.object({ token: z.string(), key })
+
+const MAX_DEMO_PETS = 10_000
+const int64 = z.number().check(z.meta({ type: 'integer', format: 'int64' }))
+const newPet = z.object({
+  name: z.string(),
+  categoryId: int64,
+  status: z.optional(z.enum(['available', 'pending', 'sold'])),
+})
+export const pets = z.array(z.extend(newPet, { id: int64 }))
+/** The schema of the pet store checks the animals: its messages name each field. */
+const checkedLater = z.unknown().check(z.meta(jsonSchemaOf(newPet)))
+export const petsBody = z.union(
+  [
+    z.strictObject({ pets: z.array(checkedLater).check(z.describe('The animals to add.')) }),
+    z.strictObject({
+      count: integer(1, MAX_DEMO_PETS).check(z.describe('The number of demo animals to add.')),
+    }),
+  ],
+  '{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }',
+)
+
+const MAX_LIMIT = 1_000
+const LIMIT = `a whole number from 1 to ${MAX_LIMIT}`
+const limit = z.pipe(z.string(LIMIT).check(z.regex(/^(?:[1-9]\d{0,2}|1000)$/, LIMIT)), z.transform(Number))
+export const requestsQuery = z.object({
+  limit: z.optional(limit).check(z.meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 100 })),
+})
+export const journal = z.object({
+  total: z.int().check(z.describe('The number of requests in the journal, which keeps the last 1,000.')),
+  requests: z.array(
+    z.object({
+      time: writtenInstant,
+      method: z.string(),
+      path: z.string(),
+      headers: z.record(z.string(), z.string()),
+      body: z.string(),
+      response: z.nullable(z.object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string() })),
+    }),
+  ),
+})
+
+/** Returns the JSON Schema of what a client sends or receives. */
+export function jsonSchemaOf(schema: z.ZodMiniType): Record<string, unknown> {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input' })
+  return rest
+}
