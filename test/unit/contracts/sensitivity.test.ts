@@ -18,7 +18,7 @@ import { keyStoreContract, quotaContract, storageContract, type TestRunner } fro
 /** Each port here has one fault, which its suite must find. A suite that accepts a broken port would prove nothing. */
 
 const close = async () => {}
-const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** Runs a suite as a test runner would, and returns the errors. */
 async function failures(suite: (runner: TestRunner) => void): Promise<unknown[]> {

@@ -59,7 +59,8 @@ describe('parameters', () => {
     const { send } = await startApi(big)
     const query = fc.oneof(
       fc.string(),
-      fc.webQueryParameters(),
+      // `fc.webQueryParameters()` has the same characters, but needs a second to start.
+      fc.stringMatching(/^(?:[\w.~!$&'()*+,;=:@/?-]|%[\dA-F]{2})*$/),
       fc.tuple(fc.constantFrom('limit', 'status', 'cursor'), fc.string()).map((pair) => pair.join('=')),
     )
     await fc.assert(
