@@ -55,7 +55,7 @@ export interface ContractClient {
 /** Thrown when a row cannot be checked because the limit of the key, or of the address of this machine, is used up. */
 export class LimitReached extends Error {}
 
-/** The longest time that a client waits after 429s in all, in seconds. It covers some windows of a minute. */
+/** The total time that a client waits after 429 responses, in seconds. It covers several minute windows. */
 const MAX_WAIT = 180
 
 /**

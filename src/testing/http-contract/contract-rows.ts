@@ -24,7 +24,7 @@ export const contractRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'gives each animal an id of its own',
+    title: 'gives each animal its own id',
     async check(client) {
       const [first, second] = [expectPet(await post(client), 201), expectPet(await post(client), 201)]
       check(first.id !== second.id, `expected two ids, got ${first.id} twice`)
@@ -106,7 +106,7 @@ export const contractRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'responds 404 if there is no animal with the id',
+    title: 'responds with 404 if there is no animal with the id',
     async check(client) {
       const response = await client.send(UNKNOWN_PET)
       if (!isRemoved(response)) expectError(response, 404)
@@ -134,7 +134,7 @@ export const contractRows: readonly RowOfBasis[] = [
     title: 'sends X-RateLimit-Reset as a Unix timestamp in seconds',
     async check(client) {
       const { reset } = expectRateLimit(await client.send('/pets?limit=1'))
-      // A number of seconds from now on is smaller, and milliseconds are more.
+      // A number of seconds from now would be smaller, and milliseconds would be larger.
       check(reset > 1e9 && reset < 1e11, `expected a Unix timestamp in seconds, got ${reset}`)
     },
   },
@@ -154,7 +154,7 @@ export const contractRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'refuses a request over the limit with 429 and Retry-After',
+    title: 'rejects a request over the limit with 429 and Retry-After',
     needsLimitedKey: true,
     async check(client) {
       const refused = await useUp(client)

@@ -51,7 +51,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'names the path of an added animal in Location',
+    title: 'sends the path of an added animal in Location',
     async check(client) {
       const added = await post(client)
       const { id } = expectPet(added, 201)
@@ -62,7 +62,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'leads from page to page by ascending ids',
+    title: 'links pages by ascending ids',
     async check(client) {
       for (let i = 0; i < 2; i++) await post(client, { ...REX, status: 'pending' })
       const first = await client.send('/pets?status=pending&limit=1')
@@ -75,7 +75,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'leads to the next page by X-Next-Cursor as by Link',
+    title: 'X-Next-Cursor and Link lead to the same page',
     async check(client) {
       for (let i = 0; i < 2; i++) await post(client)
       const first = await client.send('/pets?limit=1')
@@ -88,7 +88,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'sends no Link to a next page with the last page',
+    title: 'sends no next Link with the last page',
     async check(client) {
       const page = await client.send('/pets?status=sold&limit=100')
       // On a server with many animals, this page is not the last one.
@@ -124,7 +124,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'responds 404 to an id that is no canonical int64',
+    title: 'responds with 404 to an id that is not a canonical int64',
     async check(client) {
       for (const id of ['abc', '01', '-0', '9223372036854775808']) {
         const response = await client.send(`/pets/${id}`)
@@ -155,7 +155,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'reads the scheme Bearer without regard to case',
+    title: 'ignores the case of the scheme Bearer',
     async check(client) {
       for (const scheme of ['bearer', 'BEARER  '])
         expectPets(await client.send('/pets?limit=1', { authorization: `${scheme} ${client.token}` }))
@@ -200,7 +200,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'rejects a body that is no object, and a blank name',
+    title: 'rejects a body that is not an object, and a blank name',
     async check(client) {
       for (const body of ['[]', 'null', '5', '"x"', '{"name":" ","categoryId":1}', '{"name":"\\u0000","categoryId":1}'])
         expectCode(await post(client, body), 400, 'invalid_body')
@@ -227,7 +227,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'responds 404 to an unknown path, after the key',
+    title: 'checks the key, then responds with 404 to an unknown path',
     async check(client) {
       for (const path of ['', '/', '/dogs', '/pets/1/owner', '/PETS'])
         expectCode(await client.send(path), 404, 'route_not_found')
@@ -235,14 +235,14 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'tolerates one trailing slash',
+    title: 'ignores one trailing slash',
     async check(client) {
       expectPets(await client.send('/pets/?limit=1'))
       expectCode(await client.send('/pets//'), 404, 'route_not_found')
     },
   },
   {
-    title: 'responds 405 with Allow to an unknown method',
+    title: 'responds with 405 and Allow to an unknown method',
     async check(client) {
       for (const [method, path, allow] of [
         ['DELETE', '/pets', ALLOW_PETS],
@@ -257,7 +257,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'responds to HEAD as to GET without the body',
+    title: 'responds to HEAD like GET, without the body',
     async check(client) {
       for (const path of ['/pets?limit=1', UNKNOWN_PET]) {
         const [whole, head] = [await client.send(path), await client.send(path, { method: 'HEAD' })]

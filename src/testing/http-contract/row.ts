@@ -38,7 +38,7 @@ export function isRemoved({ status }: ContractResponse): boolean {
 /** The largest limit that the rows about 429 use up. */
 const MAX_LIMIT = 100
 
-/** Uses up the key that may be used up, and returns the refusal. */
+/** Uses up the limited key, and returns the 429. */
 export async function useUp(client: ContractClient): Promise<ContractResponse> {
   for (let i = 0; i <= MAX_LIMIT; i++) {
     const response = await client.sendLimited('/pets?limit=1')

@@ -9,7 +9,7 @@ const PLANS = { tiny: { perMinute: 3, perDay: 100 } }
 /** Changes a request on its way to the store, or its response. */
 type Change = (request: Request, send: (request: Request) => Promise<Response>) => Promise<Response> | Response
 
-/** Checks a store of its own whose requests and responses are changed. */
+/** Checks a new store with changed requests and responses. */
 async function checkStore(change: Change = (request, send) => send(request), flags: Partial<CheckFlags> = {}) {
   const store = await createTestPetStore({ plan: 'pro', plans: PLANS })
   const { token: limitedKey } = await store.keyStore.issue({ plan: 'tiny' })
@@ -57,7 +57,7 @@ function withStatus({ body, headers }: Response, status: number): Response {
 
 const isGetPet = ({ method, url }: Request) => method === 'GET' && /\/pets\/\d+$/.test(url)
 
-/** A fault, the row that has to fail, and what the row has to say. */
+/** A fault of a server, the row that must fail, and its message. */
 interface Fault {
   readonly fault: string
   readonly row: string
@@ -87,7 +87,7 @@ const contractFaults: readonly Fault[] = [
   },
   {
     fault: 'every id is 1',
-    row: 'gives each animal an id of its own',
+    row: 'gives each animal its own id',
     says: /expected two ids, got 1 twice/,
     change: onText((text) => text.replaceAll(/"id":\d+/g, '"id":1')),
   },
@@ -175,7 +175,7 @@ const contractFaults: readonly Fault[] = [
   },
   {
     fault: 'an unknown animal is 200',
-    row: 'responds 404 if there is no animal with the id',
+    row: 'responds with 404 if there is no animal with the id',
     says: /expected status 404, got 200/,
     change: onStatus(404, 200),
   },
@@ -235,13 +235,13 @@ const contractFaults: readonly Fault[] = [
   },
   {
     fault: 'a 429 has no Retry-After',
-    row: 'refuses a request over the limit with 429 and Retry-After',
+    row: 'rejects a request over the limit with 429 and Retry-After',
     says: /expected Retry-After/,
     change: onHeaders((headers) => headers.delete('Retry-After')),
   },
   {
     fault: 'no limit is enforced',
-    row: 'refuses a request over the limit with 429 and Retry-After',
+    row: 'rejects a request over the limit with 429 and Retry-After',
     says: /expected a 429 after at most 100 requests/,
     change: onStatus(429, 200),
   },
@@ -257,25 +257,25 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'Link is missing',
-    row: 'leads from page to page by ascending ids',
+    row: 'links pages by ascending ids',
     says: /expected a Link with rel="next"/,
     change: onHeaders((headers) => headers.delete('Link')),
   },
   {
     fault: 'X-Next-Cursor is missing',
-    row: 'leads to the next page by X-Next-Cursor as by Link',
+    row: 'X-Next-Cursor and Link lead to the same page',
     says: /expected X-Next-Cursor/,
     change: onHeaders((headers) => headers.delete('X-Next-Cursor')),
   },
   {
     fault: 'cursor is ignored',
-    row: 'leads from page to page by ascending ids',
+    row: 'links pages by ascending ids',
     says: /expected an id above (\d+), got \1/,
     change: onRequest((url) => url.searchParams.delete('cursor')),
   },
   {
     fault: 'the next page forgets the filter',
-    row: 'leads from page to page by ascending ids',
+    row: 'links pages by ascending ids',
     says: /status: expected "pending", got "available"/,
     change: onHeaders((headers) => {
       const link = headers.get('Link')
@@ -284,7 +284,7 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'Location is missing',
-    row: 'names the path of an added animal in Location',
+    row: 'sends the path of an added animal in Location',
     says: /expected Location to end in \/pets\/\d+, got no header/,
     change: onHeaders((headers) => headers.delete('Location')),
   },
@@ -311,7 +311,7 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'a lower-case scheme is rejected',
-    row: 'reads the scheme Bearer without regard to case',
+    row: 'ignores the case of the scheme Bearer',
     says: /expected status 200, got 401/,
     change: onRequest((_url, headers) => {
       if (!/^Bearer/.test(headers.get('Authorization') ?? 'Bearer')) headers.set('Authorization', 'Bearer x')
@@ -331,13 +331,13 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'HEAD has a body',
-    row: 'responds to HEAD as to GET without the body',
+    row: 'responds to HEAD like GET, without the body',
     says: /HEAD \/pets\?limit=1: body: expected "", got "\[/,
     change: onResponse((response, { method }) => (method === 'HEAD' ? new Response('[]', response) : undefined)),
   },
   {
     fault: 'an unknown method is 404',
-    row: 'responds 405 with Allow to an unknown method',
+    row: 'responds with 405 and Allow to an unknown method',
     says: /expected status 405, got 404/,
     change: onStatus(405, 404),
   },
@@ -367,7 +367,7 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(1)
   })
 
-  test.each(decisionFaults)('reports apart from the interface if $fault', async ({ row: title, says, change }) => {
+  test.each(decisionFaults)('reports a failed decision if $fault', async ({ row: title, says, change }) => {
     const { results, failures } = await checkStore(change)
     expect(row(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
     expect(failures.filter(({ basis }) => basis === 'contract')).toEqual([])
@@ -454,11 +454,11 @@ describe('the flags of petstore check', () => {
     expect(parseServerUrl('https://a.example/v1/')).toBe('https://a.example/v1')
   })
 
-  test.each(['', 'a b', 'a\n', 'ä'])('refuse the token %j', (text) => {
+  test.each(['', 'a b', 'a\n', 'ä'])('reject the token %j', (text) => {
     expect(() => parseToken(text)).toThrow(/visible ASCII/)
   })
 
-  test.each(['0', '601', '1.5'])('refuse the time-out %j', (text) => {
+  test.each(['0', '601', '1.5'])('reject the timeout %j', (text) => {
     expect(() => parseTimeout(text)).toThrow(/^Expected a whole number/)
   })
 })
