@@ -30,8 +30,12 @@ export function guarded<T>(use: () => T): T {
 function isUnavailable(error: unknown): boolean {
   const { name, number } = resultCode(error)
   if (number !== undefined && UNAVAILABLE_NUMBERS.has(number)) return true
-  // An extended code follows the code: SQLITE_IOERR_WRITE, SQLITE_BUSY_SNAPSHOT.
-  return name !== undefined && UNAVAILABLE.has(name.split('_', 2).join('_'))
+  return name !== undefined && isUnavailableCode(name)
+}
+
+/** Returns whether a result code says that the database cannot be used now. Its extended form has a suffix: SQLITE_IOERR_WRITE. */
+export function isUnavailableCode(name: string): boolean {
+  return UNAVAILABLE.has(name.split('_', 2).join('_'))
 }
 
 /**

@@ -7,17 +7,13 @@ import {
   type QuotaState,
   type QuotaStore,
 } from '../../../src/index.ts'
-import { BUCKET_SIZE, bucketOf } from '../shared/anonymous-buckets.ts'
+import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
 import { prepare, type SqliteDatabase } from './database.ts'
+import { PRUNE_EVERY, pruneValues, quotaStatements } from './quota-table.ts'
 import type { Transaction, Writer } from './writer.ts'
 
 const MINUTE = 60_000
-/** How long a count is kept after its end, in milliseconds, so that no limit is lifted early after the clock steps back. */
-const KEPT_FOR = 2 * 86_400_000
-/** After so many transactions, at most so many ended counts are removed, so that no request waits long. */
-const PRUNE_EVERY = 50
-const PRUNED_AT_ONCE = 500
 
 interface Row {
   readonly state: string
@@ -48,19 +44,8 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     database,
     'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
   )
-  const prune = prepare(
-    database,
-    `DELETE FROM petstore_quota WHERE subject IN
-    (SELECT subject FROM petstore_quota WHERE ends_at < ? AND (bucket IS NOT NULL OR ends_at < ?)
-    ORDER BY ends_at LIMIT ${PRUNED_AT_ONCE})`,
-  )
-  // A full bucket keeps the clients with the most requests, so that refused clients are the last to be forgotten.
-  const makeRoom = prepare(
-    database,
-    `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota WHERE bucket = ?
-    ORDER BY json_extract(state, '$.dayEndsAt') DESC, json_extract(state, '$.usedInDay') DESC
-    LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`,
-  )
+  const prune = prepare(database, quotaStatements.prune)
+  const makeRoom = prepare(database, quotaStatements.makeRoom)
   let transactions = 0
 
   let entries = new Map<string, Entry>()
@@ -89,7 +74,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
   function saveAll(): void {
     for (const [subject, entry] of entries) save(subject, entry)
     const now = entries.values().next().value?.now ?? 0
-    if (transactions++ % PRUNE_EVERY === 0) prune.run(now, now - KEPT_FOR)
+    if (transactions++ % PRUNE_EVERY === 0) prune.run(...pruneValues(now))
   }
 
   /** Updates the index only when a window ends, and nothing if the state has not changed, as during a ban. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { prepare } from '../../../adapters/back-ends/sqlite/database.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
-import { storageStatements } from '../../../adapters/back-ends/sqlite/storage.ts'
+import { petStatements } from '../../../adapters/back-ends/sqlite/pet-table.ts'
 import type { NewPet, QuotaRequest } from '../../../src/index.ts'
 import { manualClock, type TestRunner } from '../../../src/testing/index.ts'
 import { type Connection, type OpenFile, openBackEnd } from './open.ts'
@@ -204,7 +204,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
           detail: string
         }[]
       for (const name of ['page', 'pageOfStatus', 'get'] as const) {
-        const details = plan(storageStatements[name]).map(({ detail }) => detail)
+        const details = plan(petStatements[name]).map(({ detail }) => detail)
         const [search, ...others] = details.filter((detail) => detail.includes('petstore_pets'))
         assert.deepEqual(others, [])
         assert.match(

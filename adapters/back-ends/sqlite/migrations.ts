@@ -1,0 +1,32 @@
+/** The steps from each version to the next. A released step is never changed. */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE petstore_pets (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     name TEXT NOT NULL,
+     category_id INTEGER NOT NULL,
+     status TEXT
+   ) STRICT;
+   CREATE INDEX petstore_pets_by_status ON petstore_pets (status, id);
+   CREATE TABLE petstore_keys (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     token_sha256 TEXT NOT NULL UNIQUE,
+     plan TEXT NOT NULL,
+     account TEXT,
+     per_minute INTEGER,
+     per_day INTEGER,
+     label TEXT,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     revoked_at INTEGER
+   ) STRICT;
+   CREATE TABLE petstore_quota (
+     subject TEXT PRIMARY KEY,
+     state TEXT NOT NULL,
+     ends_at REAL NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);`,
+  // Anonymous clients share buckets of bounded size; the bucket of a customer is null.
+  `ALTER TABLE petstore_quota ADD COLUMN bucket INTEGER;
+   CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;`,
+]

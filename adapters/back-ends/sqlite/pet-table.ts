@@ -1,0 +1,61 @@
+import type { NewPet, Pet, PetQuery } from '../../../src/index.ts'
+import type { SqliteValue } from './database.ts'
+
+/** An animal in the JSON of a query. */
+type Row = readonly [id: string, name: string, categoryId: string, status: Pet['status'] | null]
+
+/** A row with one JSON text: the animals of a page, or one animal. */
+export interface Json {
+  readonly json: string
+}
+
+/** Integers of 64 bits are text. */
+const ROW = 'json_array(CAST(id AS TEXT), name, CAST(category_id AS TEXT), status)'
+const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
+
+/**
+ * The statements on the table of animals.
+ *
+ * A page is one JSON text, because passing rows and columns from SQLite to JavaScript costs more than parsing. The index is named,
+ * because after `ANALYZE` SQLite may prefer to read all ids.
+ */
+export const petStatements = {
+  page: `SELECT json_group_array(${ROW}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
+  pageOfStatus: `SELECT json_group_array(${ROW}) AS json
+    FROM (SELECT * FROM petstore_pets INDEXED BY petstore_pets_by_status WHERE status = ? AND ${FOLLOWING})`,
+  get: `SELECT ${ROW} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
+  insert: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
+    RETURNING CAST(id AS TEXT) AS id`,
+} as const
+
+/** Returns the values of `page` or, with a status, of `pageOfStatus`. */
+export function pageValues({ limit, after = 0n, status }: PetQuery): SqliteValue[] {
+  return status === undefined ? [String(after), limit] : [status, String(after), limit]
+}
+
+/** Returns the values of `insert`. */
+export function insertValues({ name, categoryId, status }: NewPet): SqliteValue[] {
+  return [name, String(categoryId), status ?? null]
+}
+
+/** Returns the animal that `insert` has added. */
+export function addedPet({ name, categoryId, status }: NewPet, row: { readonly id: string }): Pet {
+  const id = BigInt(row.id)
+  return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status }
+}
+
+/** Reads the row of `page` or `pageOfStatus`. */
+export function toPets({ json }: Json): Pet[] {
+  return (JSON.parse(json) as Row[]).map(toPet)
+}
+
+/** Reads the row of `get`, if there is one. */
+export function toOnePet(row: Json | undefined): Pet | undefined {
+  return row && toPet(JSON.parse(row.json) as Row)
+}
+
+function toPet([id, name, categoryId, status]: Row): Pet {
+  return status === null
+    ? { id: BigInt(id), name, categoryId: BigInt(categoryId) }
+    : { id: BigInt(id), name, categoryId: BigInt(categoryId), status }
+}
