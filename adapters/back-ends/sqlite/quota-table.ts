@@ -9,15 +9,14 @@ const PRUNED_AT_ONCE = 500
 /** The statements that keep the table of counts small. */
 export const quotaStatements = {
   prune: `DELETE FROM petstore_quota WHERE subject IN
-    (SELECT subject FROM petstore_quota WHERE ends_at < ? AND (bucket IS NOT NULL OR ends_at < ?)
-    ORDER BY ends_at LIMIT ${PRUNED_AT_ONCE})`,
+    (SELECT subject FROM petstore_quota WHERE ends_at < ? ORDER BY ends_at LIMIT ${PRUNED_AT_ONCE})`,
   // A full bucket keeps the clients with the most requests, so that refused clients are the last to be forgotten.
   makeRoom: `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota WHERE bucket = ?
     ORDER BY json_extract(state, '$.dayEndsAt') DESC, json_extract(state, '$.usedInDay') DESC
     LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`,
 } as const
 
-/** Returns the values of `prune`. */
-export function pruneValues(now: number): [number, number] {
-  return [now, now - KEPT_FOR]
+/** Returns the value of `prune`: counts that ended before this time are removed. */
+export function prunedBefore(now: number): number {
+  return now - KEPT_FOR
 }
