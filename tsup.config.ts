@@ -1,4 +1,6 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import { defineConfig, type Options } from 'tsup'
+import { steps } from './adapters/back-ends/d1/migrate.ts'
 
 const shared: Options = {
   splitting: true,
@@ -11,6 +13,16 @@ const shared: Options = {
   noExternal: [/^zod/],
 }
 
+/** Writes the migrations of D1 as the files that `wrangler d1 migrations apply` takes. */
+async function writeMigrations(): Promise<void> {
+  const folder = 'dist/d1/migrations'
+  await mkdir(folder, { recursive: true })
+  for (const [index, statements] of steps.entries()) {
+    const number = String(index + 1).padStart(4, '0')
+    await writeFile(`${folder}/${number}_petstore.sql`, statements.map((sql) => `${sql};\n`).join(''))
+  }
+}
+
 export default defineConfig((options): Options[] => [
   {
     ...shared,
@@ -19,6 +31,7 @@ export default defineConfig((options): Options[] => [
       testing: 'src/testing/index.ts',
       bun: 'adapters/hosts/bun.ts',
       client: 'src/client/index.ts',
+      d1: 'adapters/back-ends/d1/index.ts',
       deno: 'adapters/hosts/deno.ts',
       express: 'adapters/hosts/express.ts',
       fastify: 'adapters/hosts/fastify.ts',
@@ -35,6 +48,7 @@ export default defineConfig((options): Options[] => [
       banner: "import type {} from 'petstore-kit'",
     },
     clean: true,
+    onSuccess: writeMigrations,
   },
   { ...shared, entry: { cli: 'adapters/cli/main.ts' }, format: ['esm'] },
   {

@@ -1,0 +1,51 @@
+import { invalidOption } from '../../../src/support/option-rules.ts'
+import { unavailable } from '../shared/unavailable.ts'
+import type { SqliteValue } from '../sqlite/database.ts'
+import { isUnavailable } from './errors.ts'
+
+/** What is needed of a prepared statement. Bound values are texts, numbers and `null`. */
+export interface D1Statement {
+  bind(...values: (string | number | null)[]): D1Statement
+  all(): Promise<{ readonly results: readonly unknown[] }>
+}
+
+/** What is needed of a D1 database: a binding of a Worker, or a session of it, has it. */
+export interface D1Database {
+  prepare(sql: string): D1Statement
+  batch(statements: D1Statement[]): Promise<readonly { readonly results: readonly unknown[] }[]>
+}
+
+/** A statement and its values. */
+export type Command = readonly [sql: string, ...values: SqliteValue[]]
+
+/** The database as the ports use it. If it cannot be reached, a call rejects with `service_unavailable`. */
+export interface Engine {
+  /** Runs one statement, and returns its rows. */
+  run<Row>(...command: Command): Promise<readonly Row[]>
+  /** Runs statements in one round trip and one transaction, and returns the rows of each. */
+  transact(commands: readonly Command[]): Promise<readonly (readonly unknown[])[]>
+}
+
+/**
+ * Creates the access to a database.
+ *
+ * @throws {PetStoreError} `invalid_option`
+ */
+export function engineOf(database: D1Database): Engine {
+  if (typeof database?.prepare !== 'function' || typeof database.batch !== 'function')
+    throw invalidOption('database', 'a D1 binding such as env.DB, with prepare and batch', database)
+  const bound = ([sql, ...values]: Command) => database.prepare(sql).bind(...values)
+  return {
+    run: async <Row>(...command: Command) => (await guarded(() => bound(command).all())).results as readonly Row[],
+    transact: async (commands) =>
+      (await guarded(() => database.batch(commands.map(bound)))).map(({ results }) => results),
+  }
+}
+
+async function guarded<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use()
+  } catch (error) {
+    throw isUnavailable(error) ? unavailable(error) : error
+  }
+}

@@ -1,0 +1,49 @@
+import { invalidOption } from '../../../src/support/option-rules.ts'
+import { MIGRATIONS } from '../sqlite/migrations.ts'
+import type { Engine } from './database.ts'
+
+const VERSION_TABLE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
+
+/**
+ * Returns the statements of each step, from version 0 on. The build also writes them to files that `wrangler d1 migrations apply`
+ * takes.
+ */
+export const steps: readonly (readonly string[])[] = MIGRATIONS.map((migration, version) => [
+  ...statementsOf(migration),
+  ...(version === 0
+    ? [
+        'CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT',
+        'INSERT INTO petstore_schema (version) VALUES (1)',
+      ]
+    : [`UPDATE petstore_schema SET version = ${version + 1}`]),
+])
+
+/** D1 prepares one statement at a time. No text in a migration contains a semicolon. */
+function statementsOf(migration: string): string[] {
+  return migration
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}
+
+/** Brings the schema up to date. Each step is one transaction, and fails if another Worker has just taken it. */
+export async function migrate(engine: Engine): Promise<void> {
+  for (let version = await readVersion(engine); version < steps.length; ) {
+    try {
+      await engine.transact((steps[version] as readonly string[]).map((sql) => [sql]))
+      version += 1
+    } catch (error) {
+      const now = await readVersion(engine)
+      if (now === version) throw error
+      version = now
+    }
+  }
+}
+
+async function readVersion({ run }: Engine): Promise<number> {
+  if ((await run(VERSION_TABLE)).length === 0) return 0
+  const [row] = await run<{ readonly version: number }>('SELECT version FROM petstore_schema')
+  const version = row?.version ?? 0
+  if (version > steps.length) throw invalidOption('database', `a schema of version ${steps.length} at most`, version)
+  return version
+}

@@ -1,0 +1,49 @@
+import type { Clock, QuotaCount, QuotaRequest, QuotaState, QuotaStore } from '../../../src/index.ts'
+import { bucketOf } from '../shared/anonymous-buckets.ts'
+import { subjectName } from '../shared/subject.ts'
+import { PRUNE_EVERY, prunedBefore, quotaStatements } from '../sqlite/quota-table.ts'
+import type { Command, Engine } from './database.ts'
+import { spendStatements } from './spend.ts'
+
+/** The row that a request leaves behind. `granted` is 0 or 1. */
+type Counted = QuotaState & { readonly now: number; readonly granted: number }
+
+/** Counts in a table, in one transaction per request, by the time of the engine. */
+export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaStore {
+  let requests = 0
+
+  function commandsFor({ anonymous, limits, ban, now }: QuotaRequest, subject: string): Command[] {
+    const bucket = anonymous ? bucketOf(subject) : null
+    const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
+    const time = clock?.now() ?? null
+    const commands: Command[] = [
+      [spendStatements.spend, subject, limits.perMinute, limits.perDay, ...rule, time, bucket],
+      [spendStatements.moveEnd, subject],
+    ]
+    if (bucket !== null) commands.unshift([spendStatements.makeRoom, subject, bucket])
+    if (requests++ % PRUNE_EVERY === 0) commands.push([quotaStatements.prune, prunedBefore(now)])
+    return commands
+  }
+
+  return {
+    async spend(request) {
+      const results = await transact(commandsFor(request, await subjectName(request.subject)))
+      // Only `spend` returns a row.
+      const [{ state }] = results.flat() as [{ readonly state: string }]
+      return toCount(JSON.parse(state) as Counted, request.ban !== false)
+    },
+  }
+}
+
+function toCount(counted: Counted, mayBan: boolean): QuotaCount {
+  const { granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil } = counted
+  return {
+    granted: granted === 1,
+    now,
+    usedInMinute,
+    minuteEndsAt,
+    usedInDay,
+    dayEndsAt,
+    bannedUntil: mayBan ? bannedUntil : 0,
+  }
+}

@@ -1,0 +1,72 @@
+import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
+
+/** The engine's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
+const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
+
+/**
+ * Counts one request, or refuses it: the law of `countRequest`, step by step, in SQL.
+ *
+ * Values: the subject, the limits per minute and per day, the ban rule (refusals, milliseconds; null for no bans), the time if it
+ * is not to be the engine's, and the bucket of an anonymous client. D1 passes numbers as floating point, so they are cast before
+ * integer division. Each step sees only the one before it. Without `MATERIALIZED`, SQLite would copy the expressions of each step
+ * into all later ones. `RETURNING` sees only columns, so the state also contains the decision.
+ */
+const spend = `WITH
+request AS MATERIALIZED (
+  SELECT CAST(?2 AS INTEGER) AS perMinute, CAST(?3 AS INTEGER) AS perDay, CAST(?4 AS INTEGER) AS afterRefusals,
+    CAST(?5 AS INTEGER) AS banLength, CAST(coalesce(?6, ${ENGINE_TIME}) AS INTEGER) AS now
+),
+kept AS MATERIALIZED (
+  SELECT request.*,
+    coalesce(state ->> 'usedInMinute', 0) AS usedInMinute, coalesce(state ->> 'minuteEndsAt', 0) AS minuteEndsAt,
+    coalesce(state ->> 'usedInDay', 0) AS usedInDay, coalesce(state ->> 'dayEndsAt', 0) AS dayEndsAt,
+    coalesce(state ->> 'refusedInMinute', 0) AS refusedInMinute, coalesce(state ->> 'bannedUntil', 0) AS bannedUntil
+  FROM request LEFT JOIN petstore_quota ON subject = ?1
+),
+rolled AS MATERIALIZED (
+  SELECT perMinute, perDay, afterRefusals, banLength, now,
+    iif(now >= minuteEndsAt, 0, usedInMinute) AS usedInMinute,
+    iif(now >= minuteEndsAt, (now / 60000 + 1) * 60000, min(minuteEndsAt, now + 60000)) AS minuteEndsAt,
+    iif(now >= dayEndsAt, 0, usedInDay) AS usedInDay,
+    iif(now >= dayEndsAt, (now / 86400000 + 1) * 86400000, min(dayEndsAt, now + 86400000)) AS dayEndsAt,
+    iif(now >= minuteEndsAt, 0, refusedInMinute) AS refusedInMinute,
+    CASE WHEN afterRefusals IS NULL THEN bannedUntil
+      WHEN now >= bannedUntil THEN 0
+      ELSE min(bannedUntil, now + banLength) END AS bannedUntil
+  FROM kept
+),
+decided AS MATERIALIZED (
+  SELECT *, afterRefusals IS NOT NULL AND bannedUntil > 0 AS banned,
+    usedInMinute < perMinute AND usedInDay < perDay AS hasRoom
+  FROM rolled
+),
+counted AS MATERIALIZED (
+  SELECT *, NOT banned AND hasRoom AS granted,
+    NOT banned AND NOT hasRoom AND afterRefusals IS NOT NULL AS refused,
+    NOT banned AND NOT hasRoom AND afterRefusals IS NOT NULL AND refusedInMinute + 1 >= afterRefusals AS startsBan
+  FROM decided
+)
+INSERT INTO petstore_quota (subject, state, ends_at, bucket)
+SELECT ?1, json_object(
+    'usedInMinute', usedInMinute + granted, 'minuteEndsAt', minuteEndsAt,
+    'usedInDay', usedInDay + granted, 'dayEndsAt', dayEndsAt,
+    'refusedInMinute', iif(startsBan, 0, refusedInMinute + refused),
+    'bannedUntil', iif(startsBan, now + banLength, bannedUntil),
+    'now', now, 'granted', granted
+  ), max(minuteEndsAt, dayEndsAt), ?7
+FROM counted WHERE true
+ON CONFLICT (subject) DO UPDATE SET state = excluded.state
+RETURNING state`
+
+const END = `max(state ->> 'minuteEndsAt', state ->> 'dayEndsAt', state ->> 'bannedUntil')`
+
+/** The statements of one request, for one transaction. */
+export const spendStatements = {
+  spend,
+  // D1 bills each row of a table or an index that is written. The index is written only if a window or a ban has ended.
+  moveEnd: `UPDATE petstore_quota SET ends_at = ${END} WHERE subject = ?1 AND ends_at <> ${END}`,
+  // The law of `quotaStatements.makeRoom`, before a client that is new. For a known client it reads one row.
+  makeRoom: `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota
+    WHERE bucket = iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)
+    ORDER BY state ->> 'dayEndsAt' DESC, state ->> 'usedInDay' DESC LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`,
+} as const

@@ -1,0 +1,19 @@
+import type { PetStorage } from '../../../src/index.ts'
+import { addedPet, insertValues, type Json, pageValues, petStatements, toOnePet, toPets } from '../sqlite/pet-table.ts'
+import type { Engine } from './database.ts'
+
+/** Keeps animals in a table. D1 runs one statement at a time, so ids become visible in their order. */
+export function d1Storage({ run }: Engine): PetStorage {
+  return {
+    async list(query) {
+      const statement = query.status === undefined ? petStatements.page : petStatements.pageOfStatus
+      const [row] = (await run(statement, ...pageValues(query))) as [Json]
+      return toPets(row)
+    },
+    get: async (id) => toOnePet((await run<Json>(petStatements.get, String(id)))[0]),
+    async create(pet) {
+      const [row] = (await run(petStatements.insert, ...insertValues(pet))) as [{ readonly id: string }]
+      return addedPet(pet, row)
+    },
+  }
+}

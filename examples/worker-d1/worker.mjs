@@ -1,0 +1,29 @@
+// In this folder: npx wrangler d1 migrations apply pets --local && npx wrangler dev --var ADMIN_TOKEN:secret
+import { env } from 'cloudflare:workers'
+import { createPetStore } from 'petstore-kit'
+import { d1 } from 'petstore-kit/d1'
+
+const backEnd = d1(env.DB)
+const petStore = createPetStore({ ...backEnd })
+
+export default {
+  async fetch(request) {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname !== '/keys') return petStore.fetch(request)
+    // curl -X POST -H 'Authorization: Bearer secret' 'http://localhost:8787/keys?plan=pro'
+    if (request.method !== 'POST' || !(await isOperator(request))) return new Response('Forbidden', { status: 403 })
+    const { token } = await backEnd.keyStore.issue({ plan: searchParams.get('plan') ?? 'free' })
+    return new Response(`${token}\n`)
+  },
+}
+
+/** Compares the token with the secret in a time that does not depend on where they differ. */
+async function isOperator(request) {
+  if (!env.ADMIN_TOKEN) return false
+  const [sent, secret] = await Promise.all(
+    [request.headers.get('authorization') ?? '', `Bearer ${env.ADMIN_TOKEN}`].map((text) =>
+      crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)),
+    ),
+  )
+  return crypto.subtle.timingSafeEqual(sent, secret)
+}

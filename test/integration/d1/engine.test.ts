@@ -1,0 +1,220 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { D1PreparedStatement } from '@cloudflare/workers-types'
+import { Miniflare } from 'miniflare'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type D1Database, d1 } from '../../../adapters/back-ends/d1/index.ts'
+import { bucketOf } from '../../../adapters/back-ends/shared/anonymous-buckets.ts'
+import { createPetStore, type QuotaRequest } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+import { bundleWorker } from '../../conformance/bundle-worker.ts'
+import { emptied } from './contracts.ts'
+
+const example = join(import.meta.dirname, '../../../examples/worker-d1/worker.mjs')
+const POST = { method: 'POST', headers: { authorization: 'Bearer secret' } }
+
+let folder = ''
+let script = ''
+beforeAll(async () => {
+  folder = await bundleWorker(example)
+  script = await readFile(join(folder, 'worker.js'), 'utf8')
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** Starts Workers of the example, each with an isolate of its own, on one database. */
+function startWorkers(names: readonly string[], d1Persist?: string): Miniflare {
+  return new Miniflare({
+    ...(d1Persist !== undefined && { d1Persist }),
+    workers: names.map((name) => ({
+      name,
+      script,
+      modules: true as const,
+      compatibilityDate: '2025-10-01',
+      bindings: { ADMIN_TOKEN: 'secret' },
+      d1Databases: { DB: 'pets' },
+    })),
+  })
+}
+
+async function migrated(miniflare: Miniflare): Promise<Miniflare> {
+  await d1(await databaseOf(miniflare)).migrate()
+  return miniflare
+}
+
+async function databaseOf(miniflare: Miniflare): Promise<D1Database> {
+  return await miniflare.getD1Database('DB')
+}
+
+async function issueKey(miniflare: Miniflare, plan: string): Promise<string> {
+  return (await (await miniflare.dispatchFetch(`http://localhost/keys?plan=${plan}`, POST)).text()).trim()
+}
+
+function authorized(token: string): { headers: Record<string, string> } {
+  return { headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } }
+}
+
+describe('Workers on one D1 database', () => {
+  test('keep animals, keys and counts across a restart', async () => {
+    const data = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
+    onTestFinished(() => rm(data, { recursive: true }))
+    const first = await migrated(startWorkers(['first'], data))
+    const limits = { perMinute: 1_000, perDay: 3 }
+    const { token } = await d1(await databaseOf(first)).keyStore.issue({ plan: 'enterprise', limits })
+    const url = 'http://localhost/v1/pets'
+    const body = '{"name":"Rex","categoryId":9223372036854775807}'
+    const added = await first.dispatchFetch(url, { method: 'POST', body, ...authorized(token) })
+    const pet = await added.text()
+    expect([added.status, pet]).toEqual([201, expect.stringContaining('9223372036854775807')])
+    await first.dispose()
+
+    const second = startWorkers(['second'], data)
+    onTestFinished(() => second.dispose())
+    const listed = await second.dispatchFetch(url, authorized(token))
+    expect([listed.status, await listed.text()]).toEqual([200, `[${pet}]`])
+    expect(listed.headers.get('x-ratelimit-remaining')).toBe('1')
+  })
+
+  test('serve exactly the limit to requests of several isolates', async () => {
+    const miniflare = await migrated(startWorkers(['first', 'second', 'third']))
+    onTestFinished(() => miniflare.dispose())
+    // The limit of the day holds even if a minute ends meanwhile.
+    const limits = { perMinute: 200, perDay: 200 }
+    const { token } = await d1(await databaseOf(miniflare)).keyStore.issue({ plan: 'enterprise', limits })
+    const workers = await Promise.all(['first', 'second', 'third'].map((name) => miniflare.getWorker(name)))
+    const responses = await Promise.all(
+      Array.from({ length: 300 }, (_, i) => workers[i % 3]?.fetch('http://localhost/v1/pets', authorized(token))),
+    )
+    const statuses = responses.map((response) => response?.status)
+    expect(statuses.filter((status) => status === 200).length).toBe(200)
+    expect(statuses.filter((status) => status === 429).length).toBe(100)
+  })
+
+  test('issue keys only to the operator', async () => {
+    const miniflare = await migrated(startWorkers(['only']))
+    onTestFinished(() => miniflare.dispose())
+    const wrong = { method: 'POST', headers: { authorization: 'Bearer wrong' } }
+    expect((await miniflare.dispatchFetch('http://localhost/keys', wrong)).status).toBe(403)
+    expect(await issueKey(miniflare, 'pro')).toMatch(/^pet_/)
+  })
+})
+
+describe('a D1 database', () => {
+  let miniflare: Miniflare
+  let database: D1Database
+  beforeAll(async () => {
+    miniflare = new Miniflare({ modules: true, script: 'export default {}', d1Databases: ['DB', 'EMPTY'] })
+    database = await databaseOf(miniflare)
+  })
+  afterAll(() => miniflare.dispose())
+
+  test('is migrated once by several callers', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => d1(database).migrate()))
+    const { results } = await database.prepare('SELECT version FROM petstore_schema').all()
+    expect(results).toEqual([{ version: 2 }])
+  })
+
+  test('is refused if its schema belongs to a later release', async () => {
+    await d1(database).migrate()
+    await database.prepare('UPDATE petstore_schema SET version = 99').all()
+    await expect(d1(database).migrate()).rejects.toMatchObject({ code: 'invalid_option' })
+    await database.prepare('UPDATE petstore_schema SET version = 2').all()
+  })
+
+  test('without tables makes a request fail with 500', async () => {
+    const empty = await miniflare.getD1Database('EMPTY')
+    const faults: unknown[] = []
+    const petStore = createPetStore({ ...d1(empty), onError: (error) => void faults.push(error) })
+    const headers = { authorization: `Bearer ${(await keyOf(database)).token}` }
+    expect((await petStore.fetch(new Request('http://localhost/v1/pets', { headers }))).status).toBe(500)
+    expect(String(faults[0])).toContain('no such table')
+  })
+
+  test('gets one round trip per operation', async () => {
+    await d1(database).migrate()
+    let calls = 0
+    const counting: D1Database = {
+      prepare: (sql) => {
+        const counted = (statement: ReturnType<D1Database['prepare']>): ReturnType<D1Database['prepare']> => ({
+          bind: (...values) => counted(statement.bind(...values)),
+          all: () => {
+            calls += 1
+            return statement.all()
+          },
+        })
+        return counted(database.prepare(sql))
+      },
+      batch: () => Promise.reject(new Error('a statement of `prepare` was expected')),
+    }
+    const { storage, keyStore } = d1(counting, { keyCache: false })
+    const { token, key } = await keyStore.issue({ plan: 'free' })
+    const { id } = await storage.create({ name: 'Rex', categoryId: 1n })
+    await storage.get(id)
+    await storage.list({ limit: 9, status: 'sold' })
+    await keyStore.find(token)
+    await keyStore.list()
+    await keyStore.revoke(key.id)
+    expect(calls).toBe(7)
+  })
+
+  test('gets one written row per counted request', async () => {
+    await emptied(database)
+    const binding = await miniflare.getD1Database('DB')
+    const written: number[] = []
+    const metering: D1Database = {
+      prepare: (sql) => binding.prepare(sql),
+      async batch(statements) {
+        const results = await binding.batch(statements as D1PreparedStatement[])
+        written.push(results.reduce((sum, { meta }) => sum + meta.rows_written, 0))
+        return results
+      },
+    }
+    const clock = manualClock()
+    const { quota } = d1(metering, { clock })
+    const limits = { perMinute: 60, perDay: 1_000 }
+    const request = { subject: 'key:a', anonymous: false, limits, ban: false, now: clock.now() } as const
+    for (let i = 0; i < 3; i++) await quota.spend(request)
+    expect(written).toEqual([2, 1, 1])
+  })
+
+  test('bounds the number of anonymous clients, and forgets no refused one', async () => {
+    const clock = manualClock()
+    const { quota } = await emptied(database, { clock })
+    const limits = { perMinute: 2, perDay: 2 }
+    const request: Omit<QuotaRequest, 'subject'> = { anonymous: true, limits, ban: false, now: clock.now() }
+    const all = Array.from({ length: 20_000 }, (_, i) => `address:${i}`)
+    const [refused = '', ...others] = all.filter((subject) => bucketOf(subject) === 7).slice(0, 60)
+    for (let i = 0; i < 3; i++) await quota.spend({ ...request, subject: refused })
+    await quota.spend({ ...request, subject: 'key:customer', anonymous: false })
+    for (const subject of others) await quota.spend({ ...request, subject })
+    const { results } = await database.prepare('SELECT count(*) AS n FROM petstore_quota').all()
+    expect(results).toEqual([{ n: 41 }])
+    expect((await quota.spend({ ...request, subject: refused })).granted).toBe(false)
+    expect((await quota.spend({ ...request, subject: 'key:customer', anonymous: false })).usedInMinute).toBe(2)
+  })
+
+  test('forgets counts two days after their end', async () => {
+    const clock = manualClock()
+    const { quota } = await emptied(database, { clock })
+    const request = { anonymous: false, limits: { perMinute: 9e6, perDay: 9e6 }, ban: false } as const
+    const spend = (subject: string) => quota.spend({ ...request, subject, now: clock.now() })
+    await spend('key:old')
+    clock.advance(4 * 86_400_000)
+    for (let i = 0; i < 50; i++) await spend('key:regular')
+    const { results } = await database.prepare('SELECT subject FROM petstore_quota').all()
+    expect(results).toEqual([{ subject: 'key:regular' }])
+  })
+
+  test('counts by its own time', async () => {
+    const { quota } = await emptied(database)
+    const limits = { perMinute: 5, perDay: 5 }
+    const spent = await quota.spend({ subject: 'key:a', anonymous: false, limits, ban: false, now: 0 })
+    expect(spent.now).toBeGreaterThan(Date.UTC(2026, 0))
+  })
+})
+
+async function keyOf(database: D1Database) {
+  const backEnd = d1(database)
+  await backEnd.migrate()
+  return backEnd.keyStore.issue({ plan: 'free' })
+}
