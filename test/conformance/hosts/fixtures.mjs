@@ -6,6 +6,8 @@ import { createPetStore, memory } from 'petstore-kit'
 /** The time of the stores: 30 seconds before the end of a minute, half a day before the end of a day. */
 export const NOW = Date.UTC(2027, 0, 15, 12, 0, 30)
 const clock = { now: () => NOW }
+/** A program may keep the stores' data elsewhere: it sets this before it imports the fixtures. */
+const { newBackEnd = memory } = globalThis
 const AMPLE = { perMinute: 1e6, perDay: 1e6 }
 
 /** Events that the suite reads with GET /probe. */
@@ -22,7 +24,7 @@ const plans = { ample: AMPLE, tiny: { perMinute: 3, perDay: 10 } }
 
 function store(name, options = {}) {
   return createPetStore({
-    ...memory({ clock }),
+    ...newBackEnd({ clock }),
     keyStore,
     clock,
     plans,
@@ -67,8 +69,8 @@ async function watchfulCreate(pet, { signal }) {
   return { ...pet, id: 1n }
 }
 
-const { storage } = memory({ clock })
-const issued = memory({ clock })
+const { storage } = newBackEnd({ clock })
+const issued = newBackEnd({ clock })
 const failing = store('rejecting')
 
 /** The stores, each with the options of its handler. */

@@ -10,7 +10,7 @@ export interface Limit {
 }
 
 /** Hosts that pass a plain Request to the store. */
-const FETCH_HOSTS = ['workerd', 'Hono', 'h3', 'itty-router', 'Koa, with a Response']
+const FETCH_HOSTS = ['workerd', 'workerd with D1', 'Hono', 'h3', 'itty-router', 'Koa, with a Response']
 
 /** Hosts on the HTTP server of Node. */
 const NODE_HOSTS = ['Node 20', 'Node 22', 'Node 24', 'Node, the newest', 'Express 4', 'Express 5', 'Fastify', 'Koa']
@@ -49,7 +49,7 @@ export const limitTable: readonly Limit[] = [
     reason: 'a Request replaces a backslash with a slash (URL standard)',
   },
   {
-    hosts: ['workerd', 'Koa, with a Response'],
+    hosts: ['workerd', 'workerd with D1', 'Koa, with a Response'],
     rows: ['ignores a path in the Host header'],
     shows: /'200'/,
     reason: 'the host builds the URL of a Request from the unchecked Host header and the target',
@@ -91,26 +91,26 @@ export const limitTable: readonly Limit[] = [
     reason: 'Node responds with 417 unless the program listens to checkExpectation, as `serve` does',
   },
   {
-    hosts: ['workerd'],
+    hosts: ['workerd', 'workerd with D1'],
     rows: ['rejects an empty Authorization header as invalid_api_key'],
     shows: /missing_api_key/,
     reason: 'the runtime drops a header without a value',
   },
   {
-    hosts: ['workerd'],
+    hosts: ['workerd', 'workerd with D1'],
     rows: ['aborts the signal when the client disconnects'],
     shows: /no abort/,
     reason: 'the runtime stops the code of a request whose client has disconnected',
   },
   {
-    hosts: ['workerd', 'Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
+    hosts: ['workerd', 'workerd with D1', 'Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
     rows: ['responds with 413 to an upload of 3 MB'],
     shows: /ECONNRESET|EPIPE|socket hang up/,
     reason: 'the host closes the connection after the response, which a client that still writes may lose',
     isChance: true,
   },
   {
-    hosts: ['workerd'],
+    hosts: ['workerd', 'workerd with D1'],
     rows: [
       'keeps the connection after a rejected upload of 400 KB',
       'keeps the connection after an upload to an unknown path',
@@ -128,7 +128,7 @@ export const limitTable: readonly Limit[] = [
     reason: 'the host turns the body into a stream, which keeps the unread rest from Node',
   },
   {
-    hosts: ['Deno', 'workerd'],
+    hosts: ['Deno', 'workerd', 'workerd with D1'],
     rows: ['keeps the connection after a GET with a body'],
     shows: /the connection ended|ECONNRESET|EPIPE/,
     reason: 'a Request with GET has no body to read, and the runtime closes the connection after an unread body',

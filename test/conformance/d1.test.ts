@@ -1,0 +1,18 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { runtimeBinary } from '../support/runtimes.ts'
+import { bundleWorker } from './bundle-worker.ts'
+import { hostProgram } from './start-host.ts'
+import { testHost } from './test-host.ts'
+
+const folder = await bundleWorker(hostProgram('worker-d1.mjs'))
+afterAll(() => rm(folder, { recursive: true }))
+
+const workerd = await runtimeBinary('workerd')
+testHost({
+  name: 'workerd with D1',
+  binary: workerd && process.execPath,
+  args: [hostProgram('miniflare.mjs'), workerd ?? ''],
+  program: join(folder, 'worker.js'),
+})

@@ -1,0 +1,13 @@
+import { migrateAll } from './use-d1.mjs'
+import worker from './worker.mjs'
+
+// Workers do no I/O while they start, so the first request creates the tables.
+let migrated
+
+export default {
+  async fetch(...args) {
+    migrated ??= migrateAll()
+    await migrated
+    return worker.fetch(...args)
+  },
+}
