@@ -37,6 +37,7 @@ export default defineConfig((options): Options[] => [
       fastify: 'adapters/hosts/fastify.ts',
       intercept: 'src/testing/intercept.ts',
       node: 'adapters/hosts/node/index.ts',
+      openapi: 'src/openapi/index.ts',
       postgres: 'adapters/back-ends/postgres/index.ts',
       redis: 'adapters/back-ends/redis/index.ts',
       sqlite: 'adapters/back-ends/sqlite/index.ts',

@@ -74,7 +74,8 @@ export interface PetStoreOptions {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
-const storeRules: OptionRules<keyof PetStoreOptions> = {
+/** The rules of the options. */
+export const storeRules: OptionRules<keyof PetStoreOptions> = {
   storage: withMethods('list', 'create', 'get'),
   keyStore: keyStoreRule,
   quota: withMethods('spend'),
@@ -128,11 +129,14 @@ const storeRules: OptionRules<keyof PetStoreOptions> = {
 const COMPANIONS = ['migrate', 'close']
 
 /** The plans of the interface whose limits are the same for every key. */
-export const defaultPlans = {
+const defaultPlans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
 }
+
+/** The default of `maxNameLength`. */
+export const DEFAULT_MAX_NAME_LENGTH = 1_000
 
 const NO_KEYS: KeyStore = { find: () => undefined }
 
@@ -153,8 +157,7 @@ interface DefaultPorts {
 export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts) {
   checkOptions(storeRules, options, COMPANIONS)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
-  const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
-  const plans: QuotaRules['plans'] = { ...defaultPlans, ...options.plans }
+  const plans = resolvePlans(options.plans)
   const quotaTimeout = onQuotaFailure === 'allow' ? Math.min(timeout, ALLOW_TIMEOUT) : timeout
   const backEnd = {
     storage: options.storage ?? defaults.storage(),
@@ -164,7 +167,7 @@ export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts)
   const ports = guardPorts(backEnd, { timeout, quotaTimeout })
   const quota = rememberRefusals(ports.quota, clock)
   return {
-    basePath,
+    ...resolveAddress(options),
     clock,
     ports,
     spend: onQuotaFailure === 'allow' ? allowOnFailure(quota, clock) : quota.spend,
@@ -174,14 +177,24 @@ export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts)
       ipv6Prefix: options.ipv6Prefix ?? 56,
       ban: ban && { afterRefusals: ban.afterRefusals, seconds: ban.seconds ?? 300 },
     },
-    linkBase: linkBaseOf(basePath, options.publicUrl),
-    cors: cors && corsRules(cors === true ? {} : cors),
+    cors: corsRules(cors),
     observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
     sunset: options.sunset ?? 'enforce',
     bodyLimit: options.bodyLimit ?? 65_536,
-    newPet: newPetSchema(options.maxNameLength ?? 1_000),
+    newPet: newPetSchema(options.maxNameLength ?? DEFAULT_MAX_NAME_LENGTH),
     defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
   } as const
+}
+
+/** Fills in the default of `basePath`, and returns where links begin. */
+export function resolveAddress({ basePath = '/v1', publicUrl }: Pick<PetStoreOptions, 'basePath' | 'publicUrl'>) {
+  const root = basePath.replace(/\/$/, '')
+  return { basePath: root, linkBase: linkBaseOf(root, publicUrl) }
+}
+
+/** Adds plans to those of the interface. */
+export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans'] {
+  return { ...defaultPlans, ...plans }
 }
 
 function isBasePath(value: unknown): boolean {

@@ -19,6 +19,7 @@ import {
   parseWholeNumber,
 } from './flags.ts'
 import { runIssue, runList, runRevoke } from './keys.ts'
+import { runOpenApi } from './openapi.ts'
 import { fail, survivePipes } from './output.ts'
 import { runSeed } from './seed.ts'
 import { runServe } from './serve.ts'
@@ -79,6 +80,15 @@ function createProgram(): Command {
       flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', parsePort),
     )
     .action(runServe)
+
+  program
+    .command('openapi')
+    .description('print the OpenAPI document of the API')
+    .option('--yaml', 'print YAML instead of JSON')
+    .option('--server-url <url>', 'public address of the server')
+    .addOption(flag('--base-path <path>', 'path under which clients see the API').default('/v1'))
+    .addOption(planLimits())
+    .action(runOpenApi)
 
   const keys = program.command('keys').description('issue, list and revoke API keys')
   withPlace(keys.command('issue'))

@@ -8,6 +8,7 @@ import { type OpenedBackEnd, using } from './driver.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
+import { documentRoute } from './openapi.ts'
 import { flagOf } from './output.ts'
 import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
@@ -87,13 +88,18 @@ interface RunningSite {
 
 async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): Promise<RunningSite> {
   const { petStore, usageOf } = service
+  const { port, host, trustProxy, publicUrl, planLimits, cors } = flags
   let demoKeys: readonly DemoKey[] = []
   const site = withSite(petStore, {
     ...operatingRoutes(readyCheck(ports)),
-    ...pageRoutes({ basePath: petStore.basePath, demoKeys: () => demoKeys, usageOf }),
+    ...pageRoutes({
+      basePath: petStore.basePath,
+      document: documentRoute({ serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, cors }),
+      demoKeys: () => demoKeys,
+      usageOf,
+    }),
   })
   const { running, ...watched } = watchRequests(site)
-  const { port, host, trustProxy } = flags
   const { url, close } = await serve(watched, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
   const announce: RunningSite['announce'] = (place, added, controlUrl) => {
     if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))

@@ -20,7 +20,9 @@ export interface CorsRules {
 }
 
 /** Fills in defaults. */
-export function corsRules({ origins = '*', headers = [], maxAge = 600 }: CorsOptions): CorsRules {
+export function corsRules(cors: boolean | CorsOptions): CorsRules | false {
+  if (cors === false) return false
+  const { origins = '*', headers = [], maxAge = 600 } = cors === true ? {} : cors
   return { origins, headers, maxAge }
 }
 

@@ -44,6 +44,21 @@ export function matchRoute(method: string, path: string): Route {
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }
 
+/** An operation, and where it is below the base path: parameters stand in braces, as in `/pets/{petId}`. */
+export interface OperationPlace {
+  readonly name: OperationName
+  readonly method: string
+  readonly path: string
+}
+
+/** Returns every operation. */
+export function operationPlaces(): OperationPlace[] {
+  return routes.map(([method, , [toRoute], path = '']) => {
+    const { kind } = (toRoute as unknown as ToRoute)({ params: {} })
+    return { name: kind as OperationName, method, path: path.replaceAll(/:(\w+)/g, '{$1}') }
+  })
+}
+
 /** Returns the `Allow` header of a path (RFC 9110, section 10.2.1). GET includes HEAD, and every path supports OPTIONS. */
 function allowHeader(methods: readonly string[]): string {
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ')

@@ -2,10 +2,10 @@
 export type SunsetPolicy = 'enforce' | 'announce'
 
 /** Deprecated since 5 December 2025, in Unix seconds (RFC 9745, section 2.1). */
-const DEPRECATION = '@1764892800'
+export const DEPRECATION = '@1764892800'
 /** Removed on 5 December 2030. */
 const SUNSET_AT = Date.UTC(2030, 11, 5)
-const SUNSET = new Date(SUNSET_AT).toUTCString()
+export const SUNSET = new Date(SUNSET_AT).toUTCString()
 
 /** Returns whether getPet is removed at `now`, in milliseconds since the Unix epoch. */
 export function isRemoved(now: number, policy: SunsetPolicy): boolean {

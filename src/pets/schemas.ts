@@ -6,24 +6,27 @@ import { decodeCursor } from './cursor.ts'
 
 // The error of each schema says what is expected; `problemsOf` adds the field and what was received.
 
-/** Characters that some database cannot store: U+0000 and lone surrogates. */
-function isStorable(text: string): boolean {
-  return !text.includes('\u0000') && text.isWellFormed()
-}
+/**
+ * One character is not white space, and none is U+0000, which some databases cannot store. JavaScript's `\s` lacks U+0085, which
+ * Unicode counts as white space. Hexadecimal escapes, because clients in Go read this pattern in the OpenAPI document too.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes U+0000
+const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
 
 function nameSchema(maxLength: number) {
   const error = `a string of at most ${maxLength} characters, one of them not white space, without U+0000 and lone surrogates`
   return z.string(error).check(
     z.maxLength(maxLength, error),
-    // JavaScript's `\s` lacks U+0085, which Unicode counts as white space.
-    z.regex(/[^\s\u0085]/, error),
-    z.refine(isStorable, error),
+    z.regex(NAME, error),
+    // Some databases cannot store lone surrogates.
+    z.refine((text) => text.isWellFormed(), error),
   )
 }
 
 const INT64 = 'an integer from -2^63 to 2^63-1'
 const int64Schema = z.bigint(INT64).check(z.minimum(INT64_MIN, INT64), z.maximum(INT64_MAX, INT64))
-const statusSchema = z.enum(petStatuses, `one of ${petStatuses.join(', ')}`)
+/** The schema of an animal's status. */
+export const statusSchema = z.enum(petStatuses, `one of ${petStatuses.join(', ')}`)
 
 /** Returns the schema of the body of createPet. */
 export function newPetSchema(maxNameLength: number) {

@@ -2,7 +2,7 @@ import { createPetStoreClient, type PetStoreClient } from '../client/index.ts'
 import { isBelow, pathOf } from '../http/request-target.ts'
 import { memory } from '../memory/index.ts'
 import { isInt64, type NewPet, petStatuses } from '../model.ts'
-import { defaultPlans, type PetStoreOptions } from '../options.ts'
+import { type PetStoreOptions, resolvePlans } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import { linkBaseOf } from '../pets/pagination.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
@@ -109,7 +109,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
 
   async function createGeneration(givenToken: string | undefined): Promise<Generation> {
     const { plan = 'free', plans, pets = [], defaultStatus = 'available' } = options
-    const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys({ ...defaultPlans, ...plans }) })
+    const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
     const token = givenToken ?? issued.token
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
@@ -204,7 +204,7 @@ function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<T
   const own = PORTS.find((name) => given[name] !== undefined)
   if (own) throw invalidOption(own, 'none, because a test store has its own', given[own])
   if (clock !== undefined && !clockRule.check(clock)) throw invalidOption('clock', clockRule.expected, clock)
-  const known = { ...defaultPlans, ...plans }
+  const known = resolvePlans(plans)
   if (!Object.hasOwn(known, plan))
     throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')}; the option plans adds others`, plan)
   if (token !== undefined && !(typeof token === 'string' && /^[\w\-.~+/]+=*$/.test(token)))

@@ -10,6 +10,7 @@ const root = join(import.meta.dirname, '../..')
 const places: Readonly<Record<string, string>> = {
   'petstore-kit': 'src/index.ts',
   'petstore-kit/client': 'src/client/index.ts',
+  'petstore-kit/openapi': 'src/openapi/index.ts',
   'petstore-kit/testing': 'src/testing/index.ts',
   'petstore-kit/testing/intercept': 'src/testing/intercept.ts',
   'petstore-kit/node': 'adapters/hosts/node/index.ts',

@@ -20,8 +20,8 @@ export interface PageOptions {
   readonly demoKeys: () => readonly DemoKey[]
   /** Returns the quota of a token, if a request with the token was served. */
   readonly usageOf: (token: string) => Usage | undefined
-  /** Returns the OpenAPI document. Without it there is no API reference. */
-  readonly document?: SiteRoute | undefined
+  /** Returns the OpenAPI document. */
+  readonly document: SiteRoute
   /** The folder of the page's files. @default 'page', beside the bundle of the command */
   readonly folder?: string
   /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. @default found by name */
@@ -59,10 +59,8 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
   const own = (name: string) => file(join(folder, name))
   return {
     '/': own('index.html'),
-    ...(options.document && {
-      '/openapi.json': options.document,
-      '/reference': own(swagger === undefined ? 'no-reference.html' : 'reference.html'),
-    }),
+    '/openapi.json': options.document,
+    '/reference': own(swagger === undefined ? 'no-reference.html' : 'reference.html'),
     '/page/page.css': own('page.css'),
     '/page/reference.css': own('reference.css'),
     '/page/icon.svg': own('icon.svg'),

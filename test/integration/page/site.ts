@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { documentRoute } from '../../../adapters/cli/openapi.ts'
 import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { withSite } from '../../../adapters/cli/site.ts'
@@ -10,7 +10,6 @@ import { manualClock } from '../../../src/testing/index.ts'
 
 const ANIMALS = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper']
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
-const openApi = readFileSync(join(import.meta.dirname, 'openapi.json'), 'utf8')
 
 /** Starts a pet store with its page, eight animals and a key of the plan free, on a clock that stands still. */
 export async function startSite(options: Partial<PageOptions> = {}) {
@@ -21,9 +20,8 @@ export async function startSite(options: Partial<PageOptions> = {}) {
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const { usageOf, ...watched } = watchUsage(backEnd, clock)
   const petStore = createPetStore({ ...backEnd, ...watched, clock })
-  const document = () => ({ status: 200, headers: ['Content-Type', 'application/json'], body: openApi })
   const routes = pageRoutes({
-    document,
+    document: documentRoute({}),
     basePath: petStore.basePath,
     demoKeys: () => [{ plan: 'free', token }],
     usageOf,

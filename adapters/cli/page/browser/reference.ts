@@ -85,7 +85,7 @@ function repairLabels(): void {
   // Below its h1, Swagger UI starts with h3.
   for (const heading of reference.querySelectorAll('h3, h4, h5, h6'))
     heading.setAttribute('aria-level', String(Math.min(4, Number(heading.tagName[1]) - 1)))
-  for (const code of reference.querySelectorAll<HTMLElement>('pre.microlight:not([tabindex])')) code.tabIndex = 0
+  for (const code of reference.querySelectorAll<HTMLElement>('pre:not([tabindex])')) code.tabIndex = 0
   // Once Swagger UI has loaded the document, it brings the landmark `main`, for the operations only.
   if (reference.querySelector('main')) reference.removeAttribute('role')
   else reference.setAttribute('role', 'main')

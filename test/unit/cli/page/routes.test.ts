@@ -13,7 +13,8 @@ const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
 /** Sends a request to a pet store with the page. */
 function site(options: Partial<PageOptions> = {}) {
   const petStore = createPetStore()
-  const routes = pageRoutes({ basePath: '/v1', demoKeys: () => demoKeys, usageOf: () => undefined, folder, ...options })
+  const usageOf = () => undefined
+  const routes = pageRoutes({ basePath: '/v1', document, demoKeys: () => demoKeys, usageOf, folder, ...options })
   const { handle } = withSite(petStore, routes)
   return async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const request = new Request(`http://localhost${path}`, { headers: { host: 'localhost:3000', ...headers }, method })
@@ -52,22 +53,24 @@ describe('the page', () => {
   })
 
   test('serves the files of Swagger UI from the installed package', async () => {
-    const send = site({ document })
+    const send = site()
     expect((await send('/page/swagger-ui-bundle.js')).headers['Content-Type']).toBe('text/javascript; charset=utf-8')
     expect((await send('/page/swagger-ui.css')).body).toContain('.swagger-ui')
     expect((await send('/reference')).body).toContain('/page/swagger-ui-bundle.js')
   })
 
   test('says what to install if Swagger UI is missing', async () => {
-    const send = site({ document, swaggerFolder: undefined })
+    const send = site({ swaggerFolder: undefined })
     expect((await send('/reference')).body).toContain('npm install swagger-ui-dist')
     expect((await send('/page/swagger-ui-bundle.js')).status).toBe(401)
   })
 
-  test('has no reference without an OpenAPI document', async () => {
+  test('links to the reference and the OpenAPI document', async () => {
     const send = site()
-    expect((await send('/reference')).status).toBe(401)
-    expect((await send('/')).body).not.toContain('/reference')
+    for (const path of ['/reference', '/openapi.json']) {
+      expect((await send('/')).body).toContain(`href="${path}"`)
+      expect((await send(path)).status).toBe(200)
+    }
   })
 
   test('serves no other file of its folder', async () => {

@@ -1,0 +1,44 @@
+import { addCorsHeaders, corsRules } from '../../src/http/cors.ts'
+import { jsonResponse } from '../../src/http/response.ts'
+import type { CorsOptions } from '../../src/index.ts'
+import type { OpenApiOptions } from '../../src/openapi/index.ts'
+import type { PlanLimitsByName } from './flags.ts'
+import { print } from './output.ts'
+import type { SiteRoute } from './site.ts'
+
+/** The flags of `petstore openapi`. */
+export interface OpenApiFlags {
+  readonly yaml?: true
+  readonly serverUrl?: string
+  readonly basePath?: string
+  readonly planLimits: PlanLimitsByName
+}
+
+/** Runs `petstore openapi`. */
+export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags): Promise<void> {
+  const document = await documentOf({ ...address, plans: planLimits })
+  await print(yaml ? (await import('./yaml.ts')).toYaml(document) : JSON.stringify(document, undefined, 2))
+}
+
+/** What a server's document depends on. */
+export interface DocumentOptions extends OpenApiOptions {
+  readonly cors?: boolean | CorsOptions | undefined
+}
+
+/** Returns the route of the OpenAPI document of a server. Web pages that may call the API may read it. */
+export function documentRoute({ cors = false, ...options }: DocumentOptions): SiteRoute {
+  const rules = corsRules(cors)
+  let body: Promise<string> | undefined
+  return async (request) => {
+    body ??= documentOf(options).then((document) => JSON.stringify(document))
+    const headers: string[] = []
+    if (rules) addCorsHeaders(headers, rules, request)
+    return jsonResponse(200, await body, headers)
+  }
+}
+
+/** Few starts of the command need the document, so its code is loaded on demand. */
+async function documentOf(options: OpenApiOptions) {
+  const { openApiDocument } = await import('../../src/openapi/index.ts')
+  return openApiDocument(options)
+}

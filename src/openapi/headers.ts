@@ -1,0 +1,131 @@
+import type { OperationName } from '../http/routes.ts'
+import { DEPRECATION, SUNSET } from '../pets/deprecation.ts'
+import type { JsonSchema } from './schemas.ts'
+
+/** A response header of the document. */
+interface Header {
+  /** The header's name, if it is not the key of the table. */
+  readonly header?: string
+  readonly description: string
+  /** Whether every response that declares the header has it. */
+  readonly required: boolean
+  readonly schema: JsonSchema
+}
+
+const text = { type: 'string' }
+const seconds = { type: 'integer', minimum: 1 }
+
+/** Every header of the document. */
+const headers = {
+  'X-RateLimit-Limit': {
+    description: 'The request limit in force: that of the window with the fewest requests remaining.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'X-RateLimit-Remaining': {
+    description: 'The requests that remain until the limit resets.',
+    required: true,
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'X-RateLimit-Reset': {
+    description: 'When the limit resets, in Unix seconds.',
+    required: true,
+    schema: { type: 'integer', format: 'int64' },
+  },
+  'X-Content-Type-Options': {
+    description: 'Forbids browsers to guess another media type.',
+    required: true,
+    schema: { ...text, const: 'nosniff' },
+  },
+  'Cache-Control': {
+    description: 'Forbids caches to store the response.',
+    required: true,
+    schema: { ...text, const: 'no-store' },
+  },
+  NextPage: {
+    header: 'Link',
+    description: 'The target with `rel="next"` is the next page (RFC 8288). Absent on the last page.',
+    required: false,
+    schema: text,
+  },
+  'X-Next-Cursor': {
+    description: 'The value of `cursor` for the next page. Absent on the last page.',
+    required: false,
+    schema: text,
+  },
+  Location: {
+    description: 'Where the animal is. Absent when getPet has been removed.',
+    required: false,
+    schema: { ...text, format: 'uri-reference' },
+  },
+  Deprecation: {
+    description: 'Since when the operation is deprecated: an at sign and Unix seconds (RFC 9745).',
+    required: false,
+    schema: { ...text, const: DEPRECATION },
+  },
+  Sunset: {
+    description: 'When the operation is removed (RFC 8594).',
+    required: false,
+    schema: { ...text, const: SUNSET },
+  },
+  Successor: {
+    header: 'Link',
+    description: 'The target with `rel="successor-version"` replaces the operation (RFC 5829).',
+    required: false,
+    schema: text,
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme to use, with `error="invalid_token"` if the request had a bearer token (RFC 6750).',
+    required: true,
+    schema: text,
+  },
+  Allow: { description: 'The methods that the path supports.', required: true, schema: text },
+  Accept: {
+    description: 'The media type to use, if that was wrong (RFC 9110, section 15.5.16).',
+    required: false,
+    schema: text,
+  },
+  'Accept-Encoding': {
+    description: 'The content coding to use, if that was wrong (RFC 9110, section 15.5.16).',
+    required: false,
+    schema: text,
+  },
+  'Retry-After': {
+    description:
+      'The seconds after which to send the request again. A client that waits this long after a 429 is served.',
+    required: true,
+    schema: seconds,
+  },
+} satisfies Record<string, Header>
+
+/** The key of a header in the document. */
+export type HeaderName = keyof typeof headers
+
+const ofEveryResponse: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Cache-Control',
+  'X-Content-Type-Options',
+]
+
+/** Further headers of an operation. A request that fails before its path and method are read does not get them. */
+const ofOperation: Partial<Record<OperationName, readonly HeaderName[]>> = {
+  getPet: ['Deprecation', 'Sunset', 'Successor'],
+}
+
+/** Returns the headers of a response: references to {@link headerComponents} by name. */
+export function responseHeaders(operation: OperationName, own: readonly HeaderName[] = []) {
+  const keys = [...own, ...(ofOperation[operation] ?? []), ...ofEveryResponse]
+  return Object.fromEntries(
+    keys.map((key) => {
+      const { header = key }: Header = headers[key]
+      return [header, { $ref: `#/components/headers/${key}` }]
+    }),
+  )
+}
+
+/** Returns the headers as components of the document. */
+export function headerComponents() {
+  return Object.fromEntries(Object.entries(headers).map(([key, { header, ...rest }]: [string, Header]) => [key, rest]))
+}

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { openApiDocument } from '../../../src/openapi/index.ts'
+import { runPetstore, startPetstore } from '../../support/serve-command.ts'
+
+describe('petstore openapi', () => {
+  test('prints the document as JSON', async () => {
+    const { code, stdout } = await runPetstore(['openapi'])
+    expect([code, JSON.parse(stdout)]).toEqual([0, openApiDocument()])
+  })
+
+  test('prints the same document as YAML without anchors', async () => {
+    const { stdout } = await runPetstore(['openapi', '--yaml'])
+    expect(parse(stdout)).toEqual(openApiDocument())
+    expect(stdout).not.toMatch(/^[\s-]*(?:[\w-]+: )?[&*]\w/m)
+  })
+
+  test('takes the address and the plans', async () => {
+    const flags = ['--server-url', 'https://a.test', '--base-path', '/x', '--plan-limits', 'gold=5/50']
+    const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { gold: { perMinute: 5, perDay: 50 } } }
+    expect(JSON.parse((await runPetstore(['openapi', ...flags])).stdout)).toEqual(openApiDocument(options))
+  })
+
+  test('names the flag of a wrong address', async () => {
+    const { code, stderr } = await runPetstore(['openapi', '--server-url', 'a.test'])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('petstore: --server-url: expected an http or https URL'),
+    ])
+  })
+})
+
+test('petstore serve responds with the document of its own settings', async () => {
+  const flags = ['--base-path', '/x', '--public-url', 'https://a.test', '--plan-limits', 'gold=5/50', '--cors']
+  const { address } = await startPetstore(...flags)
+  const response = await fetch(new URL('/openapi.json', address), { headers: { origin: 'https://shop.example' } })
+  const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { gold: { perMinute: 5, perDay: 50 } } }
+  expect(await response.json()).toEqual(openApiDocument(options))
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+})
+
+test('the file that contains yaml contains its licence', () => {
+  const dist = join(import.meta.dirname, '../../../dist')
+  const [name = '', ...others] = readdirSync(dist).filter((file) => /^yaml-.*\.js$/.test(file))
+  expect(others).toEqual([])
+  const licence = readFileSync(join(import.meta.dirname, '../../../node_modules/yaml/LICENSE'), 'utf8')
+  const text = readFileSync(join(dist, name), 'utf8').replaceAll(/^ \* ?/gm, '')
+  expect(text).toContain(licence.trim())
+})

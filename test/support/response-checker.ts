@@ -1,0 +1,75 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { OpenApiDocument } from '../../src/openapi/index.ts'
+
+/** A request and its response. */
+export interface CheckedExchange {
+  readonly method: string
+  /** The path below the base path, such as `/pets/7`. */
+  readonly path: string
+  readonly status: number
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+interface Header {
+  readonly required?: boolean
+  readonly schema: { readonly type: string }
+}
+
+interface DeclaredResponse {
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>
+  readonly content: { readonly 'application/json': { readonly schema: { $ref: string }; readonly examples?: object } }
+}
+
+type Operation = { readonly responses: Readonly<Record<string, DeclaredResponse>> }
+
+/** Headers of HTTP itself, and those of the option `cors`, which depend on the request. */
+const UNDECLARED = /^(?:content-type|content-length|vary|access-control-.*)$/
+
+/** Returns a function that throws if a response is not as the document says. */
+export function responseChecker(document: OpenApiDocument): (exchange: CheckedExchange) => void {
+  const ajv = new Ajv2020({ formats: { int64: true, 'uri-reference': true } })
+  ajv.addVocabulary(['components'])
+  ajv.addSchema({ $id: 'document', components: document.components })
+  const check = (ref: string, value: unknown, name: string) => {
+    const validate = ajv.getSchema(`document${ref}`)
+    if (!validate?.(value)) throw new Error(`${name}: ${JSON.stringify(value)} ${ajv.errorsText(validate?.errors)}`)
+  }
+
+  return ({ method, path, status, headers, body }) => {
+    const name = `${method} ${path}: ${status}`
+    // No operation of the interface is OPTIONS, which every path supports.
+    if (method === 'OPTIONS' && status === 204) return
+    const response = operationOf(document, method, path).responses[status]
+    if (response === undefined) throw new Error(`${name}: the document has no such response`)
+
+    const declared = Object.entries(response.headers).map(([header, { $ref }]) => [header.toLowerCase(), $ref] as const)
+    for (const [header, ref] of declared) {
+      const { required, schema } = document.components.headers[ref.split('/').at(-1) ?? ''] as Header
+      const value = headers[header]
+      if (value === undefined && required) throw new Error(`${name}: there is no header ${header}`)
+      const isNumber = schema.type === 'integer'
+      if (value !== undefined) check(`${ref}/schema`, isNumber ? Number(value) : value, `${name}: ${header}`)
+    }
+    const others = Object.keys(headers).filter(
+      (header) => !UNDECLARED.test(header) && !declared.some(([known]) => known === header),
+    )
+    if (others.length > 0) throw new Error(`${name}: the document has no header ${others.join()}`)
+
+    if (method === 'HEAD') return
+    const { schema, examples } = response.content['application/json']
+    const value = JSON.parse(body)
+    check(schema.$ref, value, `${name}: body`)
+    if (examples && !Object.hasOwn(examples, value.code)) throw new Error(`${name}: no example of ${value.code}`)
+  }
+}
+
+/** Returns the operation of a request. Errors of other methods and paths stand in every operation. */
+function operationOf({ paths }: OpenApiDocument, method: string, path: string): Operation {
+  const isPath = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(path)
+  const [first = {}] = Object.values(paths)
+  const item = Object.entries(paths).find(([template]) => isPath(template))?.[1] ?? first
+  const operation = item[method === 'HEAD' ? 'get' : method.toLowerCase()] ?? Object.values(item)[0]
+  return operation as Operation
+}

@@ -1,0 +1,136 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, test } from 'vitest'
+import { errorTable } from '../../../src/errors.ts'
+import { type OpenApiOptions, openApiDocument } from '../../../src/openapi/index.ts'
+
+const plans = { free: { perMinute: 10, perDay: 100 }, 'gold|<b>': { perMinute: 2_000, perDay: 3_000_000 } }
+const documents: readonly (readonly [string, OpenApiOptions])[] = [
+  ['without options', {}],
+  ['with every option', { serverUrl: 'https://api.shop.test', basePath: '/shop/v1', plans }],
+  ['at the root', { basePath: '/' }],
+]
+
+describe.each(documents)('the document %s', (_, options) => {
+  const document = openApiDocument(options)
+
+  test('is clean under the recommended-strict rules of Redocly', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const problems = await lintFromString({ source: JSON.stringify(document), config })
+    expect(problems.map(({ ruleId, message, location }) => ({ ruleId, message, at: location[0]?.pointer }))).toEqual([])
+  })
+
+  test('is valid under the JSON Schema of OpenAPI', async () => {
+    const { valid, errors } = await new Validator().validate(document)
+    expect({ valid, errors }).toMatchObject({ valid: true })
+  })
+
+  test('is plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document)
+  })
+})
+
+describe('the operations', () => {
+  const { paths, components } = openApiDocument()
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ place: `${method} ${path}`, ...(operation as Operation) })),
+  )
+
+  interface Operation {
+    readonly operationId: string
+    readonly deprecated?: boolean
+    readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { examples?: object } } }>>
+  }
+
+  test('are those of the interface', () => {
+    expect(operations.map(({ place, operationId, deprecated }) => [place, operationId, deprecated])).toEqual([
+      ['get /pets', 'listPets', undefined],
+      ['post /pets', 'createPet', undefined],
+      ['get /pets/{petId}', 'getPet', true],
+    ])
+  })
+
+  test('show an example of every error code, under its status', () => {
+    for (const [code, { status }] of Object.entries(errorTable)) {
+      const statuses = operations.flatMap(({ responses }) =>
+        Object.entries(responses)
+          .filter(([, { content }]) => Object.keys(content['application/json'].examples ?? {}).includes(code))
+          .map(([declared]) => declared),
+      )
+      expect({ code, statuses: [...new Set(statuses)] }).toEqual({ code, statuses: [String(status)] })
+      expect(components.examples[code]).toMatchObject({ value: { code, status } })
+    }
+  })
+})
+
+describe('the schemas', () => {
+  const { schemas } = openApiDocument().components as { schemas: Record<string, Record<string, unknown>> }
+
+  test('have the names and required members of the interface', () => {
+    expect(Object.entries(schemas).map(([name, { type, required }]) => [name, type, required])).toEqual([
+      ['Pets', 'array', undefined],
+      ['Pet', 'object', ['id', 'name', 'categoryId']],
+      ['NewPet', 'object', ['name', 'categoryId']],
+      ['PetStatus', 'string', undefined],
+      ['Error', 'object', ['code', 'message', 'status']],
+    ])
+  })
+
+  test('are open, have no default, and leave the set of error codes open', () => {
+    expect(JSON.stringify(schemas)).not.toMatch(/additionalProperties|"default"|safe/)
+    expect(schemas.Error?.properties).toMatchObject({ code: { type: 'string' } })
+    expect(schemas.Error?.properties).not.toHaveProperty('code.enum')
+  })
+
+  test('state that ids are int64', () => {
+    const int64 = { type: 'integer', format: 'int64' }
+    expect(schemas.Pet?.properties).toMatchObject({ id: int64, categoryId: int64 })
+    expect(schemas.NewPet?.properties).toMatchObject({ categoryId: int64 })
+  })
+})
+
+describe('the options', () => {
+  const urlOf = (options: OpenApiOptions) => openApiDocument(options).servers[0]?.url
+
+  test.each([
+    [{}, '/v1'],
+    [{ basePath: '/' }, '/'],
+    [{ basePath: '/shop/v1/' }, '/shop/v1'],
+    [{ serverUrl: 'https://api.example' }, 'https://api.example/v1'],
+    [{ serverUrl: 'https://api.example/' }, 'https://api.example/v1'],
+    [{ serverUrl: 'https://api.example/shop' }, 'https://api.example/shop/v1'],
+    [{ serverUrl: 'https://api.example/shop/v1' }, 'https://api.example/shop/v1'],
+    [{ serverUrl: 'https://api.example', basePath: '/' }, 'https://api.example'],
+  ])('%j lead to the server %s', (options, url) => {
+    expect(urlOf(options)).toBe(url)
+  })
+
+  test('add plans to those of the interface', () => {
+    const { info, 'x-rate-limits': limits } = openApiDocument({ plans })
+    expect(limits).toEqual({
+      ...plans,
+      pro: { perMinute: 300, perDay: 10_000 },
+      business: { perMinute: 1_000, perDay: 100_000 },
+    })
+    expect(info.description).toContain('| free | 10 | 100 |\n')
+    expect(info.description).toContain('| gold\\|\\<b\\> | 2,000 | 3,000,000 |\n')
+  })
+
+  test.each([
+    ['serverUrl', { serverUrl: '/v1' }],
+    ['basePath', { basePath: 'v1' }],
+    ['plans.free.perDay', { plans: { free: { perMinute: 1, perDay: 0 } } }],
+    ['title', { title: 'Shop' }],
+  ] as const)('name %s in the error', (name, options) => {
+    expect(() => openApiDocument(options as OpenApiOptions)).toThrow(new RegExp(`^option ${name}: `))
+  })
+
+  test('never change the document of another call', () => {
+    const changed = openApiDocument()
+    changed.info.title = 'Shop'
+    changed['x-rate-limits'].free = { perMinute: 1, perDay: 1 }
+    Object.assign(changed.components.schemas.Pet as object, { type: 'string' })
+    expect(openApiDocument()).not.toEqual(changed)
+    expect(openApiDocument()['x-rate-limits'].free).toEqual({ perMinute: 60, perDay: 1_000 })
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { type ErrorCode, PetStoreError } from '../../../src/errors.ts'
+import type { OperationName } from '../../../src/http/routes.ts'
+import { type ApiRequest, createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
+import { openApiDocument } from '../../../src/openapi/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+import { responseChecker } from '../../support/response-checker.ts'
+
+const document = openApiDocument()
+const check = responseChecker(document)
+const REX = '{"name":"Rex","categoryId":1}'
+
+/** How to provoke a response: a request, and the store that it is for. */
+interface Provocation {
+  readonly request?: Partial<Record<'method' | 'path' | 'authorization' | 'contentType' | 'body', string>>
+  readonly bodyError?: ErrorCode
+  readonly options?: PetStoreOptions
+  /** Requests that are sent before. */
+  readonly before?: number
+}
+
+const requests: Readonly<Record<OperationName, Provocation['request']>> = {
+  listPets: { path: '/pets?limit=1' },
+  createPet: { method: 'POST', path: '/pets', contentType: 'application/json', body: REX },
+  getPet: { path: '/pets/1' },
+}
+
+const throwing = (error: Error) => () => {
+  throw error
+}
+const failing = (error: Error) => ({ list: throwing(error), create: throwing(error), get: throwing(error) })
+const tiny = { free: { perMinute: 1, perDay: 10 } }
+
+const provocations: Readonly<Record<ErrorCode, Provocation>> = {
+  invalid_parameter: { request: { path: '/pets?limit=0' } },
+  malformed_json: { request: { body: '{' } },
+  invalid_body: { request: { body: '{}' } },
+  incomplete_body: { bodyError: 'incomplete_body' },
+  missing_api_key: { request: { authorization: '' } },
+  invalid_api_key: { request: { authorization: 'Bearer x' } },
+  route_not_found: { request: { path: '/dogs' } },
+  pet_not_found: { request: { path: '/pets/77' } },
+  method_not_allowed: { request: { method: 'DELETE' } },
+  operation_removed: { options: { clock: manualClock(Date.UTC(2031, 0)) } },
+  payload_too_large: { bodyError: 'payload_too_large' },
+  unsupported_media_type: { request: { contentType: 'text/plain' } },
+  rate_limit_exceeded: { before: 1, options: { plans: tiny, ban: false } },
+  api_key_banned: { before: 2, options: { plans: tiny, ban: { afterRefusals: 1 } } },
+  body_already_read: { bodyError: 'body_already_read' },
+  internal_error: { options: { storage: failing(new Error('broken')) } },
+  service_unavailable: { options: { storage: failing(new PetStoreError('service_unavailable')) } },
+}
+
+/** Sends a request to a new store with one animal, and checks every response against the document. */
+async function provoke(operation: OperationName, { request, bodyError, options, before = 0 }: Provocation = {}) {
+  const clock = options?.clock ?? manualClock()
+  const backEnd = memory({ clock })
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  await backEnd.storage.create({ name: 'Rex', categoryId: 1n })
+  await backEnd.storage.create({ name: 'Ada', categoryId: 2n, status: 'sold' })
+  const { handle } = createPetStore({ ...backEnd, onError: () => {}, ...options, clock })
+  const sent = { method: 'GET', authorization: `Bearer ${token}`, body: '', ...requests[operation], ...request }
+  const headers: Readonly<Record<string, string | undefined>> = {
+    authorization: sent.authorization || undefined,
+    'content-type': sent.contentType,
+  }
+  const apiRequest: ApiRequest = {
+    method: sent.method,
+    target: `/v1${sent.path}`,
+    header: (name) => headers[name],
+    async body() {
+      if (bodyError) throw new PetStoreError(bodyError)
+      return new TextEncoder().encode(sent.body)
+    },
+  }
+  for (let i = 0; i < before; i++) await handle(apiRequest)
+  const { status, headers: pairs, body } = await handle(apiRequest)
+  const received: Record<string, string> = {}
+  for (let i = 0; i < pairs.length; i += 2) received[String(pairs[i]).toLowerCase()] = String(pairs[i + 1])
+  check({ method: sent.method, path: String(sent.path).split('?')[0] ?? '', status, headers: received, body })
+  return { status, headers: received, code: (JSON.parse(body) as { code?: string }).code }
+}
+
+const operations = Object.values(document.paths).flatMap((item) => Object.values(item)) as {
+  operationId: OperationName
+  responses: Record<string, { headers: object; content: { 'application/json': { examples?: object } } }>
+}[]
+
+describe.each(operations)('the document of $operationId', ({ operationId, responses }) => {
+  const codes = Object.values(responses).flatMap(({ content }) =>
+    Object.keys(content['application/json'].examples ?? {}),
+  )
+
+  test.each(codes as ErrorCode[])('lists %s, which a request can provoke', async (code) => {
+    expect((await provoke(operationId, provocations[code])).code).toBe(code)
+  })
+
+  test('lists the response of success with its headers', async () => {
+    const { status, headers } = await provoke(operationId)
+    expect(Object.keys(responses)[0]).toBe(String(status))
+    const declared = Object.keys(responses[status]?.headers ?? {}).map((name) => name.toLowerCase())
+    expect(
+      Object.keys(headers)
+        .filter((name) => name !== 'content-type')
+        .sort(),
+    ).toEqual(declared.sort())
+  })
+})
