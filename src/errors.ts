@@ -65,7 +65,7 @@ export class PetStoreError extends Error {
   override readonly name = 'PetStoreError'
   /** What went wrong, for use in a `switch`. */
   readonly code: PetStoreErrorCode
-  /** The HTTP status that goes with the code; 0 for `network_error`. */
+  /** The HTTP status of the code; 0 for `network_error`. */
   readonly status: number
   /** The seconds after which to send the request again, if the response said so. Only errors of the client have it. */
   declare readonly retryAfter?: number

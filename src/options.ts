@@ -209,7 +209,7 @@ function isOrigins(value: unknown): boolean {
   return value === '*' || (Array.isArray(value) && value.every(isOrigin))
 }
 
-/** An origin as browsers send it, also of an app or an extension: in lower case, without a path. A pattern is none. */
+/** An origin as browsers send it, also of an app or an extension: in lower case, without a path. A pattern is not an origin. */
 function isOrigin(value: unknown): boolean {
   if (typeof value !== 'string' || value.includes('*') || !URL.canParse(value)) return false
   const { protocol, host } = new URL(value)

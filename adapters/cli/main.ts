@@ -55,7 +55,7 @@ function createProgram(): Command {
     .addOption(
       flag(
         '--cors [origins]',
-        'let web pages call the API: of all origins, or of a list with commas',
+        'let web pages of all origins, or of a list with commas, call the API',
         parseOrigins,
       ).preset('*'),
     )
@@ -127,7 +127,7 @@ function createProgram(): Command {
       asArgument(parseServerUrl),
     )
     .addOption(
-      new Option('--key <token>', 'token of a key, best of the plan pro')
+      new Option('--key <token>', 'token of a key, preferably of the plan pro')
         .env('PETSTORE_CHECK_KEY')
         .argParser(asArgument(parseToken))
         .makeOptionMandatory(),
@@ -137,11 +137,11 @@ function createProgram(): Command {
         .env('PETSTORE_CHECK_LIMITED_KEY')
         .argParser(asArgument(parseToken)),
     )
-    .option('--contract-only', 'leave out what petstore-kit decided where the interface is silent')
+    .option('--contract-only', 'run only the rows of the interface, not the decisions of petstore-kit')
     .option('--timeout <seconds>', 'how long a response may take', asArgument(parseTimeout), 10)
     .option('--json', 'print one line of JSON')
     .exitOverride((error) => {
-      // 1 is for a server that fails the check.
+      // The code 1 means that the server fails the check.
       throw Object.assign(error, { exitCode: error.exitCode && 2 })
     })
     .action(async (url, flags) => (await import('./check.ts')).runCheck(url, flags))

@@ -34,7 +34,7 @@ export function requireFile(path: string): void {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
 }
 
-/** Checks that this user may write a file: otherwise every request would fail. @throws {Error} if not */
+/** Checks that this user may write a file. Without this check, every request would fail. @throws {Error} if not */
 export function requireWritable(path: string): void {
   if (existsSync(path) && !isAllowed(path, constants.R_OK | constants.W_OK))
     throw new Error(`cannot use ${path}: this user may not read and write it`)

@@ -57,7 +57,7 @@ export interface PetStoreClient {
 }
 
 /**
- * Creates a client with exact ids, which waits and sends a request again where that is safe.
+ * Creates a client that keeps ids exact, and repeats a failed request if that is safe.
  *
  * After a 429, the client waits as long as `Retry-After` says. After a 502, 503, 504 or a network fault, it waits with
  * exponential back-off and jitter, and sends a GET again, never a POST.

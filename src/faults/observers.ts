@@ -44,7 +44,7 @@ export function errorResponseOf(error: unknown, observers: Observers, request: A
   const code = codeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
-  // A back end that heeds the signal throws when the client disconnects. That is no fault.
+  // If the client disconnects, a back end that uses the signal throws. That is not a fault.
   if (!request.signal?.aborted) reportFault(error, observers, request)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }

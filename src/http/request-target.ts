@@ -1,6 +1,6 @@
 import type { ApiRequest } from './request.ts'
 
-/** The parts of a request target. They are read without a URL object, so the Host header plays no part. */
+/** The parts of a request target. They are read without a URL object, so the Host header is not used. */
 export interface Target {
   /** The path as the client sent it, such as `/shop/v1/pets`. */
   readonly path: string

@@ -29,7 +29,7 @@ export function toResponse({ status, headers, body }: ApiResponse): Response {
   return response
 }
 
-/** Returns an error response: the three members of the interface, and the headers that go with the code. */
+/** Returns an error response: the three members of the interface, and the headers of its code. */
 export function errorResponse(code: ErrorCode, headers: readonly string[] = [], message?: string): ApiResponse {
   const { status, message: defaultMessage } = errorTable[code]
   return jsonResponse(status, JSON.stringify({ code, message: message ?? defaultMessage, status }), headers)
@@ -40,7 +40,7 @@ export function jsonResponse(status: number, body: string, headers: readonly str
   return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
 }
 
-/** Returns the response to HEAD: that of GET without its body, but with its length (RFC 9110, section 8.6). */
+/** Turns the response to GET into a response to HEAD: it has no body, but keeps the length (RFC 9110, section 8.6). */
 export function headResponse(status: number, body: string, headers: readonly string[]): ApiResponse {
   const length = new TextEncoder().encode(body).length
   return { status, headers: [...headers, 'Content-Length', String(length)], body: '' }

@@ -25,13 +25,13 @@ export interface KeyCacheOptions {
   readonly clock?: Clock | undefined
 }
 
-/** How long an unknown token is cached, in milliseconds: another process may issue it meanwhile. */
+/** How long an unknown token is cached, in milliseconds. It is short, because another process may issue the token. */
 const UNKNOWN_TTL = 5_000
-/** The length of an unknown token, in characters, above which it counts as several. */
+/** An unknown token of more than this many characters counts as several entries. */
 const UNKNOWN_LENGTH = 256
-/** How long requests of the same token join a look-up, in milliseconds: it may be lost with its connection. */
+/** How long requests with the same token join a look-up, in milliseconds. A look-up may be lost with its connection. */
 const JOINED_FOR = 5_000
-/** How long a look-up may take for its result to be cached, in milliseconds. A lost one never ends. */
+/** How long a look-up may take for its result to be cached, in milliseconds. A lost look-up never ends. */
 const AWAITED_FOR = 60_000
 
 interface Entry {
@@ -150,7 +150,7 @@ class KeyCache {
     return age >= 0 && age < length
   }
 
-  /** Many requests may wait for it, so it gets the signal of none. */
+  /** Many requests may share a look-up, so it gets the signal of none of them. */
   #lookUp(token: string, clientAddress: string | undefined): Promise<ApiKey | undefined> {
     const lookUps = this.#lookUps
     const startedAt = this.#clock.now()

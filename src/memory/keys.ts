@@ -21,7 +21,7 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
     if (key !== undefined) hashOfToken.set(token, hash)
     return key
   }
-  /** Concurrent requests of one token share its hashing, and so continue in the order of their arrival. */
+  /** Concurrent requests with one token share its hash, so they continue in the order of their arrival. */
   const share = (token: string) => {
     const finding = running.get(token) ?? hashAndFind(token)
     running.set(token, finding)

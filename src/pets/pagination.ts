@@ -48,7 +48,7 @@ export function nextPageHeaders(base: string, { route, query }: Target, last: bi
 /** Returns where links begin: the path or address of the API as the client sees it. */
 export type LinkBase = (target: Target) => string
 
-/** Links begin with the path that the client requested, or with the public address. The Host header plays no part. */
+/** Links begin with the path that the client requested, or with the public address. The Host header is not used. */
 export function linkBaseOf(basePath: string, publicUrl: string | undefined): LinkBase {
   const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
   if (publicUrl === undefined) return requested

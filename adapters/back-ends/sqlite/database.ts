@@ -31,7 +31,7 @@ export function prepare(database: SqliteDatabase, sql: string): Statement {
 /** What a commit waits for, as in `PRAGMA synchronous`. */
 export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 
-/** In the order of SQLite's numbers. */
+/** The index of each setting is its number in SQLite. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
 /** The settings of a connection. */

@@ -2,7 +2,7 @@ import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 
 /** How long a count is kept after its end, in milliseconds, so that no limit is lifted early after the clock steps back. */
 const KEPT_FOR = 2 * 86_400_000
-/** After so many transactions, at most so many ended counts are removed, so that no request waits long. */
+/** After this many transactions, a limited number of ended counts is removed, so that no request waits long. */
 export const PRUNE_EVERY = 50
 const PRUNED_AT_ONCE = 500
 

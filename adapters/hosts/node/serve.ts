@@ -64,7 +64,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   server.maxHeadersCount = 0
   // Otherwise, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // Node's default of 5 seconds is shorter than proxies keep connections: a proxy would send on a closing connection.
+  // Node's default is 5 seconds. Proxies keep connections longer, so a proxy could send a request on a closing connection.
   server.keepAliveTimeout = idleTimeout
   handleAll(server, nodeResponder(petStore, { trustProxy }))
   await listen(server, port, host)
