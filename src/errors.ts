@@ -31,7 +31,7 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * The code of a {@link PetStoreError}: one of the API, `invalid_option` for a wrong argument in code, or one of the client:
+ * The code of a {@link PetStoreError}: a code of the API, `invalid_option` for a wrong argument in code, or a code of the client:
  * `network_error` if no response arrived, `unexpected_response` if a response is not one of the API.
  */
 export type PetStoreErrorCode = ErrorCode | 'invalid_option' | 'network_error' | 'unexpected_response'

@@ -42,7 +42,7 @@ export function readerOf(
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
 
-/** The rule of the option. Its number or its entries are checked when they are read. */
+/** The rule of the option `trustProxy`. The reader checks the number or the list. */
 export const trustProxyRule: OptionRule = {
   expected: EXPECTED,
   check: (value) => value === false || typeof value === 'number' || Array.isArray(value),

@@ -74,14 +74,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['0', '1', '3', '4', '5', '7', '8'])
   })
 
-  test('a large name has a statement of its own', async () => {
+  test('a large name gets a separate statement', async () => {
     const { client, counts } = counting()
     const { storage } = postgres(client)
     await Promise.all(['a', 'b', 'x'.repeat(600_000), 'c'].map((name) => storage.create(pet(name))))
     expect(counts.statements).toBe(4)
   })
 
-  test('a client that leaves before its statement is sent adds nothing', async () => {
+  test('adds nothing for a client that disconnects before its statement is sent', async () => {
     const { storage } = postgres(pool)
     await holdLock()
     const leaving = new AbortController()
@@ -94,7 +94,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['first', 'third'])
   })
 
-  test('creates that wait for the lock hold one connection, and lists go on', async () => {
+  test('creates that wait for the lock use one connection and do not block lists', async () => {
     const { storage } = postgres(pool, { lockTimeout: 60_000 })
     await holdLock()
     const first = storage.create(pet('first'))
@@ -107,7 +107,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['first', ...times(300, String)])
   })
 
-  test('creates that have waited too long for the lock get 503 and add nothing', async () => {
+  test('a create that waits too long for the lock gets 503 and adds nothing', async () => {
     const backEnd = postgres(pool, { lockTimeout: 50 })
     const { token } = await backEnd.keyStore.issue({ plan: 'free' })
     const plans = { free: { perMinute: 1e6, perDay: 1e6 } }
@@ -148,7 +148,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await host.query('ROLLBACK')
   })
 
-  test('counts of one subject follow the law, whatever limits its requests have', async () => {
+  test('counts one subject by the rule for requests with different limits', async () => {
     const clock = manualClock()
     const { client, counts } = counting()
     const { quota } = postgres(client, { clock })

@@ -53,7 +53,7 @@ describe('batches', () => {
   test.each([
     ['statement', ['failed', 'failed', 'D']],
     ['waiting', ['failed', 'failed', 'failed']],
-  ] as const)('lets an error with the reach %s fail', async (reach, expected) => {
+  ] as const)('an error with the reach %s fails the right calls', async (reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
     void call('a')
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))

@@ -9,7 +9,7 @@ const store = createPetStore()
 
 /** Ways in which a host wraps a store. Each wrapping counts the requests that pass through it. */
 const wrappings: Record<string, () => { petStore: PetStore; count: () => number }> = {
-  'a copy with a handle of its own': () => {
+  'a copy with another handle': () => {
     const handle = vi.fn((request: ApiRequest) => store.handle(request))
     return { petStore: { ...store, handle }, count: () => handle.mock.calls.length }
   },
@@ -44,7 +44,7 @@ const hosts: Record<string, (petStore: PetStore) => Promise<number>> = {
 }
 
 describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
-  test.each(Object.entries(hosts))('is called by %s', async (_host, ask) => {
+  test.each(Object.entries(hosts))('the wrapped handle is called by %s', async (_host, ask) => {
     const { petStore, count } = wrap()
     expect(await ask(petStore)).toBe(401)
     expect(count()).toBe(1)

@@ -11,7 +11,7 @@ const BURST_TIME = 60_000
 
 type Window = Usage['minute']
 
-/** A refusal, until its end by the clock of the page. */
+/** The current refusal. Its end is a time of the page's clock. */
 interface Refusal {
   readonly exchange: Exchange
   readonly endsAt: number

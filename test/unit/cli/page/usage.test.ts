@@ -50,7 +50,7 @@ describe('the usage of a key', () => {
     })
   })
 
-  test('is not changed by reading it', async () => {
+  test('does not change when it is read', async () => {
     const { issue, send, usageOf } = await watchedStore()
     const token = await issue()
     await send(token)
