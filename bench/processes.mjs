@@ -14,13 +14,13 @@ export function pin(pid, processor) {
 export async function withServers(servers, use) {
   const children = []
   try {
-    const starting = servers.map(({ name, file = name, args = [], execPath = process.execPath }) => {
+    const starting = servers.map(({ name, file = name, args = [], execPath = process.execPath, isPinned = true }) => {
       const child = fork(new URL(`servers/${file}.mjs`, import.meta.url), args, {
         execPath,
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       })
       children.push(child)
-      return started(name, child)
+      return started(name, child, isPinned)
     })
     return await use(await Promise.all(starting))
   } finally {
@@ -28,7 +28,7 @@ export async function withServers(servers, use) {
   }
 }
 
-async function started(name, child) {
+async function started(name, child, isPinned) {
   const failed = (why) => new Error(`the server "${name}" ${why}`)
   const ready = new Promise((resolve, reject) => {
     child.once('message', resolve)
@@ -37,7 +37,7 @@ async function started(name, child) {
     setTimeout(() => reject(failed(`did not start within ${PATIENCE} ms`)), PATIENCE).unref()
   })
   const { port, token } = await ready
-  pin(child.pid, 0)
+  if (isPinned) pin(child.pid, 0)
   return { name, child, port, token }
 }
 

@@ -30,7 +30,7 @@ export async function benchWrites() {
 async function benchCreates(processes, delay) {
   const args = (mode) => [mode, SCHEMA, String(delay * 1000)]
   const servers = ['bare', 'kit'].flatMap((name) =>
-    Array.from({ length: processes }, () => ({ name, file: 'postgres-writes', args: args(name) })),
+    Array.from({ length: processes }, () => ({ name, file: 'postgres-writes', args: args(name), isPinned: false })),
   )
   const rates = await withServers(servers, async (running) => {
     const rates = { bare: [], kit: [] }
@@ -44,7 +44,7 @@ async function benchCreates(processes, delay) {
     return rates
   })
   const [bare, kit] = [median(rates.bare), median(rates.kit)]
-  const title = `creates, ${CONNECTIONS} connections, ${processes} processes, +${delay} ms per commit`
+  const title = `creates, ${CONNECTIONS} connections, ${processes === 1 ? '1 process' : `${processes} processes`}, +${delay} ms per commit`
   console.log(`${title}: bare ${bare.toFixed(0)}/s, kit ${kit.toFixed(0)}/s, ratio ${(kit / bare).toFixed(2)}`)
 }
 

@@ -3,7 +3,7 @@ import { createPetStore } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 import { postgres } from 'petstore-kit/postgres'
 import { Pool } from 'pg'
-import { created, createdText, LIMITS, listening, writeAnswer } from '../fixtures.mjs'
+import { created, createdText, LIMITS, listening, writeResponse } from '../fixtures.mjs'
 
 const [mode, schema, delay] = process.argv.slice(2)
 // Each commit waits so many microseconds before it is written to disk, also while no other transaction runs.
@@ -19,7 +19,7 @@ VALUES (nextval('${schema}.pet_ids'), $1, $2, $3) RETURNING id::text`
 const bare = async (req, res) => {
   for await (const _ of req);
   const { rows } = await pool.query(text, [created.name, created.categoryId, created.status])
-  writeAnswer(res, 201, createdText(rows[0].id - 1))
+  writeResponse(res, 201, createdText(rows[0].id - 1))
 }
 
 const kit = toNodeHandler(createPetStore(backEnd))

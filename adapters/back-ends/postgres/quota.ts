@@ -43,8 +43,8 @@ export function postgresQuota(
   clock: Clock | undefined,
   lockTimeout: number,
 ): QuotaStore {
-  const customers = counter(spendAll)
-  const strangers = counter(spendAllAnonymous)
+  const countCustomer = counter(spendAll)
+  const countAnonymous = counter(spendAllAnonymous)
   const time = sqlTime(clock)
   const prune = pruneStatements(quota, anonymous, time.at(1))
   let spent = 0
@@ -83,7 +83,7 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
   return {
     spend(request, context) {
       if (spent++ % PRUNE_EVERY === 0) void pruneEnded()
-      const count = request.anonymous ? strangers : customers
+      const count = request.anonymous ? countAnonymous : countCustomer
       return andThen(subjectName(request.subject), (subject) => count({ ...request, subject }, context))
     },
   }

@@ -17,8 +17,8 @@ const REFUSED = /^(?:22...|23...|54...|P0001)$/
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i
 
 function reachOf(error: unknown): Reach {
-  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown }
   if (REFUSED.test(String(code))) return 'call'
-  const { code: state, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
+  const { code: state, message } = Object(cause) as { code?: unknown; message?: unknown }
   return TIMED_OUT.test(String(state)) || TIMED_OUT.test(String(message)) ? 'waiting' : 'statement'
 }

@@ -32,8 +32,8 @@ interface Call<Input, Output> {
 /**
  * Returns a function whose calls share statements. One statement runs at a time; the calls that come meanwhile are the next one.
  *
- * A statement costs a commit and a connection, however many calls it carries out. So calls wait for at most two statements
- * however many there are, and all others have the rest of the connections.
+ * A statement costs a commit and a connection, however many calls it carries out. So a call waits for about two statements, however
+ * many calls there are, and other work has the rest of the connections.
  */
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,

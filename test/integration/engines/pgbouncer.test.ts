@@ -1,6 +1,7 @@
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
@@ -62,6 +63,23 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     const request = { subject: 'key:a', anonymous: false, limits, ban: false, now: 0 } as const
     const counts = await Promise.all(Array.from({ length: 60 }, () => backEnd.quota.spend(request)))
     expect(counts.filter(({ granted }) => granted)).toHaveLength(20)
+    await pool.end()
+  })
+
+  test('a write waits no longer than lockTimeout and leaves no setting behind', async () => {
+    const pool = openPool(url, { max: 12 })
+    const { migrate, storage } = postgres(pool, { lockTimeout: 50 })
+    await migrate()
+    const host = new Client(server.url)
+    await host.connect()
+    await host.query('BEGIN')
+    await postgres(host).storage.create({ name: 'of the host', categoryId: 1n })
+    const late = storage.create({ name: 'late', categoryId: 1n })
+    await expect(late).rejects.toMatchObject({ code: 'service_unavailable', cause: { code: '55P03' } })
+    await host.query('ROLLBACK')
+    await host.end()
+    const settings = await Promise.all(Array.from({ length: 12 }, () => pool.query('SHOW lock_timeout')))
+    expect(new Set(settings.map(({ rows }) => rows[0].lock_timeout))).toEqual(new Set(['0']))
     await pool.end()
   })
 })

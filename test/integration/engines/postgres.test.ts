@@ -114,9 +114,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await migrate()
     const progress = { isOver: false }
     const reader = follow(storage, progress)
+    // Each writer stands for a process with batches of its own.
     const writers = Array.from({ length: 10 }, async () => {
+      const process = postgres(pool).storage
       const added: Pet[] = []
-      for (let i = 0; i < 150; i++) added.push(await storage.create(pet))
+      for (let i = 0; i < 50; i++)
+        added.push(...(await Promise.all([pet, pet, pet].map((each) => process.create(each)))))
       return added
     })
     const added = (await Promise.all(writers)).flat()
