@@ -20,7 +20,7 @@ export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags)
   await print(yaml ? (await import('./yaml.ts')).toYaml(document) : JSON.stringify(document, undefined, 2))
 }
 
-/** What a server's document depends on. */
+/** The settings of a server that its document shows. */
 export interface DocumentOptions extends OpenApiOptions {
   readonly cors?: boolean | CorsOptions | undefined
 }

@@ -109,7 +109,7 @@ const ofEveryResponse: readonly HeaderName[] = [
   'X-Content-Type-Options',
 ]
 
-/** Further headers of an operation. A request that fails before its path and method are read does not get them. */
+/** Further headers of an operation. They are not required, because a 404 or 405 of the router lacks them. */
 const ofOperation: Partial<Record<OperationName, readonly HeaderName[]>> = {
   getPet: ['Deprecation', 'Sunset', 'Successor'],
 }

@@ -17,7 +17,7 @@ const bodies = () => ({
   Error: { schema: errorSchema, description: 'An error. All error responses have this form.' },
 })
 
-/** What the members of bodies mean. */
+/** Descriptions of the members of bodies. */
 const memberTexts: Readonly<Record<string, JsonSchema>> = {
   id: { description: 'The unique identifier, which the service assigns.', examples: [7] },
   name: { description: 'The name. At least one character is not white space.', examples: ['Rex'] },
@@ -27,7 +27,7 @@ const memberTexts: Readonly<Record<string, JsonSchema>> = {
   status: { description: 'The HTTP status of the response.' },
 }
 
-/** What the parameters of listPets mean. */
+/** Descriptions of the parameters of listPets. */
 const parameterTexts: Readonly<Record<string, string>> = {
   limit: 'The largest number of animals to return.',
   status: 'Returns only animals with this status.',

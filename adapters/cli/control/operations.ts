@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
 import { type ApiResponse, jsonResponse } from '../../../src/http/response.ts'
+import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
 import { writePets } from '../../../src/pets/json.ts'
 import { newPetSchema, parseNewPet } from '../../../src/pets/schemas.ts'
 import { demoPet } from '../demo-data.ts'
@@ -149,7 +150,7 @@ export const operations: readonly Operation[] = [
     response: { status: 201, description: 'The animals with their ids.', body: schemas.pets },
     async run(double, input) {
       const body = input.exactBody as { pets: readonly unknown[] } | { count: bigint }
-      const newPet = newPetSchema(1_000)
+      const newPet = newPetSchema(DEFAULT_MAX_NAME_LENGTH)
       const pets =
         'pets' in body
           ? body.pets.map((pet) => parseNewPet(newPet, pet))
