@@ -8,15 +8,10 @@ import { bundleWorker, workerdArgs } from '../../conformance/bundle-worker.ts'
 import { portOf, startProgram } from '../../conformance/start-host.ts'
 import { runtimeBinary } from '../../support/runtimes.ts'
 import { missing } from '../../support/skips.ts'
+import { readCommand } from './read-command.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const example = (name: string) => join(root, 'examples', name)
-
-/** Reads the curl command that each example of a server prints. */
-function readCommand(line: string): { token: string; url: string } | undefined {
-  const [, token, url] = /^curl -H 'Authorization: Bearer (.*)' (.*)$/.exec(line) ?? []
-  return token && url ? { token, url } : undefined
-}
 
 async function start(...command: readonly string[]): Promise<{ token: string; url: string }> {
   const { value, stop } = await startProgram(command, readCommand, { env: { PORT: '0' } })

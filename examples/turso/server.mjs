@@ -1,0 +1,19 @@
+// TURSO_URL=https://… TURSO_TOKEN=… node examples/turso/server.mjs
+import { createServer } from 'node:http'
+import { createClient } from '@libsql/client'
+import { createPetStore } from 'petstore-kit'
+import { d1 } from 'petstore-kit/d1'
+import { toNodeHandler } from 'petstore-kit/node'
+import { databaseOf } from './database.mjs'
+
+const client = createClient({ url: process.env.TURSO_URL, authToken: process.env.TURSO_TOKEN })
+const backEnd = d1(databaseOf(client))
+await backEnd.migrate()
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+
+const server = createServer(toNodeHandler(createPetStore({ ...backEnd })))
+
+server.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
+  const { port } = server.address()
+  console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`)
+})
