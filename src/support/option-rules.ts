@@ -79,7 +79,7 @@ export const limitsRule: OptionRule = {
  */
 export function checkOptions(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
   if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
-  // Inherited members count as well, so the names of the rules are looked up too.
+  // An inherited member is no own key of `options`, so the names of the rules are looked up too.
   for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
     const value: unknown = options[name]
     if (value === undefined || ignored.includes(name)) continue

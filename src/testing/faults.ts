@@ -15,7 +15,7 @@ export interface FaultSwitch {
   /** Makes the next calls fail, and those after them work. */
   failTimes(times: number, error?: unknown): void
   /**
-   * Makes calls wait, in milliseconds of `setTimeout`, so that fake timers apply.
+   * Makes calls wait for a number of milliseconds. The wait uses `setTimeout`, so fake timers can advance it.
    *
    * @param times - the number of calls that wait. Default: every call until `recover`
    */

@@ -159,7 +159,7 @@ describe('a host that listens to checkContinue', () => {
     await within(once(stream, 'continue'), 'continue')
     stream.on('continue', () => stream.destroy(new Error('twice')))
     stream.end(ANIMAL)
-    const [headers] = (await within(once(stream, 'response'), 'answer')) as [Record<string, unknown>]
+    const [headers] = (await within(once(stream, 'response'), 'response')) as [Record<string, unknown>]
     expect(headers[':status']).toBe(201)
   })
 })

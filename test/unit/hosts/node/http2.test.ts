@@ -22,7 +22,7 @@ async function start(options: TestServerOptions = {}) {
   })
   const authorization = `Bearer ${token}`
   const ask = (headers: OutgoingHttpHeaders, body?: string) =>
-    within(exchange(session, { authorization, ':path': '/v1/pets', ...headers }, body), 'answer')
+    within(exchange(session, { authorization, ':path': '/v1/pets', ...headers }, body), 'response')
   return { session, ask, authorization }
 }
 
@@ -101,7 +101,7 @@ describe('HTTP/2', () => {
     let continues = 0
     stream.on('continue', () => continues++)
     stream.end('{"name":"Rex","categoryId":1}')
-    const [headers] = (await within(once(stream, 'response'), 'answer')) as [Record<string, unknown>]
+    const [headers] = (await within(once(stream, 'response'), 'response')) as [Record<string, unknown>]
     expect([headers[':status'], continues]).toEqual([201, times])
   })
 
@@ -133,7 +133,7 @@ describe('HTTP/2', () => {
     const whole = (async () => {
       for await (const chunk of stream) length += (chunk as Buffer).length
     })()
-    await within(whole, 'the answer')
+    await within(whole, 'the response')
     expect(length).toBeGreaterThan(1_000_000)
   })
 
@@ -226,10 +226,10 @@ describe('HTTP/2', () => {
     await once(server, 'listening')
     const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
     const headers = { ':path': '/v1/pets', authorization: `Bearer ${token}` }
-    expect(await within(exchange(session, headers), 'answer')).toMatchObject({ status: 200 })
+    expect(await within(exchange(session, headers), 'response')).toMatchObject({ status: 200 })
     const refused = session.request({ ...json, ...headers }, { endStream: false })
     refused.write('x'.repeat(11))
-    await within(once(refused.resume(), 'end'), 'answer')
+    await within(once(refused.resume(), 'end'), 'response')
     session.destroy()
     await within(closed.promise, 'the end of the response')
     expect(requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
@@ -258,7 +258,7 @@ describe('HTTP/2', () => {
       await within(seen.promise, 'the request')
       if (what === 'stream') stream.close(constants.NGHTTP2_CANCEL)
       else session.destroy()
-      const { status, body } = await within(answered.promise, 'the answer')
+      const { status, body } = await within(answered.promise, 'the response')
       expect([status, JSON.parse(body).code]).toEqual([400, 'incomplete_body'])
     },
   )

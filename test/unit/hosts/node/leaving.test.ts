@@ -94,7 +94,7 @@ describe('a client that disconnects', () => {
     await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Content-Type: application/json\r\n`)
     await connection.send('Content-Length: 1000\r\n\r\nhalf')
     connection.leave()
-    await within(gone.promise, 'the answer')
+    await within(gone.promise, 'the response')
     expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
   })
 
@@ -114,7 +114,7 @@ describe('a client that disconnects', () => {
     const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
     const head = `${authorized}Content-Type: application/json\r\nContent-Length: 1000`
     await connection.send(`POST /v1/pets HTTP/1.1\r\n${head}\r\n\r\nhalf`)
-    await within(watched.answered, 'the answer')
+    await within(watched.answered, 'the response')
     expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
   })
 
@@ -145,7 +145,7 @@ describe('a client that disconnects', () => {
     await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}${fields}\r\n`)
     const pet = { name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
     gated.open(Array.from({ length: 20 }, (_, i) => ({ ...pet, id: BigInt(i + 1) })))
-    await within(watched.answered, 'the answer')
+    await within(watched.answered, 'the response')
     expect(watched.requests[0]?.signal?.aborted).toBe(false)
     connection.socket.resetAndDestroy()
     await aborted(watched.requests[0])
