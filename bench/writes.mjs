@@ -7,6 +7,8 @@ import { withServers } from './processes.mjs'
 
 const CONNECTIONS = 128
 const ROUNDS = 5
+/** Requests to each server before the first round, until its code is compiled. */
+const WARM_UP = 3_000
 const SCHEMA = `bench_writes_${process.pid}`
 
 /**
@@ -34,13 +36,10 @@ async function benchCreates(processes, delay) {
   )
   const rates = await withServers(servers, async (running) => {
     const rates = { bare: [], kit: [] }
-    for (let round = -1; round < ROUNDS; round++) {
-      for (const name of shuffled(['bare', 'kit'])) {
-        const targets = running.filter((one) => one.name === name)
-        const rate = await createRate(targets)
-        if (round >= 0) rates[name].push(rate)
-      }
-    }
+    const ofName = (name) => running.filter((one) => one.name === name)
+    for (const name of Object.keys(rates)) await createRate(ofName(name), WARM_UP)
+    for (let round = 0; round < ROUNDS; round++)
+      for (const name of shuffled(Object.keys(rates))) rates[name].push(await createRate(ofName(name), 1_000))
     return rates
   })
   const [bare, kit] = [median(rates.bare), median(rates.kit)]
@@ -48,12 +47,11 @@ async function benchCreates(processes, delay) {
   console.log(`${title}: bare ${bare.toFixed(0)}/s, kit ${kit.toFixed(0)}/s, ratio ${(kit / bare).toFixed(2)}`)
 }
 
-async function createRate(targets, count = 2_000) {
-  const each = Math.ceil(count / targets.length)
-  const loads = targets.map(({ port, token }) =>
-    load(port, requestText('create', token), each, CONNECTIONS / targets.length),
-  )
-  return (each * targets.length) / Math.max(...(await Promise.all(loads)))
+/** Sends `count` creates to each server. Returns the creates per second of all of them. */
+async function createRate(servers, count) {
+  const connections = CONNECTIONS / servers.length
+  const loads = servers.map(({ port, token }) => load(port, requestText('create', token), count, connections))
+  return (count * servers.length) / Math.max(...(await Promise.all(loads)))
 }
 
 async function benchCounts({ concurrency = 32, count = 3_000 } = {}) {
