@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../src/support/option-rules.ts'
+import { laterSchema } from '../shared/later-schema.ts'
 import { MIGRATIONS } from '../sqlite/migrations.ts'
 import type { Engine } from './database.ts'
 
@@ -44,6 +44,6 @@ async function readVersion({ run }: Engine): Promise<number> {
   if ((await run(VERSION_TABLE)).length === 0) return 0
   const [row] = await run<{ readonly version: number }>('SELECT version FROM petstore_schema')
   const version = row?.version ?? 0
-  if (version > steps.length) throw invalidOption('database', `a schema of version ${steps.length} at most`, version)
+  if (version > steps.length) throw laterSchema('database', steps.length, version)
   return version
 }

@@ -1,4 +1,4 @@
-import { PetStoreError } from '../../../src/index.ts'
+import { PetStoreError } from '../../../src/errors.ts'
 
 /** Returns the error of a schema that a later release has migrated: its tables may mean something else. */
 export function laterSchema(option: string, expected: number, found: number, cause?: unknown): PetStoreError {
