@@ -18,6 +18,7 @@ import { keyStoreContract, quotaContract, storageContract, type TestRunner } fro
 /** Each port here has one fault, which its suite must find. A suite that accepts a broken port would prove nothing. */
 
 const close = async () => {}
+const timer = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** Runs a suite as a test runner would, and returns the errors. */
@@ -92,13 +93,16 @@ const storageFaults: Faults<PetStorage> = {
   },
 }
 
-/** A storage that takes an id, waits, and only then lists the animal. */
+/**
+ * A storage that takes an id, waits, and only then lists the animal. Odd ids wait longer, so that a reader of the suite, who
+ * waits for one timer between two pages, sees an even id before the odd one.
+ */
 function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): PetStorage {
   const pets: Pet[] = []
   return {
     async create(pet) {
       const created = { ...pet, id: await takeId(pets) }
-      for (let i = 0; i < (created.id % 2n === 0n ? 1 : waits); i++) await tick()
+      for (let i = 0; i < (created.id % 2n === 0n ? 1 : waits); i++) await timer()
       pets.push(created)
       pets.sort((a, b) => (a.id < b.id ? -1 : 1))
       return created
