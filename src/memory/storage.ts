@@ -1,4 +1,4 @@
-import type { Pet } from '../model.ts'
+import { type Pet, type PetStatus, petStatuses } from '../model.ts'
 import type { PetStorage } from '../ports.ts'
 
 /** The number of ids that share one entry of the index. */
@@ -10,7 +10,7 @@ const BLOCK = 64
  */
 export function memoryStorage(): PetStorage {
   const all: Pet[] = []
-  const lists = { available: statusList(), pending: statusList(), sold: statusList() }
+  const lists = Object.fromEntries(petStatuses.map((status) => [status, statusList()])) as Record<PetStatus, StatusList>
 
   return {
     list({ limit, after, status }) {
@@ -34,7 +34,12 @@ export function memoryStorage(): PetStorage {
 }
 
 /** The animals of one status, and for each block of ids how many of them come before it. */
-function statusList(): { readonly pets: Pet[]; readonly index: number[] } {
+interface StatusList {
+  readonly pets: Pet[]
+  readonly index: number[]
+}
+
+function statusList(): StatusList {
   return { pets: [], index: [] }
 }
 

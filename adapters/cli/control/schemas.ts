@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { petStatuses } from '../../../src/model.ts'
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z"'
 const isInstant = (text: string) =>
@@ -95,7 +96,7 @@ const int64 = z.number().check(z.meta({ type: 'integer', format: 'int64' }))
 const newPet = z.object({
   name: z.string(),
   categoryId: int64,
-  status: z.optional(z.enum(['available', 'pending', 'sold'])),
+  status: z.optional(z.enum(petStatuses)),
 })
 export const pets = z.array(z.extend(newPet, { id: int64 }))
 /** The schema of the pet store checks the animals: its messages name each field. */

@@ -1,3 +1,4 @@
+import { petStatuses } from '../../model.ts'
 import { check, checkEqual, show } from '../contract/assert.ts'
 import type { ContractResponse } from './client.ts'
 
@@ -71,8 +72,8 @@ function toPet(value: unknown, name: string): ReceivedPet {
     `${name}: expected an animal with the integers id and categoryId and the string name, got ${show(value)}`,
   )
   check(
-    pet.status === undefined || ['available', 'pending', 'sold'].includes(pet.status),
-    `${name}: expected the status available, pending or sold, got ${pet.status}`,
+    pet.status === undefined || petStatuses.some((status) => status === pet.status),
+    `${name}: expected one of the statuses ${petStatuses.join(', ')}, got ${pet.status}`,
   )
   return pet
 }
