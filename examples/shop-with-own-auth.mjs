@@ -4,6 +4,7 @@ import { createPetStore } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 
 // The shop has its own customers and tokens. The pet store only asks it for the owner of a token and the owner's limits.
+// Use long random tokens: anyone can guess these.
 const customers = [
   { name: 'Ada', company: 'acme', token: 'acme-ada-1', tier: 'gold' },
   { name: 'Ben', company: 'acme', token: 'acme-ben-2', tier: 'gold' },
