@@ -1,4 +1,10 @@
-import { type ContractClient, contractClient, LimitReached } from '../../src/testing/http-contract/client.ts'
+import type { Clock } from '../../src/index.ts'
+import {
+  type ContractClient,
+  contractClient,
+  LimitReached,
+  NoResponse,
+} from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/rows.ts'
 import { printable } from './output.ts'
@@ -26,29 +32,49 @@ export interface RowResult {
 export interface CheckOptions {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** The time of the server if its responses have no `Date`. @default the system's clock */
+  readonly clock?: Clock
   /** Called before each wait for the end of a limit, with the number of seconds. */
   readonly onWait?: (seconds: number) => void
   /** Called after each row. */
   readonly onRow?: (row: RowResult) => void
 }
 
+/** The number of rows in a row without a response after which the check stops. Each waits for the whole time-out. */
+const MAX_SILENT_ROWS = 3
+
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
 
-/** Runs the rows against a server one after the other. @throws {Error} if the server does not respond, or rejects the key */
+/**
+ * Runs the rows against a server one after the other.
+ *
+ * @throws {Error} if the server does not respond, stops responding, or rejects the key
+ */
 export async function checkServer(url: string, flags: CheckFlags, options: CheckOptions = {}): Promise<RowResult[]> {
   const { key: token, limitedKey: limitedToken, contractOnly } = flags
-  const { fetch, onWait, onRow } = options
-  const client = contractClient({ baseUrl: url, token, limitedToken, timeout: flags.timeout * 1_000, fetch }, onWait)
+  const { fetch, clock, onWait, onRow } = options
+  const client = contractClient(
+    { baseUrl: url, token, limitedToken, timeout: flags.timeout * 1_000, fetch, clock },
+    onWait,
+  )
   await requireServer(client)
   const results: RowResult[] = []
+  let silentRows = 0
   for (const row of httpContractRows) {
     if (contractOnly && row.basis === 'decision') continue
     const { title, basis, needsLimitedKey } = row
     const isMissingKey = needsLimitedKey && limitedToken === undefined
-    const outcome = isMissingKey ? ({ result: 'skip', reason: NEEDS_LIMITED_KEY } as const) : await runRow(row, client)
+    const { isSilent = false, ...outcome } = isMissingKey
+      ? ({ result: 'skip', reason: NEEDS_LIMITED_KEY } as const)
+      : await runRow(row, client)
     const result = { title, basis, ...outcome }
     results.push(result)
     onRow?.(result)
+    silentRows = isSilent ? silentRows + 1 : 0
+    if (silentRows === MAX_SILENT_ROWS)
+      throw new Error(
+        `the server has stopped responding: ${MAX_SILENT_ROWS} rows in a row got no response within ${flags.timeout} seconds`,
+      )
   }
   return results
 }
@@ -68,12 +94,17 @@ async function requireServer(client: ContractClient): Promise<void> {
     )
 }
 
-async function runRow(row: HttpContractRow, client: ContractClient): Promise<Pick<RowResult, 'result' | 'reason'>> {
+/** The outcome of a row, and whether a request of the row got no response in time. */
+type RowOutcome = Pick<RowResult, 'result' | 'reason'> & { readonly isSilent?: boolean }
+
+async function runRow(row: HttpContractRow, client: ContractClient): Promise<RowOutcome> {
   try {
     await row.check(client)
     return { result: 'pass' }
   } catch (error) {
-    return { result: error instanceof LimitReached ? 'skip' : 'fail', reason: (error as Error).message }
+    const reason = (error as Error).message
+    if (error instanceof LimitReached) return { result: 'skip', reason }
+    return { result: 'fail', reason, isSilent: error instanceof NoResponse }
   }
 }
 

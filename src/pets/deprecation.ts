@@ -3,8 +3,8 @@ export type SunsetPolicy = 'enforce' | 'announce'
 
 /** Deprecated since 5 December 2025, in Unix seconds (RFC 9745, section 2.1). */
 export const DEPRECATION = '@1764892800'
-/** Removed on 5 December 2030. */
-const SUNSET_AT = Date.UTC(2030, 11, 5)
+/** Removed on 5 December 2030, in milliseconds since the Unix epoch. */
+export const SUNSET_AT = Date.UTC(2030, 11, 5)
 export const SUNSET = new Date(SUNSET_AT).toUTCString()
 
 /** Returns whether getPet is removed at `now`, in milliseconds since the Unix epoch. */

@@ -1,5 +1,6 @@
 import { parseJson } from '../../client/parse-json.ts'
 import { sleep } from '../../client/sleep.ts'
+import type { Clock } from '../../ports.ts'
 import { systemClock } from '../../support/system-clock.ts'
 
 /** The server under test. */
@@ -17,6 +18,8 @@ export interface HttpContractTarget {
   readonly timeout?: number | undefined
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  /** The time of the server if its responses have no `Date`. @default the system's clock */
+  readonly clock?: Clock | undefined
 }
 
 /** A request of a row. */
@@ -37,6 +40,8 @@ export interface ContractResponse {
   readonly url: string
   readonly status: number
   readonly headers: Headers
+  /** The time of the server, in milliseconds since the Unix epoch. */
+  readonly time: number
   readonly text: string
   /** The body as JSON, with integers as `bigint`; `undefined` if it is not JSON. */
   readonly json: unknown
@@ -55,6 +60,9 @@ export interface ContractClient {
 /** Thrown when a row cannot be checked because the limit of the key, or of the address of this machine, is used up. */
 export class LimitReached extends Error {}
 
+/** Thrown when no response arrives in time. */
+export class NoResponse extends Error {}
+
 /** The total time that a client waits after 429 responses, in seconds. It covers several minute windows. */
 const MAX_WAIT = 180
 
@@ -64,7 +72,7 @@ const MAX_WAIT = 180
  * @param onWait - called before each wait, with the number of seconds
  */
 export function contractClient(
-  { baseUrl, token, limitedToken, timeout = 10_000, ...target }: HttpContractTarget,
+  { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractTarget,
   onWait: (seconds: number) => void = () => {},
 ): ContractClient {
   const root = baseUrl.replace(/\/+$/, '')
@@ -84,10 +92,13 @@ export function contractClient(
     try {
       const response = await fetch(url, { method, headers, body: toBody(body), redirect: 'manual', signal })
       const text = await response.text()
-      return { name, url, status: response.status, headers: response.headers, text, json: toJson(text) }
+      const { status, headers: responseHeaders } = response
+      const time = timeOf(responseHeaders, clock)
+      return { name, url, status, headers: responseHeaders, time, text, json: toJson(text) }
     } catch (error) {
-      const problem = signal.aborted ? `no response within ${timeout / 1_000} seconds` : reasonOf(error)
-      throw new Error(`${name}: ${problem}`, { cause: error })
+      if (signal.aborted)
+        throw new NoResponse(`${name}: no response within ${timeout / 1_000} seconds`, { cause: error })
+      throw new Error(`${name}: ${reasonOf(error)}`, { cause: error })
     }
   }
 
@@ -101,7 +112,7 @@ export function contractClient(
         const response = await sendOnce(path, request)
         if (response.status !== 429) return response
         // The key, or the address of this machine, has been used before.
-        const seconds = secondsToWait(response.headers)
+        const seconds = secondsToWait(response)
         if (seconds > patience) {
           usedUp[subject] = new LimitReached(tooLong(response, seconds))
           continue
@@ -123,17 +134,17 @@ function tooLong({ name, headers }: ContractResponse, seconds: number): string {
 }
 
 /** Reads `Retry-After`, whose format the interface leaves open: seconds or a date (RFC 9110, section 10.2.3). */
-function secondsToWait(headers: Headers): number {
+function secondsToWait({ headers, time }: ContractResponse): number {
   const text = headers.get('Retry-After') ?? ''
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - timeOf(headers)) / 1_000
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - time) / 1_000
   // Without a readable header, one second keeps a faulty server from being flooded.
   return Number.isNaN(seconds) ? 1 : Math.max(1, Math.ceil(seconds))
 }
 
-/** Returns the time of the server if it states one. */
-function timeOf(headers: Headers): number {
+/** Returns the time of the server if it states one, or else that of the clock. */
+function timeOf(headers: Headers, clock: Clock): number {
   const time = Date.parse(headers.get('Date') ?? '')
-  return Number.isNaN(time) ? systemClock.now() : time
+  return Number.isNaN(time) ? clock.now() : time
 }
 
 function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer> | null {

@@ -1,3 +1,4 @@
+import { SUNSET_AT } from '../../pets/deprecation.ts'
 import type { ContractClient, ContractResponse } from './client.ts'
 
 /** One expectation of a server. */
@@ -30,9 +31,9 @@ export function post(
   return client.send('/pets', { method: 'POST', body, headers })
 }
 
-/** Returns whether getPet has been removed, which the interface announces for 5 December 2030. */
-export function isRemoved({ status }: ContractResponse): boolean {
-  return status === 410
+/** Returns whether getPet has been removed. Before the date that the interface announces, a 410 is no removal. */
+export function isRemoved({ status, time }: ContractResponse): boolean {
+  return status === 410 && time >= SUNSET_AT
 }
 
 /** The largest limit that the rows about 429 use up. */

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CheckFlags, checkServer, exitCodeOf, type RowResult } from '../../../adapters/cli/check.ts'
 import { parseServerUrl, parseTimeout, parseToken } from '../../../adapters/cli/flags.ts'
-import { createTestPetStore } from '../../../src/testing/index.ts'
+import { createTestPetStore, type ManualClock, manualClock } from '../../../src/testing/index.ts'
 
 const URL_OF_API = 'http://localhost/v1'
 const PLANS = { tiny: { perMinute: 3, perDay: 100 } }
@@ -10,11 +10,19 @@ const PLANS = { tiny: { perMinute: 3, perDay: 100 } }
 type Change = (request: Request, send: (request: Request) => Promise<Response>) => Promise<Response> | Response
 
 /** Checks a new store with changed requests and responses. */
-async function checkStore(change: Change = (request, send) => send(request), flags: Partial<CheckFlags> = {}) {
-  const store = await createTestPetStore({ plan: 'pro', plans: PLANS })
+async function checkStore(
+  change: Change = (request, send) => send(request),
+  flags: Partial<CheckFlags> = {},
+  start?: ManualClock,
+) {
+  const store = await createTestPetStore({ plan: 'pro', plans: PLANS, clock: start })
   const { token: limitedKey } = await store.keyStore.issue({ plan: 'tiny' })
   const fetch = async (url: string, init: RequestInit) => change(new Request(url, init), store.fetch)
-  const results = await checkServer(URL_OF_API, { key: store.token, limitedKey, timeout: 10, ...flags }, { fetch })
+  const results = await checkServer(
+    URL_OF_API,
+    { key: store.token, limitedKey, timeout: 10, ...flags },
+    { fetch, clock: store.clock },
+  )
   return { results, requests: store.requests, failures: results.filter(({ result }) => result === 'fail') }
 }
 
@@ -178,6 +186,12 @@ const contractFaults: readonly Fault[] = [
     row: 'responds with 404 if there is no animal with the id',
     says: /expected status 404, got 200/,
     change: onStatus(404, 200),
+  },
+  {
+    fault: 'getPet is removed before its day',
+    row: 'responds with 404 if there is no animal with the id',
+    says: /expected status 404, got 410/,
+    change: onResponse((response, request) => (isGetPet(request) ? withStatus(response, 410) : undefined)),
   },
   {
     fault: 'Authorization is ignored',
@@ -374,6 +388,20 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
+  test('accepts the removal of getPet on its day', async () => {
+    const { failures } = await checkStore(undefined, {}, manualClock(Date.UTC(2030, 11, 5)))
+    expect(failures).toEqual([])
+  })
+
+  test('takes the time of the server from Date', async () => {
+    const { failures } = await checkStore(
+      onHeaders((headers) => headers.set('Date', 'Wed, 04 Dec 2030 23:59:59 GMT')),
+      {},
+      manualClock(Date.UTC(2030, 11, 5)),
+    )
+    expect(row(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
+  })
+
   test('leaves out decisions on request, and skips rows without their key', async () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
@@ -412,6 +440,27 @@ describe('petstore check', () => {
         : send(request),
     )
     expect(row(failures, 'adds an animal with 201 and its id')?.reason).toBe('POST /pets: reset')
+  })
+
+  test('stops after three rows in a row without a response', async () => {
+    let time = new AbortController()
+    const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      time = new AbortController()
+      return time.signal
+    })
+    onTestFinished(() => timeouts.mockRestore())
+    const { token, fetch: send } = await createTestPetStore()
+    const fetch = async (url: string, init: RequestInit) => {
+      if (init.method !== 'POST') return send(url, init)
+      time.abort()
+      throw time.signal.reason
+    }
+    const titles: string[] = []
+    const options = { fetch, onRow: ({ title }: RowResult) => titles.push(title) }
+    await expect(checkServer(URL_OF_API, { key: token, timeout: 10 }, options)).rejects.toThrow(
+      'the server has stopped responding: 3 rows in a row got no response within 10 seconds',
+    )
+    expect(titles).toHaveLength(3)
   })
 
   test('stops waiting for a response', async () => {
