@@ -9,14 +9,28 @@ export function startReport(url: string, place: string, { animals, keys }: Added
   return JSON.stringify({ url, control, place, animals, keys: tokens })
 }
 
+/** What else a server says at its start. */
+export interface WelcomeOptions {
+  readonly controlUrl?: string | undefined
+  /** Whether the API reference is installed. */
+  readonly hasReference: boolean
+}
+
 /** Returns the text for the person who has started the server. */
-export function welcome(url: string, place: string, added: AddedData, flags: ServeFlags, control?: string): string {
-  const { animals } = added
+export function welcome(
+  url: string,
+  place: string,
+  added: AddedData,
+  flags: ServeFlags,
+  { controlUrl: control, hasReference }: WelcomeOptions,
+): string {
+  const { animals = 0 } = added
   const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place}: gone when it ends`
   const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
   return [
     `Pet store on ${url}, ${kept}.`,
     `Open ${new URL('/', url)} in a browser to try it.`,
+    ...(hasReference ? [] : ['Its API reference needs one more package: npm install swagger-ui-dist']),
     ...addedAnimals,
     ...(control === undefined ? [] : [`Control API on ${control}, described by ${control}/openapi.json.`]),
     '',

@@ -81,7 +81,8 @@ export const DEMO_ANIMALS = 8
 
 /** The demo data that a server has added when it started. */
 export interface AddedData {
-  readonly animals: number
+  /** The number of animals in the store; `undefined` if the store may have had some before. */
+  readonly animals: number | undefined
   readonly keys: readonly IssuedKey[]
   /** Whether there was a key before. */
   readonly hasKeys: boolean
@@ -105,5 +106,6 @@ export async function addDemoData(
   const hasKeys = (await keyStore.list()).length > 0
   const keys = isWanted && !hasKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
   if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))
-  return { animals: isEmpty ? animals : 0, keys, hasKeys }
+  const inStore = isPersistent(flags) ? undefined : 0
+  return { animals: isEmpty ? animals : inStore, keys, hasKeys }
 }

@@ -52,11 +52,11 @@ export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: Ser
   const unknown = key.find(({ plan }) => !plans.includes(plan))?.plan
   if (unknown !== undefined)
     throw new Error(
-      `--key: expected one of the plans ${plans.map(printable).join(', ')}, received ${printable(unknown)}; --plan-limits adds plans`,
+      `--key: expected one of the plans ${plans.map(printable).join(', ')}, got ${printable(unknown)}; --plan-limits adds plans`,
     )
   if (key.length > 0 && !insecureKeys && !isLoopback(host))
     throw new Error(
-      `--key: expected a loopback --host such as 127.0.0.1, received ${printable(host)}; --insecure-keys allows fixed keys there`,
+      `--key: expected a loopback --host such as 127.0.0.1, got ${printable(host)}; --insecure-keys allows fixed keys there`,
     )
 }
 

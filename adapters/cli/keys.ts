@@ -43,7 +43,7 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
   const plans = knownPlans(planLimits)
   if (!plans.includes(plan))
     throw new Error(
-      `--plan: expected one of ${plans.map(printable).join(', ')}, received ${printable(plan)}; a key of another plan needs --limits 10/100, or --plan-limits as the server has it`,
+      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${printable(plan)}; a key of another plan needs --limits 10/100, or --plan-limits as the server has it`,
     )
 }
 
@@ -63,8 +63,7 @@ export async function runList({ json, ...place }: ListFlags): Promise<void> {
 /** Runs `petstore keys revoke`. */
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
   // The message does not repeat the token, which must not get into a log.
-  if (id.startsWith('pet_'))
-    throw new Error('expected the id of the key, as petstore keys list shows it; received a token')
+  if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
   if (place.data !== undefined) requireFile(place.data)
   const isRevoked = await withPlace(place, ({ keyStore }) => keyStore.revoke(id))
   if (!isRevoked) throw new Error(`there is no valid key ${printable(id)}`)

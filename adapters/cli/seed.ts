@@ -14,8 +14,8 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   await withPlace(place, async ({ storage, place }) => {
     const found = await countPets(storage, count)
     await addDemoPets(storage, found, count, { pause: leaveTimeForOthers })
-    if (found < count) console.log(`Added ${count - found} animals to ${place}; there were ${found}.`)
-    else console.log(`Added 0 animals to ${place}; there were at least ${count}.`)
+    if (found < count) console.log(`Added ${count - found} animals to ${place}: the total is now ${count}.`)
+    else console.log(`Added 0 animals to ${place}: the total was already at least ${count}.`)
   })
 }
 

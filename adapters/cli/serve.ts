@@ -10,7 +10,7 @@ import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
 import { documentRoute } from './openapi.ts'
 import { flagOf } from './output.ts'
-import { type DemoKey, isLoopback, pageRoutes } from './page/routes.ts'
+import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, watchRequests } from './shutdown.ts'
 import { operatingRoutes, readyCheck, withSite } from './site.ts'
@@ -55,7 +55,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   const other = (['data', 'databaseUrl', 'redisUrl'] as const).find((name) => flags[name] !== undefined)
   if (other !== undefined)
     throw new Error(
-      `--control-port: expected a store in memory, which alone can be reset; received ${flagOf(other)} as well`,
+      `--control-port: expected a store in memory, which alone can be reset; got ${flagOf(other)} as well`,
     )
   const { createTestDouble } = await import('./control/test-double.ts')
   const { createControlApi } = await import('./control/api.ts')
@@ -89,6 +89,7 @@ interface RunningSite {
 async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): Promise<RunningSite> {
   const { petStore, usageOf } = service
   const { port, host, trustProxy, publicUrl, planLimits, cors } = flags
+  const swaggerFolder = findSwagger()
   let demoKeys: readonly DemoKey[] = []
   const site = withSite(petStore, {
     ...operatingRoutes(readyCheck(ports)),
@@ -97,6 +98,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): P
       document: documentRoute({ serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, cors }),
       demoKeys: () => demoKeys,
       usageOf,
+      swaggerFolder,
     }),
   })
   const { running, ...watched } = watchRequests(site)
@@ -104,7 +106,12 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): P
   const announce: RunningSite['announce'] = (place, added, controlUrl) => {
     if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
     const api = url + petStore.basePath
-    console.log(flags.json ? startReport(api, place, added, controlUrl) : welcome(api, place, added, flags, controlUrl))
+    if (flags.json) console.log(startReport(api, place, added, controlUrl))
+    else {
+      const text = welcome(api, place, added, flags, { controlUrl, hasReference: swaggerFolder !== undefined })
+      // With a log of JSON, each line of standard output is an object.
+      flags.log === 'json' ? console.error(text) : console.log(text)
+    }
   }
   return { running, announce, close }
 }

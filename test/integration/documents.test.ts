@@ -158,7 +158,8 @@ describe('the documents', () => {
         .replace(' serve ', ' serve --port 0 ')
       const { child, output, ended } = run('bash', ['-c', `exec ${command}`, ...cli], '', folder)
       if (line.includes(' serve ')) {
-        child.stdout?.on('data', (chunk) => String(chunk).includes('Ctrl-C') && child.kill('SIGINT'))
+        for (const stream of [child.stdout, child.stderr])
+          stream?.on('data', (chunk) => String(chunk).includes('Ctrl-C') && child.kill('SIGINT'))
       }
       await ended
       expect({ line, code: child.exitCode, output: output() }).toEqual({ line, code: 0, output: expect.any(String) })

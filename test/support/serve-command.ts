@@ -33,8 +33,10 @@ export async function startPetstore(...flags: string[]) {
       lineOf(child, stream, () => read()[stream], pattern),
       String(pattern),
     )
-  await line(/^Ctrl-C ends it\.$|^\{/)
-  const text = read().stdout
+  const ready = /^Ctrl-C ends it\.$|^\{/
+  // With `--log json`, the text of the start is on standard error.
+  await Promise.any([line(ready), line(ready, 'stderr')])
+  const text = read().stdout + read().stderr
   const keys: Record<string, string> = Object.fromEntries(
     [...text.matchAll(/^ {2}(\w+) +(pet_\w+)$/gm)].map(([, plan, token]) => [plan, token]),
   )

@@ -35,7 +35,7 @@ async function respond(double: TestDouble, request: ApiRequest): Promise<ApiResp
     return problem(
       403,
       'forbidden',
-      'Expected a request of a program on this machine to 127.0.0.1 or localhost, received one of a web page or a proxy.',
+      'Expected a request of a program on this machine to 127.0.0.1 or localhost, got one of a web page or a proxy.',
     )
   const target = originForm(request.target)
   const path = pathOf(target)
@@ -89,5 +89,5 @@ function problemOf({ issues }: z.core.$ZodError, input: unknown): string {
   const text = JSON.stringify(received) ?? 'nothing'
   const shown = text.length > MAX_RECEIVED ? `${text.slice(0, MAX_RECEIVED)}…` : text
   const place = path.length === 0 ? '' : `${path.join('.')}: `
-  return `${place}expected ${message}, received ${shown}. GET /openapi.json describes every operation.`
+  return `${place}expected ${message}, got ${shown}. GET /openapi.json describes every operation.`
 }

@@ -24,8 +24,8 @@ export interface PageOptions {
   readonly document: SiteRoute
   /** The folder of the page's files. @default 'page', beside the bundle of the command */
   readonly folder?: string
-  /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. @default found by name */
-  readonly swaggerFolder?: string | undefined
+  /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. */
+  readonly swaggerFolder: string | undefined
 }
 
 /**
@@ -54,8 +54,7 @@ const PAGE_HEADERS = [
 
 /** Returns the routes of the page at the server's root, of the API reference and of their files. */
 export function pageRoutes(options: PageOptions): SiteRoutes {
-  const { folder = fileURLToPath(new URL('page', import.meta.url)) } = options
-  const swagger = 'swaggerFolder' in options ? options.swaggerFolder : findSwagger()
+  const { folder = fileURLToPath(new URL('page', import.meta.url)), swaggerFolder: swagger } = options
   const own = (name: string) => file(join(folder, name))
   return {
     '/': own('index.html'),
@@ -120,7 +119,7 @@ function file(path: string): SiteRoute {
 }
 
 /** Returns the folder of Swagger UI, installed beside this package or in the current folder. */
-function findSwagger(): string | undefined {
+export function findSwagger(): string | undefined {
   for (const from of [import.meta.url, join(process.cwd(), 'petstore')]) {
     try {
       return dirname(createRequire(from).resolve('swagger-ui-dist/package.json'))

@@ -44,13 +44,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const issued = await runCommand(['keys', 'issue', ...place, '--plan', 'pro', '--label', 'ours'])
     expect(issued.code).toBe(0)
     const token = issued.stdout.trim()
-    for (const [count, added, found] of [
-      [40, 40, '0'],
-      [60, 20, '40'],
-      [60, 0, 'at least 60'],
+    for (const [count, added, total] of [
+      [40, 40, 'is now 40'],
+      [60, 20, 'is now 60'],
+      [60, 0, 'was already at least 60'],
     ] as const) {
       const { stdout } = await runCommand(['seed', '--count', String(count), ...place])
-      expect(stdout).toMatch(new RegExp(`^Added ${added} animals to PostgreSQL at \\S+; there were ${found}\\.\n$`))
+      expect(stdout).toMatch(new RegExp(`^Added ${added} animals to PostgreSQL at \\S+: the total ${total}\\.\n$`))
     }
     const first = await serve(...place)
     expect(first.output()).not.toMatch(/pet_|demo/)

@@ -260,7 +260,7 @@ describe('petstore keys', () => {
   test.each([
     [
       ['--plan', 'gold'],
-      /^petstore: --plan: expected one of free, pro, business, enterprise, received gold; .*--limits 10\/100/,
+      /^petstore: --plan: expected one of free, pro, business, enterprise, got gold; .*--limits 10\/100/,
     ],
     [['--plan', 'enterprise'], /^petstore: --limits: expected .*--limits 10\/100/],
     [['--plan', 'pro', '--expires', '2020-01-01'], /--expires.*Expected a date in the future/],
@@ -302,10 +302,10 @@ describe('petstore seed', () => {
       await once(broken, 'exit')
     }
     const { stdout } = await runCommand(args)
-    const [, added, found] = /^Added (\d+) animals to .*; there were (?:at least )?(\d+)\.$/m.exec(stdout) ?? []
-    expect(Number(added) + Number(found)).toBe(60_000)
-    expect(Number(found)).toBeGreaterThan(0)
-    expect((await runCommand(args)).stdout).toMatch(/^Added 0 animals to .*; there were at least 60000\.$/m)
+    const [, added] =
+      /^Added (\d+) animals to .*: the total (?:is now|was already at least) 60000\.$/m.exec(stdout) ?? []
+    expect(Number(added)).toBeLessThan(60_000)
+    expect((await runCommand(args)).stdout).toMatch(/^Added 0 animals to .*: the total was already at least 60000\.$/m)
     const pets = await walk(server.url, token)
     expect(pets.map(({ id }) => id)).toEqual(Array.from({ length: 60_000 }, (_, i) => i + 1))
     expect(pets.at(-1)).toMatchObject({ name: 'Biscuit 6000' })
@@ -353,7 +353,7 @@ describe('prints one line for a wrong place', () => {
     [['seed', '--count', '1', '--data', import.meta.filename], `cannot use ${import.meta.filename}: `],
     [
       ['keys', 'revoke', 'pet_secret', '--data', import.meta.filename],
-      'expected the id of the key, as petstore keys list shows it; received a token',
+      'expected the id of the key, as petstore keys list shows it; got a token',
     ],
     [['seed', '--data', 'x.db'], "required option '--count <number>' not specified"],
     [

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { documentRoute } from '../../../adapters/cli/openapi.ts'
-import { type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
+import { findSwagger, type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { withSite } from '../../../adapters/cli/site.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
@@ -26,6 +26,7 @@ export async function startSite(options: Partial<PageOptions> = {}) {
     demoKeys: () => [{ plan: 'free', token }],
     usageOf,
     folder: join(import.meta.dirname, '../../../dist/page'),
+    swaggerFolder: findSwagger(),
     ...options,
   })
   const server = await serve(withSite(petStore, routes), { port: 0 })

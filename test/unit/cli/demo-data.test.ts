@@ -64,3 +64,15 @@ test('revokes demo keys if the server closes while it issues them', async () => 
   await addDemoData({ storage, keyStore: { ...keyStore, issue } }, { seed: 0, planLimits: {} }, closing.signal)
   expect(await keyStore.list()).toMatchObject(Array(4).fill({ revokedAt: expect.any(Number) }))
 })
+
+test.each([
+  ['an empty store in memory', {}, 0, 8],
+  ['an empty store in memory without demo animals', { seed: 0 }, 0, 0],
+  ['a file with animals', { data: 'pets.db' }, 1, undefined],
+  ['a file with animals and --demo', { data: 'pets.db', demo: true }, 1, undefined],
+] as const)('counts the animals of %s', async (_, flags, found, animals) => {
+  const { keyStore, storage } = memory()
+  await addDemoPets(storage, 0, found)
+  const added = await addDemoData({ storage, keyStore }, { ...flags, planLimits: {} }, new AbortController().signal)
+  expect(added.animals).toBe(animals)
+})

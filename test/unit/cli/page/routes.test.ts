@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
+import { findSwagger, isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
 import { withSite } from '../../../../adapters/cli/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
@@ -14,7 +14,15 @@ const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
 function site(options: Partial<PageOptions> = {}) {
   const petStore = createPetStore()
   const usageOf = () => undefined
-  const routes = pageRoutes({ basePath: '/v1', document, demoKeys: () => demoKeys, usageOf, folder, ...options })
+  const routes = pageRoutes({
+    basePath: '/v1',
+    document,
+    demoKeys: () => demoKeys,
+    usageOf,
+    folder,
+    swaggerFolder: findSwagger(),
+    ...options,
+  })
   const { handle } = withSite(petStore, routes)
   return async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const request = new Request(`http://localhost${path}`, { headers: { host: 'localhost:3000', ...headers }, method })

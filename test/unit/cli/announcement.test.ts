@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { startReport, welcome } from '../../../adapters/cli/announcement.ts'
+import type { AddedData } from '../../../adapters/cli/demo-data.ts'
+
+const NOTHING: AddedData = { animals: undefined, keys: [], hasKeys: true }
+const URL_OF_API = 'http://127.0.0.1:3000/v1'
+
+test.each([
+  [true, []],
+  [false, ['Its API reference needs one more package: npm install swagger-ui-dist']],
+])('the welcome text says what the reference needs (installed: %j)', (hasReference, expected) => {
+  const lines = welcome(URL_OF_API, 'pets.db', NOTHING, { data: 'pets.db' } as never, { hasReference }).split('\n')
+  expect(lines.filter((line) => line.includes('reference'))).toEqual(expected)
+})
+
+test('the report leaves out an unknown number of animals', () => {
+  expect(JSON.parse(startReport(URL_OF_API, 'pets.db', NOTHING))).toEqual({
+    url: URL_OF_API,
+    place: 'pets.db',
+    keys: {},
+  })
+  expect(JSON.parse(startReport(URL_OF_API, 'memory', { ...NOTHING, animals: 0 }))).toMatchObject({ animals: 0 })
+})
