@@ -56,6 +56,9 @@ describe.skipIf(isMissing)('the live view', () => {
 
     await page.getByLabel('Name', { exact: true }).fill('Tiger')
     await button(page, 'Add animal').click()
+    await page.getByText('Tiger was added with the id 9. It is on another page.').waitFor()
+    expect(await names(page)).toHaveLength(5)
+    await button(page, 'Next').click()
     await row(page, '9 Tiger New 1 available')
 
     await button(page, 'Send requests until the limit').click()
@@ -101,7 +104,40 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByLabel('Name', { exact: true }).fill('Max')
     await page.getByLabel('Category id').fill('9223372036854775807')
     await button(page, 'Add animal').click()
+    await button(page, 'Next').click()
     await row(page, '9 Max New 9223372036854775807 available')
+  })
+
+  test('keeps ids in one line beside a long category id at 390 px', async () => {
+    const { storage, url } = await startSite()
+    for (const name of ['Max', 'Ada', 'Bo', 'Cy', 'Di'])
+      await storage.create({ name, categoryId: 9_223_372_036_854_775_807n, status: 'sold' })
+    const { page } = await open(url, 390)
+    await page.getByLabel('Per page').selectOption('20')
+    await row(page, '13 Di 9223372036854775807 sold')
+    const lines = page.locator('#rows td:first-child').evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        return range.getClientRects().length
+      }),
+    )
+    expect(await lines).toEqual(Array(13).fill(1))
+    expect(await isTooWide(page)).toBe(false)
+  })
+
+  test('keeps the response to an added animal as the last response', async () => {
+    const { page } = await open((await startSite()).url)
+    await row(page, '1 Rex 1 available')
+    await page.getByLabel('Name', { exact: true }).fill('Max')
+    await button(page, 'Add animal').click()
+    await page.getByText('Max was added with the id 9. It is on another page.').waitFor()
+    const response = page.getByRole('region', { name: 'Last response' })
+    await response.getByText('201 Created').waitFor()
+    await response.getByText('/v1/pets/9').waitFor()
+    await page.getByText('Sold', { exact: true }).first().click()
+    await page.getByText('The filter hides it: choose All or available to see it.').waitFor()
+    await response.getByText('200 OK').waitFor()
   })
 
   test('shows the message of a request that was refused', async () => {

@@ -1,5 +1,5 @@
 import { LosslessNumber, stringify } from 'lossless-json'
-import { type Animal, type Api, messageOf } from './api.ts'
+import { type Animal, type Api, messageOf, type SendOptions } from './api.ts'
 import { byId, create, setNote, setText } from './dom.ts'
 
 /** Shows the animals page by page, and adds one. */
@@ -8,7 +8,7 @@ export class AnimalsView {
   /** The cursors of the pages up to the current one. The first page has none. */
   #cursors: (string | undefined)[] = [undefined]
   #next: string | undefined
-  /** An animal that was just added; it is shown even if its page is not. */
+  /** The animal that was added last. */
   #added: Animal | undefined
   /** Counts the loads, so that a late response does not replace a newer one. */
   #load = 0
@@ -33,19 +33,19 @@ export class AnimalsView {
 
   #turn(cursors: (string | undefined)[]): void {
     this.#cursors = cursors
-    this.#added = undefined
-    setNote(byId('add-note'), '')
     void this.load()
   }
 
   /** Forgets the pages of the previous key. */
   reset(): void {
     byId('rows').replaceChildren()
+    this.#added = undefined
+    setNote(byId('add-note'), '')
     this.#restart()
   }
 
   /** Loads the current page. */
-  async load(): Promise<void> {
+  async load(options?: SendOptions): Promise<void> {
     const load = ++this.#load
     if (this.#api.key === '') return this.#showProblem('Enter an API key above to see the animals.', '')
     const query = new URLSearchParams({ limit: byId<HTMLSelectElement>('page-size').value })
@@ -55,7 +55,7 @@ export class AnimalsView {
     if (cursor !== undefined) query.set('cursor', cursor)
     byId('animals').setAttribute('aria-busy', 'true')
     try {
-      const exchange = await this.#api.send('GET', `/pets?${query}`)
+      const exchange = await this.#api.send('GET', `/pets?${query}`, undefined, options)
       if (load !== this.#load) return
       if (exchange.status !== 200) return this.#showProblem(messageOf(exchange))
       this.#next = cursorOf(exchange.headers.get('Link'))
@@ -69,17 +69,14 @@ export class AnimalsView {
 
   #show(animals: readonly Animal[], status: string): void {
     const added = this.#added
-    const isOnPage = added !== undefined && animals.some(({ id }) => isSame(id, added.id))
-    const isElsewhere = added !== undefined && !isOnPage && (status === '' || status === added.status)
-    const shown = isElsewhere ? [...animals, added] : animals
-    byId('rows').replaceChildren(
-      ...shown.map((animal) => row(animal, added !== undefined && isSame(animal.id, added.id))),
-    )
-    byId('animals').hidden = shown.length === 0
+    const isAdded = ({ id }: Animal) => String(id) === String(added?.id)
+    byId('rows').replaceChildren(...animals.map((animal) => row(animal, isAdded(animal))))
+    if (added !== undefined) setNote(byId('add-note'), addedNote(added, status, animals.some(isAdded)), 'good')
+    byId('animals').hidden = animals.length === 0
     const kind = status === '' ? '' : `${status} `
     const note = byId('animals-note')
     note.className = 'empty'
-    note.hidden = shown.length > 0
+    note.hidden = animals.length > 0
     setText(note, status === '' ? 'There are no animals yet. Add one below.' : `There are no ${kind}animals.`)
     const page = this.#cursors.length
     setText(byId('page-number'), `Page ${page}`)
@@ -119,13 +116,8 @@ export class AnimalsView {
       const animal = exchange.body as Animal
       this.#added = animal
       name.value = ''
-      const filter = filterStatus()
-      const isHidden = filter !== '' && filter !== animal.status
-      const where = isHidden
-        ? `The filter hides it: choose All or ${animal.status} to see it.`
-        : 'It is marked in the table.'
-      setNote(note, `${animal.name} was added with the id ${animal.id}. ${where}`, 'good')
-      await this.load()
+      setNote(note, addedNote(animal), 'good')
+      await this.load({ isShown: false })
     } catch {
       setNote(note, 'The server does not respond. Is it still running?', 'bad')
     }
@@ -142,8 +134,13 @@ function cursorOf(link: string | null): string | undefined {
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined)
 }
 
-function isSame(a: Animal['id'], b: Animal['id']): boolean {
-  return String(a) === String(b)
+/** Returns a note about an added animal, and where to find it once a page has been loaded. */
+function addedNote({ id, name, status }: Animal, filter?: string, isOnPage = false): string {
+  const note = `${name} was added with the id ${id}.`
+  if (filter === undefined) return note
+  if (isOnPage) return `${note} It is marked in the table.`
+  const isHidden = filter !== '' && filter !== status
+  return `${note} ${isHidden ? `The filter hides it: choose All or ${status} to see it.` : 'It is on another page.'}`
 }
 
 function row({ id, name, categoryId, status }: Animal, isNew: boolean): HTMLElement {

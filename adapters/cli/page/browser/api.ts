@@ -34,13 +34,19 @@ export interface Usage {
   readonly ban: { readonly afterRefusals: number; readonly seconds: number } | false
 }
 
+/** The options of a request of the page. */
+export interface SendOptions {
+  /** Whether the visitor sees the response as the last one. @default true */
+  readonly isShown?: boolean
+}
+
 /** Sends the requests of the page. */
 export class Api {
   key = ''
   readonly #basePath: string
-  readonly #onExchange: (exchange: Exchange) => void
+  readonly #onExchange: (exchange: Exchange, options: SendOptions) => void
 
-  constructor(basePath: string, onExchange: (exchange: Exchange) => void) {
+  constructor(basePath: string, onExchange: (exchange: Exchange, options: SendOptions) => void) {
     this.#basePath = basePath
     this.#onExchange = onExchange
   }
@@ -50,7 +56,7 @@ export class Api {
    *
    * @throws {TypeError} if no response arrives
    */
-  async send(method: string, path: string, requestBody?: string): Promise<Exchange> {
+  async send(method: string, path: string, requestBody?: string, options: SendOptions = {}): Promise<Exchange> {
     const target = this.#basePath + path
     const headers: Record<string, string> = this.key === '' ? {} : { Authorization: `Bearer ${this.key}` }
     if (requestBody !== undefined) headers['Content-Type'] = 'application/json'
@@ -68,7 +74,7 @@ export class Api {
       body,
       code,
     }
-    this.#onExchange(exchange)
+    this.#onExchange(exchange, options)
     return exchange
   }
 

@@ -154,7 +154,7 @@ export class LimitsView {
       byId('refusal-text'),
       isBanned
         ? 'It kept sending requests after a 429. Until the ban ends, the server refuses every request.'
-        : 'Until the limit resets, the server refuses every request. A client should wait, and wait longer after each further 429.',
+        : 'Until the limit resets, the server refuses every request. A client that waits as long as Retry-After says is served.',
     )
     setText(byId('refusal-left'), duration(endsAt - Date.now()))
     setText(byId('refusal-retry'), `${exchange.headers.get('Retry-After')} (seconds)`)

@@ -12,8 +12,8 @@ async function start(): Promise<void> {
   const settings = await loadSettings()
   setText(byId('base-url'), location.origin + settings.basePath)
   const showResponse = responseView()
-  const api = new Api(settings.basePath, (exchange) => {
-    showResponse(exchange)
+  const api = new Api(settings.basePath, (exchange, { isShown = true }) => {
+    if (isShown) showResponse(exchange)
     limits.observe(exchange)
   })
   const animals = new AnimalsView(api)
