@@ -1,10 +1,12 @@
 import type { PetStoreError } from '../errors.ts'
 import type { NewPet, Pet, PetStatus } from '../model.ts'
+import { invalidOption } from '../support/option-rules.ts'
 import { type PetStoreClientOptions, resolveClientOptions } from './options.ts'
 import { parseJson } from './parse-json.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { unexpectedResponse } from './response-error.ts'
 import { type ClientResponse, createSender } from './send.ts'
+import { stringifyJson } from './stringify-json.ts'
 
 /** The options of every call. */
 export interface CallOptions {
@@ -106,20 +108,25 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
   return {
     listPets,
     pets,
-    createPet: async (pet, { signal } = {}) =>
-      readPet(await send({ method: 'POST', path: '/pets', body: writeNewPet(pet), signal })),
-    getPet: async (id, { signal } = {}) => readPet(await send({ method: 'GET', path: `/pets/${id}`, signal })),
+    async createPet({ name, categoryId, status }, { signal } = {}) {
+      checkExact('categoryId', categoryId)
+      const body = stringifyJson({ name, categoryId, status })
+      return readPet(await send({ method: 'POST', path: '/pets', body, signal }))
+    },
+    async getPet(id, { signal } = {}) {
+      checkExact('id', id)
+      return readPet(await send({ method: 'GET', path: `/pets/${id}`, signal }))
+    },
     get rateLimit() {
       return rateLimit
     },
   }
 }
 
-/** `JSON.stringify` cannot write a `bigint`. */
-function writeNewPet({ name, categoryId, status }: NewPet): string {
-  const members = Object.entries({ name, categoryId, status }).filter(([, value]) => value !== undefined)
-  const texts = members.map(([key, value]) => `"${key}":${typeof value === 'bigint' ? value : JSON.stringify(value)}`)
-  return `{${texts.join()}}`
+/** Rejects a number in place of a `bigint` if it may have been rounded. Programs in JavaScript pass numbers too. */
+function checkExact(name: string, value: unknown): void {
+  if (typeof value === 'number' && !Number.isSafeInteger(value))
+    throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', value)
 }
 
 function readBody({ response, body }: ClientResponse): unknown {

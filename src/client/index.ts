@@ -11,3 +11,4 @@ export {
 export type { PetStoreClientOptions, RetryOptions } from './options.ts'
 export { parseJson } from './parse-json.ts'
 export type { RateLimit } from './rate-limit.ts'
+export { stringifyJson } from './stringify-json.ts'

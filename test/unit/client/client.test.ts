@@ -93,6 +93,27 @@ describe('against a pet store', () => {
   })
 })
 
+describe('a number in place of a bigint', () => {
+  test.each([2 ** 53, -(2 ** 63), 7.5, Number.NaN])('is rejected before any request: %f', async (number) => {
+    const { client, sent } = clientOf([])
+    const wrong = (name: string) => ({
+      code: 'invalid_option',
+      message: `option ${name}: expected a bigint such as 7n, because JavaScript rounds numbers above 2^53, got the number ${number}`,
+    })
+    await expect(client.createPet({ name: 'Rex', categoryId: number as never })).rejects.toMatchObject(
+      wrong('categoryId'),
+    )
+    await expect(client.getPet(number as never)).rejects.toMatchObject(wrong('id'))
+    expect(sent.length).toBe(0)
+  })
+
+  test('is accepted up to 2^53 - 1', async () => {
+    const { client, sent } = clientOf([json(PET, 201)])
+    await client.createPet({ name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER as never })
+    expect(sent[0]?.init.body).toBe('{"name":"Rex","categoryId":9007199254740991}')
+  })
+})
+
 describe('pages', () => {
   const page = (headers: Record<string, string>) => json(`[${PET}]`, 200, headers)
 

@@ -1,0 +1,21 @@
+import { stringify } from 'lossless-json'
+import { invalidOption } from '../support/option-rules.ts'
+
+/**
+ * Writes a value as JSON, with each `bigint` as an integer. `JSON.stringify` throws on a `bigint`.
+ *
+ * All other values are written as `JSON.stringify` writes them. {@link parseJson} reads the text without rounding.
+ *
+ * @throws {PetStoreError} `invalid_option` if JSON has no such value, as for `undefined` or a function
+ * @example
+ * ```ts
+ * import { stringifyJson } from 'petstore-kit/client'
+ *
+ * console.log(stringifyJson({ id: 9007199254740993n })) // {"id":9007199254740993}
+ * ```
+ */
+export function stringifyJson(value: unknown): string {
+  const text = stringify(value)
+  if (text === undefined) throw invalidOption('value', 'a value that JSON can represent', value)
+  return text
+}
