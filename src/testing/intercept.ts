@@ -19,7 +19,7 @@ let interceptor: FetchInterceptor | undefined
  *
  * Requests to other origins reach the network. Needs the package `@mswjs/interceptors`.
  *
- * @param origin - a scheme and a host, with a port if it is not the default one
+ * @param address - a scheme and a host, with a port if it is not the default one, such as `https://api.example`
  * @throws {PetStoreError} `invalid_option` if the origin is not one, or is intercepted already
  * @example
  * ```ts
@@ -33,9 +33,10 @@ let interceptor: FetchInterceptor | undefined
  * console.log(response.status) // 200
  * ```
  */
-export function interceptFetch(origin: string, petStore: Pick<PetStore, 'fetch'>): Interception {
+export function interceptFetch(address: string, petStore: Pick<PetStore, 'fetch'>): Interception {
+  const origin = String(address).replace(/\/$/, '')
   if (!URL.canParse(origin) || new URL(origin).origin !== origin)
-    throw invalidOption('origin', 'an origin such as "https://api.example", without a path', origin)
+    throw invalidOption('origin', 'an origin such as "https://api.example", without a path', address)
   if (stores.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
   if (typeof petStore?.fetch !== 'function') throw invalidOption('petStore', 'a pet store', petStore)
   stores.set(origin, petStore)

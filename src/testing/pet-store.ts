@@ -2,11 +2,11 @@ import { createPetStoreClient, type PetStoreClient } from '../client/index.ts'
 import { isBelow, pathOf } from '../http/request-target.ts'
 import { memory } from '../memory/index.ts'
 import { isInt64, type NewPet, petStatuses } from '../model.ts'
-import { type PetStoreOptions, resolvePlans } from '../options.ts'
+import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import { linkBaseOf } from '../pets/pagination.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { clockRule, invalidOption, isObject } from '../support/option-rules.ts'
+import { checkOptions, invalidOption, isObject, type OptionRules } from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 import { type PortFaults, portFaults } from './faults.ts'
@@ -67,7 +67,7 @@ export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   readonly token?: string | undefined
   /**
    * The clock: a {@link ManualClock}, or any object with `now`. With `Date`, the store follows the fake timers of vitest, Jest and
-   * node:test.
+   * node:test, also those that start later.
    * @default a {@link ManualClock} that starts at the time of creation and stands still
    */
   readonly clock?: TheClock | undefined
@@ -83,6 +83,17 @@ interface Generation {
 }
 
 const PORTS = ['storage', 'keyStore', 'quota'] as const
+
+const testRules: OptionRules = {
+  pets: { expected: 'an array of { name, categoryId, status }', check: Array.isArray },
+  plan: { expected: 'the name of a plan', check: (value) => typeof value === 'string' },
+  token: {
+    expected: 'a string of letters, digits and -._~+/',
+    check: (value) => typeof value === 'string' && /^[\w\-.~+/]+=*$/.test(value),
+  },
+  clock: storeRules.clock,
+  ...Object.fromEntries(Object.entries(storeRules).filter(([name]) => !PORTS.some((port) => port === name))),
+}
 
 /**
  * Creates a pet store in memory with one key, on a clock that starts at the time of creation and stands still.
@@ -103,7 +114,9 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   checkTestOptions(options)
   const ownClock = options.clock === undefined ? manualClock(systemClock.now()) : undefined
   const start = ownClock?.now()
-  const clock: Clock = options.clock ?? (ownClock as ManualClock)
+  const shownClock: Clock = options.clock ?? (ownClock as ManualClock)
+  // Fake timers that start later put another `Date` in its place. The system clock looks it up at each call.
+  const clock = shownClock === globalThis.Date ? systemClock : shownClock
   const { faults, inFrontOf } = portFaults()
   const requests: RecordedRequest[] = []
 
@@ -144,7 +157,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       retry: isManual(clock) ? { sleep: async (milliseconds) => clock.advance(milliseconds), clock } : { clock },
     }),
     token,
-    clock: clock as TheClock,
+    clock: shownClock as TheClock,
     storage: {
       list: (query, context) => current.storage.list(query, context),
       create: (pet, context) => current.storage.create(pet, context),
@@ -195,21 +208,16 @@ function requestFunction(
   }
 }
 
-/** Checks the options of the test store itself. `createPetStore` checks the others. */
+/** Checks the options, so that an error lists those of the test store. */
 function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<TheClock>): void {
-  const received: unknown = options
-  if (!isObject(received)) throw invalidOption('options', 'a plain object', received)
-  const { plan = 'free', token, clock, pets = [], plans } = options
+  checkOptions(testRules, options, PORTS)
   const given: PetStoreOptions = options
   const own = PORTS.find((name) => given[name] !== undefined)
   if (own) throw invalidOption(own, 'none, because a test store has its own', given[own])
-  if (clock !== undefined && !clockRule.check(clock)) throw invalidOption('clock', clockRule.expected, clock)
+  const { plan = 'free', pets = [], plans } = options
   const known = resolvePlans(plans)
   if (!Object.hasOwn(known, plan))
     throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')}; the option plans adds others`, plan)
-  if (token !== undefined && !(typeof token === 'string' && /^[\w\-.~+/]+=*$/.test(token)))
-    throw invalidOption('token', 'a string of letters, digits and -._~+/', token)
-  if (!Array.isArray(pets)) throw invalidOption('pets', 'an array of { name, categoryId, status }', pets)
   for (const [index, pet] of pets.entries())
     if (!isSeedPet(pet))
       throw invalidOption(`pets[${index}]`, '{ name, categoryId, status } with a bigint categoryId', pet)

@@ -61,7 +61,13 @@ test('rejects an origin that is intercepted already', async () => {
   expect(() => interceptFetch('https://api.example', petStore)).toThrow(/^option origin: .*not intercepted already/)
 })
 
-test.each(['https://api.example/', 'https://api.example/v1', 'api.example', 5])(
+test('accepts an origin with a trailing slash', async () => {
+  const { headers, petStore } = await intercept('http://127.0.0.1:3000/')
+  expect((await fetch('http://127.0.0.1:3000/v1/pets', { headers })).status).toBe(200)
+  expect(() => interceptFetch('http://127.0.0.1:3000', petStore)).toThrow(/not intercepted already/)
+})
+
+test.each(['https://api.example//', 'https://api.example/v1', 'api.example', 5])(
   'rejects the origin %s',
   async (origin) => {
     const { petStore } = await createTestPetStore()

@@ -1,5 +1,6 @@
+import { mock } from 'node:test'
 import { build } from 'esbuild'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { memory } from '../../../src/index.ts'
 import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
 
@@ -36,6 +37,14 @@ describe('options', () => {
     await expect(createTestPetStore(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(new RegExp(`^option ${name}: `)),
+    })
+  })
+
+  test('are listed in the error of an unknown option', async () => {
+    await expect(createTestPetStore({ pet: [] } as never)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^option pet: expected one of the options pets, plan, token, clock, basePath, (?!.*(storage|keyStore|quota)\b).*got an array$/,
+      ),
     })
   })
 
@@ -95,6 +104,27 @@ describe('the clock', () => {
     const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
     expect((await request('/pets/1')).status).toBe(200)
     vi.advanceTimersByTime(60_000)
+    expect((await request('/pets/1')).status).toBe(410)
+  })
+
+  test('follows fake timers that start later if it is Date', async () => {
+    const { request, clock, requests } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
+    expect(clock).toBe(Date)
+    vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
+    expect((await request('/pets/1')).status).toBe(200)
+    vi.advanceTimersByTime(60_000)
+    expect((await request('/pets/1')).status).toBe(410)
+    expect(requests.at(-1)?.time).toBe(Date.UTC(2030, 11, 5))
+  })
+
+  test.each(['before', 'after'])('follows the mock timers of node:test that start %s the store', async (order) => {
+    const start = () => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 11, 4, 23, 59) })
+    onTestFinished(() => mock.timers.reset())
+    if (order === 'before') start()
+    const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
+    if (order === 'after') start()
+    expect((await request('/pets/1')).status).toBe(200)
+    mock.timers.tick(60_000)
     expect((await request('/pets/1')).status).toBe(410)
   })
 
