@@ -95,6 +95,8 @@ describe('the documents', () => {
     const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
     expect(code.trim().split('\n').length).toBeLessThanOrEqual(12)
     expect(before.split('\n').length + code.split('\n').length).toBeLessThanOrEqual(25)
+    // `npm init` creates a CommonJS package, where `import` needs a file that ends with `.mjs`.
+    expect(before).toMatch(/run `node \w+\.mjs`:\s*$/)
   })
 
   test('README has at most 130 lines', () => {
