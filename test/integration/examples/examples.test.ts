@@ -75,9 +75,9 @@ test.skipIf(missing('workerd', workerd !== undefined))('worker.mjs', async () =>
   await expectPetStore({ url: `http://127.0.0.1:${port}/v1/pets`, token: 'demo-key' })
 })
 
-test('testing/vitest.test.mjs', async () => {
+test.each(['vitest.test.mjs', 'back-off.test.mjs'])('testing/%s', async (name) => {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const run = [vitest, 'run', '--root', example('testing')]
+  const run = [vitest, 'run', '--root', example('testing'), name]
   await promisify(execFile)(process.execPath, run)
 })
 

@@ -218,6 +218,13 @@ describe('fetch', () => {
     expect((await fetch(new Request(address), { headers })).status).toBe(200)
   })
 
+  test('can replace the global fetch', async () => {
+    const { fetch: stub, headers, requests } = await start()
+    vi.stubGlobal('fetch', stub)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect([(await fetch('https://api.example/v1/pets', { headers })).status, requests.length]).toEqual([200, 1])
+  })
+
   test('adds no key', async () => {
     const { fetch } = await start()
     expect((await fetch('http://localhost/v1/pets')).status).toBe(401)
