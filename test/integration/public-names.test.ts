@@ -81,8 +81,9 @@ const examples = named.flatMap(({ name, symbol }) =>
   examplesOf(symbol).map((text) => ({ name, code: text.replaceAll(/^```\w*$/gm, '') })),
 )
 
-test('every example compiles', () => {
-  const files = new Map(examples.map(({ code }, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
+/** Returns the errors of programs in strict TypeScript that import the package by its names. */
+function typeErrors(programs: readonly string[]): string {
+  const files = new Map(programs.map((code, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
   // libsql has the API of better-sqlite3, which must be compiled.
   const modules = { ...places, 'better-sqlite3': 'node_modules/libsql' }
   const paths = Object.fromEntries(Object.entries(modules).map(([place, file]) => [place, [join(root, file)]]))
@@ -95,8 +96,21 @@ test('every example compiles', () => {
     return text === undefined ? getSourceFile(file, ...rest) : ts.createSourceFile(file, text, ts.ScriptTarget.ES2022)
   }
   const problems = ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], exampleOptions, host))
-  expect(files.size).toBeGreaterThan(15)
-  expect(ts.formatDiagnostics(problems, { ...host, getNewLine: () => '\n' })).toBe('')
+  return ts.formatDiagnostics(problems, { ...host, getNewLine: () => '\n' })
+}
+
+test('every example compiles', () => {
+  expect(examples.length).toBeGreaterThan(15)
+  expect(typeErrors(examples.map(({ code }) => code))).toBe('')
+})
+
+test('every snippet about the client and about tests compiles', () => {
+  const documents = ['client', 'testing'].map((name) => readFileSync(join(root, `docs/${name}.md`), 'utf8'))
+  const snippets = documents.flatMap((text) =>
+    [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code),
+  )
+  expect(snippets.length).toBeGreaterThan(8)
+  expect(typeErrors(snippets)).toBe('')
 })
 
 const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
