@@ -18,7 +18,7 @@ try {
   await makeImage('page-light', 1280, 'light', 'The live view of petstore serve', async (page) => {
     await page.getByLabel('Name', { exact: true }).fill('Tiger')
     await page.getByRole('button', { name: 'Add animal' }).click()
-    await page.getByRole('row', { name: 'Tiger' }).waitFor()
+    await page.getByText('Tiger was added with the id 9.').waitFor()
     await page.getByText('Sold', { exact: true }).first().click()
     await page.getByText('returned 2 animals').waitFor()
   })
