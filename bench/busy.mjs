@@ -8,8 +8,8 @@ const ROUNDS = 5
 const ROUND = 3_000
 
 /**
- * Latency of a list beside a route of the host that computes for 20 ms: the kit, which batches responses, and a bare handler,
- * which does not. Both share the event loop with the route, so their medians should be close.
+ * Measures the latency of a list while another route of the same server computes for 20 ms at a time. Compares the kit, which
+ * batches responses, with a bare handler, which does not. Both wait for the computation, so their medians should be close.
  */
 export async function benchBusy() {
   pin(process.pid, 1)
@@ -31,7 +31,7 @@ export async function benchBusy() {
   }
 }
 
-/** Measures one round: every connection sends its next request when it has read a response. */
+/** Measures one round. Every connection sends its next request as soon as it has read a response. */
 async function medianLatency(port, token) {
   const until = performance.now() + ROUND
   const latencies = []

@@ -10,7 +10,7 @@ export const shuffled = (list) =>
     .sort(([a], [b]) => a - b)
     .map(([, item]) => item)
 
-/** Returns the animals of a response, which must be the same for all servers before anything is timed. */
+/** Returns the animals in the response of a server. Before anything is timed, they must be the same for all servers. */
 async function responseOf({ port, token }, kind) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const body = requestText(kind, token).split('\r\n\r\n')[1]
@@ -20,10 +20,10 @@ async function responseOf({ port, token }, kind) {
 }
 
 /**
- * Compares servers with the first of them. Short bursts alternate, so that a slow moment of the machine affects all servers.
+ * Compares each server with the first server. Short bursts alternate, so that a slow moment of the machine affects all servers.
  * Each server runs in several processes, because the same code is faster in one process than in another. Prints the rate, the
- * median of the ratios to the first server in the same round (with the lowest and highest of a process), and the processor time
- * per request.
+ * median of the ratios to the first server in the same round (with the lowest and highest ratio of a process), and the processor
+ * time per request.
  */
 export async function compare(title, kind, servers, { processes = 5, ...options } = {}) {
   pin(process.pid, 1)
@@ -35,7 +35,7 @@ export async function compare(title, kind, servers, { processes = 5, ...options 
   print(title, samples)
 }
 
-/** Measures all rounds with one process of each server. */
+/** Measures all rounds with one process for each server. */
 async function measure(title, kind, running, { alike = true, count = 4_000, rounds = 9, connections = 32 }) {
   if (alike && new Set(await Promise.all(running.map((one) => responseOf(one, kind)))).size > 1)
     throw new Error(`${title}: the servers respond differently`)

@@ -1,7 +1,7 @@
 import { compare, median, shuffled } from './compare.mjs'
 import { LIMITS } from './fixtures.mjs'
 
-/** Compares a list with the same query of the bare driver on each engine, and a count in Redis with its bare script. */
+/** Compares a list in each database with the same query by the driver only, and a count in Redis with its script only. */
 export async function benchEngines() {
   await compareEngine('SQLite', 'sqlite')
   if (process.env.DATABASE_URL) await compareEngine('PostgreSQL', 'postgres')
@@ -29,7 +29,7 @@ async function benchRedis(url, { count = 5_000, rounds = 15, concurrency = 64 } 
   })
   const request = { subject: `bench:${process.pid}`, anonymous: false, limits: LIMITS, ban: false, now: 0 }
   const kit = () => quota.spend(request)
-  // The first call may send the script. The second call sends only its hash.
+  // The first call may send the whole script. The second call sends only its hash, which the bare client then repeats.
   await kit()
   await kit()
   const [command, ...args] = words

@@ -1,7 +1,7 @@
 import { median } from './compare.mjs'
 import { filledStore, pageText } from './fixtures.mjs'
 
-/** Compares `fetch(new Request())` in this process with the cost of the Request, three reads of it, and the Response. */
+/** Compares `petStore.fetch` in this process with creating the Request, reading three parts of it, and creating the Response. */
 export async function benchFetch({ count = 20_000, rounds = 9 } = {}) {
   const { petStore, token } = await filledStore()
   const build = () => new Request('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } })

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { compare } from './compare.mjs'
 
-/** Compares the store with an empty handler on Express, and with a bare handler on Bun. */
+/** Compares the store on Express with an empty Express handler, and the store on Bun with a bare Bun handler. */
 export async function benchHosts() {
   for (const connections of [4, 32]) {
     const servers = [

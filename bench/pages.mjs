@@ -8,7 +8,7 @@ const SIZES = [1_000, 1_000_000]
 const BATCH = 10_000
 const STATUSES = [undefined, 'available', 'pending', 'sold']
 
-/** Compares the time of a page among many animals with a page among few, for each filter at the start, middle and end. */
+/** Compares the time to read a page among many animals with that among few, for each status at the start, middle and end. */
 export async function benchPages({ rounds = 30, count = 50 } = {}) {
   for (const [name, open] of Object.entries(engines)) {
     const closers = []
@@ -38,7 +38,7 @@ export async function benchPages({ rounds = 30, count = 50 } = {}) {
   }
 }
 
-/** Returns the id after which a page begins. Every filter finds 21 animals after it. */
+/** Returns the id after which a page begins. After this id, every status has at least 21 animals. */
 function startOf(place, size) {
   if (place === 'first') return undefined
   return BigInt(place === 'middle' ? size / 2 : size - 100)
@@ -58,7 +58,7 @@ async function fill(storage, size) {
   }
 }
 
-/** Functions that open storages of both sizes. They pass `onClose` the functions that close them. */
+/** Functions that open one storage of each size. They pass functions that close the storages to `onClose`. */
 const engines = {
   async memory() {
     const storages = SIZES.map(() => memory().storage)

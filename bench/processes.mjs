@@ -5,12 +5,12 @@ const hasTaskset = spawnSync('taskset', ['-V']).status === 0
 /** The time limit for the start of a server, in milliseconds. */
 const PATIENCE = 60_000
 
-/** Pins a process to a processor, if the machine can. Servers share processor 0; the load of this process is on another. */
+/** Pins a process to a processor if `taskset` exists. Servers run on processor 0, the sender of the requests on processor 1. */
 export function pin(pid, processor) {
   if (hasTaskset) spawnSync('taskset', ['-a', '-p', '-c', String(processor), String(pid)])
 }
 
-/** Starts each server in a process, calls `use` with them, and stops them in any case. */
+/** Starts each server in a process, passes the servers to `use`, and stops them, also after an error. */
 export async function withServers(servers, use) {
   const children = []
   try {
@@ -41,7 +41,7 @@ async function started(name, child, isPinned) {
   return { name, child, port, token }
 }
 
-/** Returns the processor time that a server has used, in microseconds. */
+/** Returns the processor time that a server process has used so far, in microseconds. */
 export async function processorTime(child) {
   child.send('cpu')
   const [{ cpu }] = await once(child, 'message')

@@ -7,7 +7,7 @@ const { createPetStore } = await import('petstore-kit')
 createPetStore()
 console.log(performance.now() - started)
 `
-/** Measures the time in which a new process imports the package and creates a store. */
+/** Measures how long a new process takes to import the package and create a store. */
 export async function benchStart({ rounds = 9 } = {}) {
   const samples = Array.from({ length: rounds }, startOnce)
   console.log(`\nimport and createPetStore(): ${median(samples).toFixed(1)} ms`)

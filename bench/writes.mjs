@@ -7,13 +7,13 @@ import { withServers } from './processes.mjs'
 
 const CONNECTIONS = 128
 const ROUNDS = 5
-/** Requests to each server before the first round, until its code is compiled. */
+/** How many requests each server gets before the first round, so that its code is compiled. */
 const WARM_UP = 3_000
 const SCHEMA = `bench_writes_${process.pid}`
 
 /**
- * Writes to PostgreSQL while each commit takes longer: creates through the whole API beside a bare insert, from one process and
- * from four, and counts of one key beside a bare upsert. `DATABASE_URL` must belong to a superuser, who may delay commits.
+ * Measures writes to PostgreSQL with slow commits: creates through the whole API compared with an insert by the driver only, from
+ * one process and from four; counts of one key compared with an upsert. `DATABASE_URL` needs a superuser, who may delay commits.
  */
 export async function benchWrites() {
   if (!process.env.DATABASE_URL)
@@ -47,7 +47,7 @@ async function benchCreates(processes, delay) {
   console.log(`${title}: bare ${bare.toFixed(0)}/s, kit ${kit.toFixed(0)}/s, ratio ${(kit / bare).toFixed(2)}`)
 }
 
-/** Sends `count` creates to each server. Returns the creates per second of all of them. */
+/** Sends `count` creates to each server. Returns the total number of creates per second. */
 async function createRate(servers, count) {
   const connections = CONNECTIONS / servers.length
   const loads = servers.map(({ port, token }) => load(port, requestText('create', token), count, connections))

@@ -31,8 +31,8 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * The code of a {@link PetStoreError}: a code of the API, `invalid_option` for a wrong argument in code, or a code of the client:
- * `network_error` if no response arrived, `unexpected_response` if a response is not one of the API.
+ * The code of a {@link PetStoreError}: an error code of the API, `invalid_option` for an invalid argument in code, or a code of the
+ * client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it.
  */
 export type PetStoreErrorCode = ErrorCode | 'invalid_option' | 'network_error' | 'unexpected_response'
 
@@ -40,14 +40,14 @@ export type PetStoreErrorCode = ErrorCode | 'invalid_option' | 'network_error' |
 export interface PetStoreErrorOptions {
   /** The cause of the error. */
   readonly cause?: unknown
-  /** The HTTP status. @default the status of the code */
+  /** The HTTP status. @default the status that belongs to the code */
   readonly status?: number | undefined
-  /** The seconds after which to send the request again. @default none */
+  /** How many seconds to wait before the request is sent again. @default none */
   readonly retryAfter?: number | undefined
 }
 
 /**
- * The error class of this package. Its `code` says which error it is.
+ * The error that this package throws. Its `code` says what went wrong.
  *
  * @example
  * ```ts
@@ -61,13 +61,13 @@ export interface PetStoreErrorOptions {
  * ```
  */
 export class PetStoreError extends Error {
-  /** Several copies of this package recognize each other's errors by this name. */
+  /** Identifies errors from another copy of this package, where `instanceof` does not work. */
   override readonly name = 'PetStoreError'
-  /** What went wrong, for use in a `switch`. */
+  /** The kind of error, for use in a `switch`. */
   readonly code: PetStoreErrorCode
   /** The HTTP status of the code; 0 for `network_error`. */
   readonly status: number
-  /** The seconds after which to send the request again, if the response said so. Only errors of the client have it. */
+  /** How many seconds to wait before the request is sent again, from the `Retry-After` header. Only the client sets it. */
   declare readonly retryAfter?: number
 
   constructor(code: PetStoreErrorCode, message?: string, options?: PetStoreErrorOptions) {
@@ -79,20 +79,20 @@ export class PetStoreError extends Error {
   }
 }
 
-/** Returns whether a value is a code of the API. */
+/** Returns whether a value is an error code of the API. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(errorTable, value)
 }
 
-/** Returns whether a value is a {@link PetStoreError}, also of another copy of this package (ESM beside CommonJS). */
+/** Returns whether a value is a {@link PetStoreError}, also one from another copy of this package, such as its CommonJS build. */
 export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }
 
-/** Wraps a {@link PetStoreError} that a port has thrown although its code is only for clients. */
+/** Wraps a {@link PetStoreError} that a port must not throw, such as `invalid_body`, so that the client gets a 500. */
 export class PortFault extends Error {}
 
-/** Returns whether a value is a {@link PortFault}. `instanceof` may throw on a proxy. */
+/** Returns whether a value is a {@link PortFault}; `false` for a proxy on which `instanceof` throws. */
 export function isPortFault(error: unknown): error is PortFault {
   try {
     return error instanceof PortFault

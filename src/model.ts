@@ -6,17 +6,17 @@ export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
-/** The values of an animal's `status`, in the order of the interface. */
+/** The values of an animal's `status`, in the order of the interface specification. */
 export const petStatuses = ['available', 'pending', 'sold'] as const
 
 /** The availability of an animal. */
 export type PetStatus = (typeof petStatuses)[number]
 
-/** An animal as a client adds it. */
+/** An animal without an id, as a client sends it. */
 export interface NewPet {
   /** The name: at least one character is not white space. */
   readonly name: string
-  /** The category, an int64. */
+  /** The id of the category, an int64. */
   readonly categoryId: bigint
   /** The availability; absent only if the option `defaultStatus` is `null`. */
   readonly status?: PetStatus | undefined
@@ -38,15 +38,15 @@ export interface PlanLimits {
 
 /** An API key. It never contains the token itself. */
 export interface ApiKey {
-  /** The name of the key in lists, logs and `revoke`. It is not secret. */
+  /** Identifies the key in lists, in logs and in calls of `revoke`. The id is not secret. */
   readonly id: string
   /** The plan. Its limits apply unless the key has `limits` of its own. */
   readonly plan: string
   /** Keys with the same account share one allowance. */
   readonly account?: string | undefined
-  /** Limits of this key alone, as for the Enterprise plan. */
+  /** Limits for this key only. Keys of the plan `enterprise` need them. */
   readonly limits?: PlanLimits | undefined
-  /** A note for the list of keys. */
+  /** A note that is shown in the list of keys. */
   readonly label?: string | undefined
   /** When the key was issued, in milliseconds since the Unix epoch. */
   readonly createdAt?: number | undefined

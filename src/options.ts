@@ -27,54 +27,54 @@ import { systemClock } from './support/system-clock.ts'
 
 /** The options of {@link createPetStore}. */
 export interface PetStoreOptions {
-  /** Keeps the animals. @default in memory */
+  /** Stores the animals. @default a storage in memory */
   readonly storage?: PetStorage | undefined
-  /** Finds the key of a token. Without a key store, no key is valid. @default none */
+  /** Finds the API key for a token. Without a key store, no key is valid. @default none */
   readonly keyStore?: KeyStore | undefined
-  /** Counts requests. @default in memory */
+  /** Counts requests. @default a quota store in memory */
   readonly quota?: QuotaStore | undefined
-  /** The time, in milliseconds since the Unix epoch. @default the system's */
+  /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
   /** The path under which clients see the API, without a trailing slash. @default '/v1' */
   readonly basePath?: string | undefined
   /**
-   * The public address, for absolute links: `https://api.example`, or with the path under which clients see the API.
-   * @default links are paths
+   * The public URL, which makes links absolute: `https://api.example`, or a URL that includes the path of the API.
+   * @default links contain only a path
    */
   readonly publicUrl?: string | undefined
-  /** Limits by plan, which are added to those of Free, Pro and Business, or replace them. @default those of the interface */
+  /** Limits by plan. A plan is added to `free`, `pro` and `business`, or replaces one of these. @default those three plans */
   readonly plans?: Readonly<Record<string, PlanLimits>> | undefined
-  /** Limits of a client address that sends no valid key. @default those of the plan `free` */
+  /** The limits for all requests without a valid key from one client address. @default the limits of the plan `free` */
   readonly anonymous?: PlanLimits | undefined
-  /** Requests without a valid key are counted by IPv6 prefix of this many bits, from 32 to 128. @default 56 */
+  /** The length of an IPv6 prefix, from 32 to 128 bits. Clients without a valid key share a limit by prefix. @default 56 */
   readonly ipv6Prefix?: number | undefined
-  /** When a key that keeps sending after a 429 is banned; `false` for no bans. @default 300 seconds, after as many refusals in a minute as the per-minute limit */
+  /** When to ban a key that keeps sending after a 429; `false` for no bans. @default 300 seconds, after as many refusals in a minute as the per-minute limit */
   readonly ban?: BanOptions | false | undefined
-  /** The status of an animal that is added without one; `null` leaves it out. @default 'available' */
+  /** The status of a new animal if the client sends none; `null` for no status. @default 'available' */
   readonly defaultStatus?: PetStatus | null | undefined
   /** The longest name of an animal, in UTF-16 code units. @default 1000 */
   readonly maxNameLength?: number | undefined
   /** The largest body, in bytes. @default 65536 */
   readonly bodyLimit?: number | undefined
-  /** How long a back end may take for one call, in milliseconds, before the client gets 503. @default 10000 */
+  /** How long one call of a back end may take, in milliseconds. After that, the client gets 503. @default 10000 */
   readonly timeout?: number | undefined
-  /** Lets pages of other origins call the API. @default false */
+  /** Lets web pages from other origins call the API. @default false */
   readonly cors?: boolean | CorsOptions | undefined
-  /** Whether getPet is removed on 5 December 2030, or only announces its removal. @default 'enforce' */
+  /** Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal. @default 'enforce' */
   readonly sunset?: SunsetPolicy | undefined
   /**
-   * What happens while the quota store fails. `refuse` responds 503. `allow` serves requests uncounted; it waits at most one
-   * second for the store, and asks it again one second after a failure.
+   * What happens while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served uncounted; each
+   * waits at most one second for the quota store, which is not called for one second after a failure.
    * @default 'refuse'
    */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined
-  /** Called with every fault and its cause. @default logs to `console.error` */
+  /** Called with every error behind a 500 or 503, and with the request. @default logs to `console.error` */
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
-  /** Called with every response. @default none */
+  /** Called with a report of every response. @default none */
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
-/** The rules of the options. */
+/** Describes the valid values of each option, for `checkOptions`. */
 export const storeRules: OptionRules<keyof PetStoreOptions> = {
   storage: withMethods('list', 'create', 'get'),
   keyStore: keyStoreRule,
@@ -125,7 +125,7 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
   onResponse: functionRule,
 }
 
-/** Members of a back end beside its ports: they may be present when it is spread into the options. */
+/** Members of a back end that are no options. They are allowed, because `{ ...backEnd }` passes them too. */
 const COMPANIONS = ['migrate', 'close']
 
 /** The plans of the interface whose limits are the same for every key. */
@@ -143,14 +143,14 @@ const NO_KEYS: KeyStore = { find: () => undefined }
 /** With `onQuotaFailure: 'allow'`, a request waits no longer than this for the quota store, in milliseconds. */
 const ALLOW_TIMEOUT = 1_000
 
-/** Makes the ports that the options leave out. */
+/** Functions that create the ports that the options leave out. */
 interface DefaultPorts {
   readonly storage: () => PetStorage
   readonly quota: () => QuotaStore
 }
 
 /**
- * Checks the options and fills in the defaults of the whole service.
+ * Checks the options of `createPetStore` and fills in their defaults.
  *
  * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
  */
@@ -186,13 +186,13 @@ export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts)
   } as const
 }
 
-/** Fills in the default of `basePath`, and returns where links begin. */
+/** Returns `basePath`, with its default and without a trailing slash, and the function that returns where links begin. */
 export function resolveAddress({ basePath = '/v1', publicUrl }: Pick<PetStoreOptions, 'basePath' | 'publicUrl'>) {
   const root = basePath.replace(/\/$/, '')
   return { basePath: root, linkBase: linkBaseOf(root, publicUrl) }
 }
 
-/** Adds plans to those of the interface. */
+/** Returns the plans of the interface and those of the option `plans`, which replace plans of the same name. */
 export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans'] {
   return { ...defaultPlans, ...plans }
 }
@@ -209,7 +209,7 @@ function isOrigins(value: unknown): boolean {
   return value === '*' || (Array.isArray(value) && value.every(isOrigin))
 }
 
-/** An origin as browsers send it, also of an app or an extension: in lower case, without a path. A pattern is not an origin. */
+/** Returns whether a value is an origin as browsers send it. Compares the parts, because `URL.origin` is `null` for extensions. */
 function isOrigin(value: unknown): boolean {
   if (typeof value !== 'string' || value.includes('*') || !URL.canParse(value)) return false
   const { protocol, host } = new URL(value)

@@ -26,11 +26,11 @@ import {
 import { andThen, isPending } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
 
-/** A pet store. Its functions may be used detached, and it may be the default export of a module on Bun, Deno and Workers. */
+/** A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno and Workers. */
 export interface PetStore {
   /** Responds to a standard request. See {@link PetStoreFetch}. */
   readonly fetch: PetStoreFetch
-  /** Responds to a request given as plain values: what every adapter calls. The promise never rejects. */
+  /** Responds to a request that consists of plain values. Every adapter calls this function. The promise never rejects. */
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
@@ -39,8 +39,8 @@ export interface PetStore {
 /**
  * Responds to a standard `Request`, or to a URL as the global `fetch` takes it.
  *
- * Behind a `Request`, further arguments are ignored: Bun, Deno and Workers pass their own. The promise rejects only if the
- * first argument is neither a `Request` nor a URL, such as a request of Node.
+ * Arguments after a `Request` are ignored, because Bun, Deno and Workers pass their own. The promise rejects only if the first
+ * argument is neither a `Request` nor a URL, such as a request object of Node.
  */
 export interface PetStoreFetch {
   /** Responds to a request; further arguments are ignored. */
@@ -49,13 +49,13 @@ export interface PetStoreFetch {
   (url: URL | string, init?: RequestInit): Promise<Response>
 }
 
-/** One request on its way through the pipeline, with what is known of it so far. */
+/** A request, and what the steps of the pipeline have found out about this request so far. */
 interface RequestContext {
   readonly request: ApiRequest
   readonly target: Target
   readonly route: Route
   readonly startedAt: number
-  /** The client's address; `null` until it was read. */
+  /** The client's address; `null` until the address has been read from the request. */
   clientAddress: string | null | undefined
   key: ApiKey | undefined
   limits: PlanLimits
@@ -86,7 +86,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   )
   const writePage = pageCache()
 
-  /** Returns a response, not a promise, if every port has returned a value. It never throws, and the promise never rejects. */
+  /** Returns a response without a promise if no port has returned a promise. Never throws, and the promise never rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
     let context: RequestContext | undefined
     try {
@@ -106,7 +106,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     }
   }
 
-  /** An adapter's request and the clock may throw as well, so the last resort uses neither. */
+  /** Returns the response to a request whose handling threw. If that throws too, returns a 500 without using request or clock. */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request)
@@ -137,9 +137,9 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     if (!isPending(caller)) return enforceQuota(caller, context)
-    // If reading the address throws, nobody awaits the caller.
+    // If `readClientAddress` throws, nothing awaits `caller`, and its rejection would be unhandled.
     caller.catch(() => {})
-    // A connection that closes during the look-up has no address afterwards.
+    // Read the address before the look-up ends: a connection that closes meanwhile has no address any more.
     readClientAddress(context)
     return caller.then((found) => enforceQuota(found, context))
   }
@@ -183,7 +183,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     }
   }
 
-  /** Adds the headers of every response, and reports it. */
+  /** Adds the headers that every response has, and calls `onResponse`. */
   function finalize(response: ApiResponse, context: RequestContext, reportedStatus = response.status): ApiResponse {
     const { request, route, target, startedAt } = context
     const { status, body } = response
@@ -198,7 +198,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   return { fetch: fetchThrough(respond), handle: (request) => Promise.resolve(respond(request)), basePath }
 }
 
-/** Returns a {@link PetStoreFetch} that passes each request to a function on plain values. */
+/** Returns a {@link PetStoreFetch} that passes each request to `respond` as plain values, and converts its result. */
 export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
   return async (input: Request | URL | string, init?: unknown) => {
     const isUrl = typeof input === 'string' || input instanceof URL

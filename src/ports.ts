@@ -9,48 +9,48 @@ export interface Clock {
   now(): number
 }
 
-/** The request that a port is called for. */
+/** Describes the request for which a port is called. */
 export interface CallContext {
-  /** Aborts when the client disconnects or the time limit of the call is reached, so that a port can stop working for it. */
+  /** Aborts when the client disconnects or the call exceeds its time limit, so that the port can stop its work. */
   readonly signal?: AbortSignal | undefined
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
 }
 
-/** The animals of one page. */
+/** Selects the animals of one page. */
 export interface PetQuery {
   /** The largest number of animals: a whole number, at least 1. */
   readonly limit: number
-  /** Only animals whose id is greater than this. */
+  /** Select only animals with an id greater than this id. */
   readonly after?: bigint | undefined
-  /** Only animals of this status. */
+  /** Select only animals with this status. */
   readonly status?: PetStatus | undefined
 }
 
 /**
- * Keeps the animals.
+ * Stores the animals.
  *
- * If the engine cannot be reached, throw a {@link PetStoreError} with the code `service_unavailable`, or an error with a
- * connection code such as `ECONNREFUSED`: the client gets 503. Any other error is a 500.
+ * If the database cannot be reached, throw a {@link PetStoreError} with the code `service_unavailable`, or an error with a
+ * connection code such as `ECONNREFUSED`: the client gets 503. After any other error, the client gets 500.
  */
 export interface PetStorage {
   /**
    * Returns the first `limit` animals by ascending id that match the query.
    *
-   * An animal whose `create` has not returned yet may be missing. Then all animals with greater ids are missing too, so that a
-   * client that follows the ids never skips one.
+   * An animal whose `create` has not returned yet may be missing. Then every animal with a greater id must be missing too, because
+   * a client that reads page by page would otherwise skip the first animal.
    */
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
-  /** Adds an animal, with an id greater than every id that a list has shown. It is durable when the call returns. */
+  /** Adds an animal. Its id must be greater than every id that `list` has returned. It must be durable when the call returns. */
   create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
-  /** Returns the animal of an id, or `undefined` or `null`. */
+  /** Returns the animal with this id, or `undefined` or `null` if there is none. */
   get(id: bigint, context?: CallContext): MaybePromise<Pet | null | undefined>
 }
 
-/** Finds the key of a token. A host needs only this method to use credentials of its own. */
+/** Finds the API key for a token. To use credentials of your own, implement only this interface. */
 export interface KeyStore {
   /**
-   * Returns the valid key of a token, or `undefined` or `null` if the token is unknown, revoked or expired.
+   * Returns the valid key for a token, or `undefined` or `null` if the token is unknown, revoked or expired.
    *
    * The token is what the client has sent. Only its characters have been checked (RFC 9110, section 11.2: token68).
    */
@@ -71,7 +71,7 @@ export interface IssueOptions {
   readonly expiresAt?: number | undefined
 }
 
-/** A key that has just been issued: the only time that its token is shown. */
+/** A new key with its token. The token is not shown again. */
 export interface IssuedKey {
   /** The bearer token. Back ends keep only its SHA-256. */
   readonly token: string
@@ -79,21 +79,21 @@ export interface IssuedKey {
   readonly key: ApiKey
 }
 
-/** A key store that also issues, revokes and lists. */
+/** A key store that also issues, revokes and lists keys. */
 export interface ManagedKeyStore extends KeyStore {
-  /** Returns the valid key of a token, or `undefined`. */
+  /** Returns the valid key for a token, or `undefined`. */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
   /** Issues a key. @throws {PetStoreError} `invalid_option`, with the name of the option */
   issue(options: IssueOptions): Promise<IssuedKey>
-  /** Revokes the key of an id at once. Returns `false` if there is none to revoke. */
+  /** Revokes the key with this id at once. Returns `false` if there is no such key, or if it was revoked before. */
   revoke(id: string): Promise<boolean>
   /** Returns every key ever issued, the oldest first, including revoked keys. */
   list(): Promise<readonly ApiKey[]>
 }
 
-/** The rule by which a subject is banned. */
+/** When and for how long a key or account is banned. */
 export interface BanRule {
-  /** Refusals within one minute that start a ban: a whole number, at least 1. */
+  /** How many refusals within one minute start a ban: a whole number, at least 1. */
   readonly afterRefusals: number
   /** Length of a ban, in seconds: a whole number, at least 1. */
   readonly seconds: number
@@ -104,21 +104,21 @@ export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
   /**
-   * True for a client address without a valid key. Store these counts separately and limit their number, so that a flood of
-   * addresses never removes the count of a customer.
+   * True if `subject` is a client address. Store the counts of addresses separately and limit their number: the addresses of an
+   * attack must not push out the count of a customer.
    */
   readonly anonymous: boolean
   /** The limits that apply. */
   readonly limits: PlanLimits
   /** The rule for bans, or `false` for none. */
   readonly ban: BanRule | false
-  /** The core's time, in milliseconds since the Unix epoch. A store on a shared engine uses the engine's instead. */
+  /** The time of the option `clock`, in milliseconds since the Unix epoch. A store on a shared server uses the server's clock. */
   readonly now: number
 }
 
-/** The counts of a subject after one request. All times are in milliseconds since the Unix epoch, by one clock. */
+/** The counts of a subject after one request. All times are in milliseconds since the Unix epoch, from the same clock. */
 export interface QuotaCount {
-  /** Whether the request may be served. Only then has it been counted, in both windows. */
+  /** Whether the request may be served. If true, the request has been counted in both windows; if false, in neither. */
   readonly granted: boolean
   /** The time of the quota store when it decided. */
   readonly now: number
@@ -137,13 +137,13 @@ export interface QuotaCount {
 /**
  * Counts requests.
  *
- * `spend` is one atomic step: of two concurrent calls, only one gets the last request. {@link countRequest} is the law that
- * every store follows, if need be in the language of its engine.
+ * `spend` is one atomic step: if two calls compete for the last request, only one is granted. Every store must count as
+ * {@link countRequest} does; a store may implement the same rules in SQL or Lua.
  */
 export interface QuotaStore {
   /**
-   * Counts a request in both windows, or refuses it and counts it in neither. The signal aborts only at the time limit: a client
-   * that disconnects is counted.
+   * Counts a request in both windows, or refuses it and counts it in neither. `context.signal` aborts only at the time limit: a
+   * request is counted even if its client disconnects.
    */
   spend(request: QuotaRequest, context?: CallContext): MaybePromise<QuotaCount>
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { listening, PETS, writeResponse } from '../fixtures.mjs'
 
-/** Returns the sent animal with an id. Nothing is checked, stored or counted. */
+/** The largest id so far. This server returns the sent animal with the next id, and checks, stores and counts nothing. */
 let created = PETS
 
 const server = createServer((req, res) => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { createdText, listening, PETS, pageText, withComputeRoute, writeResponse } from '../fixtures.mjs'
 
-/** Writes the bytes and headers of the same responses without any of the work. */
+/** The text of every list. This server writes the same bytes and headers as the store, but does none of its work. */
 const list = pageText(20)
 let count = PETS
 

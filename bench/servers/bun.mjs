@@ -5,7 +5,7 @@ const { petStore, token } = await filledStore()
 const list = pageText(20)
 let count = PETS
 
-/** Builds the same responses without any of the work. */
+/** Returns the response that the store would return, but does none of its work. */
 const respond = (status, body, link) => {
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
   if (link) headers.Link = '</v1/pets?cursor=MToyMA>; rel="next"'

@@ -6,14 +6,14 @@ import { Pool } from 'pg'
 import { created, createdText, LIMITS, listening, writeResponse } from '../fixtures.mjs'
 
 const [mode, schema, delay] = process.argv.slice(2)
-// Each commit waits so many microseconds before it is written to disk, also while no other transaction runs.
+// Each commit waits this many microseconds before PostgreSQL writes it to disk, even if no other transaction runs.
 const options = `-c commit_delay=${delay} -c commit_siblings=0`
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, options })
 const backEnd = postgres(pool, { schema })
 await backEnd.migrate()
 const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
 
-/** A single insert by the driver alone, without keys and counts. */
+/** The SQL of a single insert by the driver only, without keys and counts. */
 const text = `INSERT INTO ${schema}.pets (id, name, category_id, status)
 VALUES (nextval('${schema}.pet_ids'), $1, $2, $3) RETURNING id::text`
 const bare = async (req, res) => {

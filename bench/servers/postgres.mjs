@@ -12,7 +12,7 @@ await backEnd.migrate()
 await fill(backEnd.storage)
 const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
 
-/** Reads the same page with the driver alone. */
+/** Reads the page that the store also reads, but with the PostgreSQL driver only, for comparison. */
 const text = `SELECT p.id::text, p.name, p.category_id::text, p.status
 FROM ${schema}.pets AS p WHERE p.id >= $1 ORDER BY p.id LIMIT $2`
 const bare = async (_req, res) => {
@@ -26,7 +26,7 @@ const bare = async (_req, res) => {
   writeResponse(res, 200, JSON.stringify(pets))
 }
 
-/** Animals and keys are in PostgreSQL. Counts are in memory, because a count needs a second statement. */
+/** The store under test, with animals and keys in PostgreSQL. Counts are in memory, because a count needs a second statement. */
 const kit = toNodeHandler(createPetStore({ ...backEnd, quota: memory().quota }))
 const dropSchema = () => pool.query(`DROP SCHEMA ${schema} CASCADE`)
 listening(createServer(process.argv[2] === 'bare' ? bare : kit), token, dropSchema)

@@ -15,12 +15,12 @@ const backEnd = sqlite(database)
 await fill(backEnd.storage)
 const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
 
-/** Reads the same page with the driver alone. */
+/** Reads the page that the store also reads, but with the SQLite driver only, for comparison. */
 const page = database.prepare(
   'SELECT id, name, category_id AS categoryId, status FROM petstore_pets ORDER BY id LIMIT ?',
 )
 const bare = (_req, res) => writeResponse(res, 200, JSON.stringify(page.all(21).slice(0, 20)))
 
-/** Storage, keys and quota are in one file. */
+/** The store under test, with animals, keys and counts in one SQLite file. */
 const kit = toNodeHandler(createPetStore(backEnd))
 listening(createServer(process.argv[2] === 'bare' ? bare : kit), token)

@@ -16,19 +16,19 @@ export interface CallOptions {
 
 /** The options of {@link PetStoreClient.listPets}. */
 export interface ListPetsOptions extends CallOptions {
-  /** Only animals of this status. @default animals of every status */
+  /** Lists only animals with this status. @default animals of every status */
   readonly status?: PetStatus | undefined
   /** The largest number of animals: a whole number from 1 to 100. @default 20 */
   readonly limit?: number | undefined
-  /** Where the page begins: `next` of the page before. @default the first page */
+  /** Where the page begins: the value `next` of the page before. @default the first page */
   readonly cursor?: string | undefined
 }
 
 /** The options of {@link PetStoreClient.pets}. */
 export interface PetsOptions extends CallOptions {
-  /** Only animals of this status. @default animals of every status */
+  /** Lists only animals with this status. @default animals of every status */
   readonly status?: PetStatus | undefined
-  /** The animals of one request: a whole number from 1 to 100. @default 100 */
+  /** How many animals one request reads: a whole number from 1 to 100. @default 100 */
   readonly pageSize?: number | undefined
 }
 
@@ -44,9 +44,9 @@ export interface PetPage {
 export interface PetStoreClient {
   /** Lists one page of animals. */
   listPets(options?: ListPetsOptions): Promise<PetPage>
-  /** Iterates over all animals, from page to page. */
+  /** Iterates over all animals. Requests each page when it is needed. */
   pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
-  /** Adds an animal. After a failure, only a request that was refused with 429 is sent again. */
+  /** Adds an animal. Sends the request again only after a 429: after another failure, the animal may have been added. */
   createPet(pet: NewPet, options?: CallOptions): Promise<Pet>
   /**
    * Reads one animal.
@@ -54,15 +54,15 @@ export interface PetStoreClient {
    * @deprecated The service removes this operation on 5 December 2030. Use `listPets` or `pets` with a `status`.
    */
   getPet(id: bigint, options?: CallOptions): Promise<Pet>
-  /** What the last response said about the rate limit; `undefined` before the first response. */
+  /** The rate limit in the last response; `undefined` before the first response. */
   readonly rateLimit: RateLimit | undefined
 }
 
 /**
- * Creates a client that keeps ids exact, and repeats a failed request if that is safe.
+ * Creates a client that keeps ids exact, and sends a failed request again if that is safe.
  *
- * After a 429, the client waits as long as `Retry-After` says. After a 502, 503, 504 or a network fault, it waits with
- * exponential back-off and jitter, and sends a GET again, never a POST.
+ * After a 429, the client waits as long as `Retry-After` says, and sends any request again. After a 502, 503, 504 or a network
+ * fault, it sends only a GET again, after a wait with exponential back-off and jitter.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -123,7 +123,7 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
   }
 }
 
-/** Rejects a number in place of a `bigint` if it may have been rounded. Programs in JavaScript pass numbers too. */
+/** Throws if an id is a number that may have been rounded. TypeScript requires a `bigint`, but JavaScript programs pass numbers. */
 function checkExact(name: string, value: unknown): void {
   if (typeof value === 'number' && !Number.isSafeInteger(value))
     throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', value)
@@ -148,10 +148,10 @@ function isPet(value: unknown): value is Pet {
   return typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint'
 }
 
-/** A `rel` that contains the relation `next` (RFC 8288, section 3.3). */
+/** Matches a link parameter `rel` that contains the relation `next` (RFC 8288, section 3.3). */
 const NEXT = /;\s*rel\s*=\s*(?:next\b|"(?:[^"]*\s)?next(?:\s[^"]*)?")/i
 
-/** Only the cursor of a link is used, so the API key is never sent to another address. */
+/** Returns the cursor of the next page. The rest of a link is not used, so the API key is never sent to another server. */
 function readNextCursor({ response, url }: ClientResponse): string | undefined {
   const bare = response.headers.get('X-Next-Cursor')
   if (bare) return bare

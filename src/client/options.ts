@@ -22,27 +22,27 @@ export interface PetStoreClientOptions {
   readonly apiKey: string
   /** Sends the requests. @default the global `fetch` at the time of each request */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** When to send a request again; `false` for never. @default 3 times, and waits of at most 60 seconds */
+  /** When to send a request again; `false` for never. @default at most 3 times, with waits of at most 60 seconds */
   readonly retry?: RetryOptions | false | undefined
 }
 
 /** When the client sends a request again. The last three members are for tests. */
 export interface RetryOptions {
-  /** How often a request is sent again. @default 3 */
+  /** How many times a request is sent again at most. @default 3 */
   readonly maxRetries?: number | undefined
   /**
-   * The longest wait, in milliseconds. If `Retry-After` asks for a longer one, the error is thrown at once. The default covers
-   * the window of a minute, and not a ban of 300 seconds.
+   * The longest wait, in milliseconds. If `Retry-After` is longer, the client throws the error without a wait. The default is long
+   * enough for the per-minute limit, but not for a ban of 300 seconds.
    * @default 60000
    */
   readonly maxDelay?: number | undefined
-  /** The upper bound of the first wait without `Retry-After`, in milliseconds. It doubles with each wait. @default 500 */
+  /** The upper bound of the first wait without `Retry-After`, in milliseconds. The bound doubles with each wait. @default 500 */
   readonly baseDelay?: number | undefined
-  /** Waits. @default a timer that ends early when the signal aborts */
+  /** Waits for a number of milliseconds. @default a timer that rejects as soon as the signal aborts */
   readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined
   /** Returns a number from 0 to 1, by which a wait without `Retry-After` is multiplied. @default `Math.random` */
   readonly random?: (() => number) | undefined
-  /** The time, for a `Retry-After` that is a date. @default the system's */
+  /** The clock, for a `Retry-After` that is a date. @default the system clock */
   readonly clock?: Clock | undefined
 }
 
@@ -81,7 +81,7 @@ export function resolveClientOptions(options: PetStoreClientOptions) {
   return {
     baseUrl: String(baseUrl).replace(/\/+$/, ''),
     apiKey,
-    // Looked up at each request, because tests and interceptors replace the global function.
+    // Read the global `fetch` at each request, because tests and interceptors replace it.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     retry: {
       maxRetries: retry.maxRetries ?? 3,
@@ -103,12 +103,12 @@ function isBaseUrl(value: unknown): boolean {
   )
 }
 
-/** The characters of a bearer token (RFC 6750, section 2.1). */
+/** Returns whether a value has the form of a bearer token (RFC 6750, section 2.1). */
 function isToken68(value: unknown): value is string {
   return typeof value === 'string' && /^[\w\-.~+/]+=*$/.test(value)
 }
 
-/** The message must not contain a token, so it describes a string without quoting it. */
+/** Returns the error for an invalid API key. The message does not quote a string, because the string may be a real token. */
 function wrongApiKey(value: unknown): PetStoreError {
   const received = typeof value === 'string' ? 'a string with other characters' : describe(value)
   return new PetStoreError(

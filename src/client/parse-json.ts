@@ -21,7 +21,7 @@ export function parseJson(json: string | Uint8Array): unknown {
   return withPlainNumbers(readJson(typeof json === 'string' ? encoder.encode(json) : json))
 }
 
-/** Replaces each number that is not an int64, which the parser keeps as text. */
+/** Converts each {@link JsonNumber}, a number that is not an int64, to a `number`. */
 function withPlainNumbers(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number(value.text)
   if (Array.isArray(value)) return value.map(withPlainNumbers)

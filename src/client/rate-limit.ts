@@ -8,7 +8,7 @@ export interface RateLimit {
   readonly resetsAt: number
 }
 
-/** Reads the rate-limit headers. Returns `undefined` if a proxy has responded without them. */
+/** Reads the rate-limit headers. Returns `undefined` if one is missing, as in the response of a proxy. */
 export function readRateLimit(headers: Headers): RateLimit | undefined {
   const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(`X-RateLimit-${name}`))
   if (!limit || !remaining || !reset) return undefined

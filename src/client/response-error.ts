@@ -2,10 +2,10 @@ import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { parseJson } from './parse-json.ts'
 
-/** The longest part of a foreign body that a message quotes, in UTF-16 code units. */
+/** The longest part of an unexpected body that an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 100
 
-/** Codes for responses of a proxy or another server in front of the API, which have no code of the API. */
+/** Error codes by status, for responses without a code of the API, such as those of a proxy. */
 const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'rate_limit_exceeded',
   502: 'service_unavailable',
@@ -13,7 +13,7 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'service_unavailable',
 }
 
-/** Returns the error of a response whose status is not 2xx. */
+/** Returns the error for a response whose status is not 2xx. */
 export function responseError(response: Response, body: Uint8Array, clock: Clock): PetStoreError {
   const { status } = response
   const retryAfter = readRetryAfter(response.headers.get('Retry-After'), clock)
@@ -26,7 +26,7 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   })
 }
 
-/** Returns the error of a response with status 2xx whose body or headers are not those of the API. */
+/** Returns the error for a 2xx response whose body or headers are not as the API describes them. */
 export function unexpectedResponse({ status }: Response, what: string, cause?: unknown): PetStoreError {
   return new PetStoreError('unexpected_response', `expected ${what} with status ${status}, got something else`, {
     status,

@@ -3,7 +3,7 @@ import type { resolveClientOptions } from './options.ts'
 import { type RateLimit, readRateLimit } from './rate-limit.ts'
 import { responseError } from './response-error.ts'
 
-/** One call of the API. */
+/** One request to the API. */
 export interface ClientRequest {
   readonly method: 'GET' | 'POST'
   /** The path below the base address, with its query. */
@@ -15,17 +15,17 @@ export interface ClientRequest {
 /** A response with status 2xx. */
 export interface ClientResponse {
   readonly response: Response
-  /** The address that the request was sent to. */
+  /** The URL to which the request was sent. */
   readonly url: string
   readonly body: Uint8Array
 }
 
-/** What the function below needs: the options with their defaults, and a place for the rate limit of each response. */
+/** The options of the client with their defaults, and a callback for the rate limit of each response. */
 interface SenderOptions extends ReturnType<typeof resolveClientOptions> {
   readonly onRateLimit: (rateLimit: RateLimit | undefined) => void
 }
 
-/** Returns a function that sends a request, and sends it again after a failure if that cannot repeat a change. */
+/** Returns a function that sends a request. After a failure, it sends the request again unless that could add an animal twice. */
 export function createSender({ baseUrl, apiKey, fetch, retry, onRateLimit }: SenderOptions) {
   const { maxRetries, maxDelay, baseDelay, sleep, random, clock } = retry
 
@@ -51,7 +51,7 @@ export function createSender({ baseUrl, apiKey, fetch, retry, onRateLimit }: Sen
 
   /** Returns the milliseconds to wait before the request is sent again, or `undefined` if the error is final. */
   function retryDelay(error: PetStoreError, method: string, retries: number): number | undefined {
-    // A 429 was refused before anything was changed. After any other failure, a POST may have been carried out.
+    // A request with a 429 has changed nothing. After any other failure, a POST may have added its animal.
     const isTransient = error.code === 'network_error' || error.code === 'service_unavailable'
     if (retries >= maxRetries || !(error.status === 429 || (method === 'GET' && isTransient))) return undefined
     if (error.retryAfter === undefined) return random() * Math.min(maxDelay, baseDelay * 2 ** retries)

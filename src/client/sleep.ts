@@ -1,4 +1,4 @@
-/** Waits. Rejects with the reason of the signal as soon as it aborts. */
+/** Waits for a number of milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

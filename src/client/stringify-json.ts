@@ -6,7 +6,7 @@ import { invalidOption } from '../support/option-rules.ts'
  *
  * All other values are written as `JSON.stringify` writes them. {@link parseJson} reads the text without rounding.
  *
- * @throws {PetStoreError} `invalid_option` if JSON has no such value, as for `undefined` or a function
+ * @throws {PetStoreError} `invalid_option` if JSON cannot represent the value, such as `undefined` or a function
  * @example
  * ```ts
  * import { stringifyJson } from 'petstore-kit/client'

@@ -5,16 +5,16 @@ import { describe } from '../support/describe-value.ts'
 import { andThen, isPending } from '../support/maybe-promise.ts'
 import { withTimeout } from '../support/with-timeout.ts'
 
-/** Codes of Node and undici, its HTTP client, for connections that cannot be opened or break off. */
+/** Error codes of Node and of undici, its HTTP client, for connections that cannot be opened or are lost. */
 const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
-/** Messages of errors without a code from `fetch`: of undici if a response breaks off, of Node and Deno if no connection opens. */
+/** Messages of `fetch` errors without a code: undici reports a response that broke off, Node and Deno a failed connection. */
 const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
-/** The name of the error of `AbortSignal.timeout`. */
+/** The name of the error with which `AbortSignal.timeout` aborts. */
 const TIMEOUT_NAME = 'TimeoutError'
 
-/** Returns whether an error, or a cause of it, says that a back end cannot be reached. */
+/** Returns whether an error, or one of its causes, means that a back end cannot be reached. */
 export function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): boolean {
-  // Causes may form a cycle.
+  // `seen` ends the recursion if the causes form a cycle.
   if (typeof error !== 'object' || error === null || seen.has(error)) return false
   seen.add(error)
   const { code, name, message, cause, errors } = error as Record<string, unknown>
@@ -25,7 +25,7 @@ export function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): b
 
 type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 
-/** The context of a call with a time limit. Its signal also aborts when the limit is reached. It is made when a port reads it. */
+/** The context of a port call. Its signal also aborts at the time limit. The signal is created only if the port reads it. */
 class TimedContext implements CallContext {
   readonly #context: CallContext | undefined
   #timeout: AbortController | undefined
@@ -53,7 +53,7 @@ class TimedContext implements CallContext {
   }
 }
 
-/** Limits the time of a call. A call that returns a value at once costs no timer. */
+/** Returns `call` with a time limit. If `call` returns a value instead of a promise, no timer is started. */
 function guard<Input, T>(port: string, timeout: number, call: PortCall<Input, T>): PortCall<Input, T> {
   return (input, context) => {
     try {
@@ -75,7 +75,7 @@ function guard<Input, T>(port: string, timeout: number, call: PortCall<Input, T>
   }
 }
 
-/** The only error of this package that a port may throw is `service_unavailable`. Any other code is a fault of the port. */
+/** Wraps any {@link PetStoreError} but `service_unavailable`, the only one that a port may throw. Returns other errors. */
 function toPortFault(error: unknown): unknown {
   try {
     if (isPetStoreError(error) && error.code !== 'service_unavailable')
@@ -94,7 +94,7 @@ function checkCount(count: QuotaCount): QuotaCount {
   throw new TypeError(`quota store: expected a QuotaCount from spend, got ${describe(count)}`)
 }
 
-/** A key store in plain JavaScript may return `true` or a name. `false` and `null` mean that there is no key. */
+/** Returns the key, or `undefined` for `false` and `null`. Throws for other values, which plain JavaScript may return. */
 function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   if (!key) return undefined
   if (typeof key === 'object') return key
@@ -102,7 +102,7 @@ function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
 }
 
 /**
- * Puts guards around the ports: a time limit for each call, and checks of what key store and quota store return.
+ * Returns the ports with a time limit for each call, and with checks of the results of `find` and `spend`.
  *
  * @param timeouts - time limits in milliseconds
  */

@@ -10,17 +10,17 @@ import { isUnreachable } from './guard-ports.ts'
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method: string
-  /** The request target, path and query. It never contains the API key. */
+  /** The path and query of the request. It never contains the API key. */
   readonly target: string
 }
 
-/** What `onResponse` gets. */
+/** The report that `onResponse` gets. */
 export interface ResponseReport extends ErrorReport {
   /** The HTTP status; 499 if the client disconnected before the response was ready. */
   readonly status: number
-  /** The operation, if the request named one. */
+  /** The operation; `undefined` if the path or the method has none. */
   readonly operation?: OperationName | undefined
-  /** The id of the key, if it was valid. */
+  /** The id of the API key; `undefined` if there was no valid key. */
   readonly keyId?: string | undefined
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
@@ -28,7 +28,7 @@ export interface ResponseReport extends ErrorReport {
   readonly durationMs: number
 }
 
-/** The options `onError` and `onResponse`. What they throw is ignored, so that the request still gets its response. */
+/** The options `onError` and `onResponse`. Errors that they throw are ignored, so that the client still gets its response. */
 export interface Observers {
   readonly onError: (error: unknown, report: ErrorReport) => void
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
@@ -36,20 +36,20 @@ export interface Observers {
 
 /** Seconds after which a client should retry a 503. */
 const RETRY_AFTER = '5'
-/** nginx's status of a request whose client has disconnected. */
+/** The status that nginx logs if the client has disconnected. */
 export const CLIENT_CLOSED_REQUEST = 499
 
-/** Returns the response to a request whose handling threw, and reports a fault. The client never sees the cause. */
+/** Returns the response to a request whose handling threw. Reports a 500 or 503 to `onError`; the client never sees its cause. */
 export function errorResponseOf(error: unknown, observers: Observers, request: ApiRequest): ApiResponse {
   const code = codeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
-  // If the client disconnects, a back end that uses the signal throws. That is not a fault.
+  // A back end that uses the signal throws when the client disconnects. This is not reported.
   if (!request.signal?.aborted) reportFault(error, observers, request)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }
 
-/** An error may throw when its members are read; it is then a fault like any other. */
+/** Returns the error code of the response. Reading a member of `error` may throw; the code is then `internal_error`. */
 function codeOf(error: unknown): ErrorCode {
   try {
     if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
@@ -67,12 +67,12 @@ function reportOf({ method, target }: ApiRequest): ErrorReport {
   return { method, target: originForm(target) }
 }
 
-/** Calls `onError`. */
+/** Calls `onError`. Passes the error of the port instead of a {@link PortFault}. */
 export function reportFault(error: unknown, { onError }: Observers, request: ApiRequest): void {
   callQuietly(() => onError(isPortFault(error) ? error.cause : error, reportOf(request)))
 }
 
-/** The data for a report of a response. */
+/** The members of a request context that a {@link ResponseReport} needs. */
 interface ReportedContext {
   readonly request: ApiRequest
   readonly clientAddress: string | null | undefined

@@ -6,7 +6,7 @@ import type { Route } from './routes.ts'
 export interface CorsOptions {
   /** The origins that may read responses, such as `https://shop.example`, or `*` for all. @default '*' */
   readonly origins?: '*' | readonly string[] | undefined
-  /** Request headers that pages may send besides `Authorization` and `Content-Type`, such as `traceparent`. @default [] */
+  /** Request headers that web pages may send besides `Authorization` and `Content-Type`, such as `traceparent`. @default [] */
   readonly headers?: readonly string[] | undefined
   /** How long a browser may cache the response to a preflight, in seconds. @default 600 */
   readonly maxAge?: number | undefined
@@ -19,7 +19,7 @@ export interface CorsRules {
   readonly maxAge: number
 }
 
-/** Fills in defaults. */
+/** Returns the option with its defaults filled in, or `false` if CORS is off. */
 export function corsRules(cors: boolean | CorsOptions): CorsRules | false {
   if (cors === false) return false
   const { origins = '*', headers = [], maxAge = 600 } = cors === true ? {} : cors
@@ -38,7 +38,7 @@ const EXPOSED_HEADERS = [
   'Sunset',
 ].join(', ')
 
-/** Returns whether a request is a preflight of the Fetch standard. */
+/** Returns whether a request is a CORS preflight (Fetch standard). */
 export function isPreflight(request: ApiRequest): boolean {
   return (
     request.method === 'OPTIONS' &&
@@ -47,7 +47,7 @@ export function isPreflight(request: ApiRequest): boolean {
   )
 }
 
-/** Returns the response to a preflight, which browsers send without credentials. */
+/** Returns the response to a preflight. No API key is required, because browsers send preflights without credentials. */
 export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): ApiResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
   return {

@@ -5,8 +5,8 @@ import { type ApiResponse, errorResponse } from './response.ts'
 const JSON_TYPE = 'application/json'
 
 /**
- * Returns a 415 unless the body is declared as plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4). The response states what
- * would be accepted (RFC 9110, section 15.5.16).
+ * Returns a 415 response unless the headers declare plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4). The response names the
+ * type or coding that is accepted (RFC 9110, section 15.5.16).
  */
 export function rejectOtherMediaTypes(request: ApiRequest): ApiResponse | undefined {
   const type = request.header('content-type')
@@ -16,7 +16,7 @@ export function rejectOtherMediaTypes(request: ApiRequest): ApiResponse | undefi
   return unsupported(['Accept-Encoding', 'identity'], 'no Content-Encoding', coding)
 }
 
-/** `String.trim` also removes white space that is not allowed in a header (RFC 9110, section 5.6.3). */
+/** Matches characters that are not allowed here (RFC 9110, section 5.6.3), some of which `String.trim` would remove. */
 const NOT_ASCII = /[^\t -~]/
 
 function isJson(type = ''): boolean {

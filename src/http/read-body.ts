@@ -1,6 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 
-/** How much of a refused body is read and discarded, in bytes. */
+/** The largest part of a refused body that is read and discarded, in bytes. */
 const MAX_DISCARDED = 4_000_000
 
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
@@ -9,7 +9,7 @@ export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 
  * Reads the whole body of a `Request`.
  *
  * @param limit - the largest body, in bytes
- * @param discardRest - disposes of the rest of a body over the limit
+ * @param discardRest - reads or cancels the rest of a body that exceeds the limit
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
  */
 export async function readBody(
@@ -40,7 +40,7 @@ export async function readBody(
   }
 }
 
-/** Firefox does not implement `Request.body`, and some libraries have a stream of another kind; use `arrayBuffer()` there. */
+/** Returns a reader that calls `arrayBuffer()`: Firefox has no `Request.body`, and some libraries have no standard stream there. */
 function wholeBodyReader(request: Request): BodyReader {
   let isRead = false
   return {
@@ -54,8 +54,8 @@ function wholeBodyReader(request: Request): BodyReader {
 }
 
 /**
- * Ends a pending read if the client aborts. If the whole body has arrived, the body is used, because some hosts abort a request as
- * soon as they have read it. `Content-Length` shows whether it is whole; a chunked body may end within one turn of the event loop.
+ * Ends a pending read when the signal aborts. Some servers abort as soon as a body has arrived, so a complete body is used.
+ * A body is complete if it has the length in `Content-Length`. A chunked body gets one more turn of the event loop to end.
  */
 function watchAbort({ signal, headers }: Request) {
   const length = Number(headers.get('content-length') ?? Number.NaN)
@@ -77,13 +77,13 @@ function watchAbort({ signal, headers }: Request) {
   }
 }
 
-/** Reads on for a while: on some hosts, an unread rest blocks the next request of the connection. */
+/** Reads and discards the rest of a body. On some servers, an unread body blocks the next request on the same connection. */
 export async function readAndDiscard(reader: BodyReader): Promise<void> {
   try {
     for (let left = MAX_DISCARDED; left > 0; ) {
       const { done, value } = await reader.read()
       if (done) return
-      // Small chunks take time as well, so each counts for at least 1,000 bytes.
+      // Count 1,000 bytes more for each chunk, because many small chunks take time too.
       left -= value.byteLength + 1_000
     }
     await reader.cancel()
@@ -103,7 +103,7 @@ function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return bytes
 }
 
-/** Returns the error of a body over the limit. */
+/** Returns the error for a body that exceeds the limit. */
 export function tooLarge(limit: number): PetStoreError {
   return new PetStoreError('payload_too_large', `The body is too large: expected at most ${limit} bytes.`)
 }

@@ -1,6 +1,6 @@
 import type { ApiRequest } from './request.ts'
 
-/** The parts of a request target. They are read without a URL object, so the Host header is not used. */
+/** The parts of a request target. They are found without a URL object, which would need the Host header. */
 export interface Target {
   /** The path as the client sent it, such as `/shop/v1/pets`. */
   readonly path: string
@@ -18,17 +18,17 @@ export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: str
   return { path, route: isBelow(path, root) ? path.slice(root.length) : '', query: whole.slice(path.length + 1) }
 }
 
-/** A scheme and an authority (RFC 3986, sections 3.1 and 3.2). */
+/** Matches a scheme and an authority, such as `http://localhost:3000` (RFC 3986, sections 3.1 and 3.2). */
 const ORIGIN = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/
 
-/** Returns a target in origin form, without a fragment, also if it came in absolute form (RFC 9112, section 3.2). */
+/** Returns the path and query of a target (RFC 9112, section 3.2: origin form). Removes scheme, authority and fragment. */
 export function originForm(target: string): string {
   const hash = target.indexOf('#')
   const whole = hash === -1 ? target : target.slice(0, hash)
   return whole.startsWith('/') ? whole : whole.replace(ORIGIN, '')
 }
 
-/** Returns the path of a target in origin form. */
+/** Returns the path of a target that has no scheme and authority. */
 export function pathOf(target: string): string {
   const mark = target.indexOf('?')
   return mark === -1 ? target : target.slice(0, mark)

@@ -8,7 +8,7 @@ export interface ApiRequest extends CallContext {
   readonly method: string
   /** The request target as the client sent it: path and query, or the absolute form of RFC 9112, section 3.2.2. */
   readonly target: string
-  /** The leading part of the path that a router of the host has already matched, such as `/shop`. */
+  /** The start of the path that a router, such as that of Express, has already matched: `/shop`. */
   readonly mountPath?: string | undefined
   /** Returns the value of a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
@@ -17,7 +17,7 @@ export interface ApiRequest extends CallContext {
    *
    * @param limit - the largest body, in bytes
    * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the body ends early;
-   * `body_already_read` if the host has read it and the exact bytes are lost
+   * `body_already_read` if other code has read the body and its exact bytes are lost
    */
   body(limit: number): Promise<Uint8Array>
 }
@@ -25,7 +25,7 @@ export interface ApiRequest extends CallContext {
 /**
  * Converts a `Request` to plain values, without copying it.
  *
- * Use it behind a Fetch-style server if you know the client's address.
+ * Use this function if your server passes a `Request` and you know the client's address.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
-  /** Disposes of the rest of a body over the limit. An adapter may know a better way for its host. */
+  /** Discards the rest of a body that exceeds the limit. An adapter overrides this method if its runtime has a better way. */
   protected discardRest(reader: BodyReader): Promise<void> {
     return readAndDiscard(reader)
   }

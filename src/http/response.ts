@@ -4,7 +4,7 @@ import { type ErrorCode, errorTable } from '../errors.ts'
 export interface ApiResponse {
   /** The HTTP status. */
   readonly status: number
-  /** Names and values in turn, as in Node's `rawHeaders`. A name may occur several times. */
+  /** Header names and values in turn, as in Node's `rawHeaders`. A name may occur several times. */
   readonly headers: readonly string[]
   /** The whole body; empty if there is none. */
   readonly body: string
@@ -29,18 +29,18 @@ export function toResponse({ status, headers, body }: ApiResponse): Response {
   return response
 }
 
-/** Returns an error response: the three members of the interface, and the headers of its code. */
+/** Returns an error response: its body has `code`, `message` and `status`. */
 export function errorResponse(code: ErrorCode, headers: readonly string[] = [], message?: string): ApiResponse {
   const { status, message: defaultMessage } = errorTable[code]
   return jsonResponse(status, JSON.stringify({ code, message: message ?? defaultMessage, status }), headers)
 }
 
-/** Returns a JSON response. A cache must not store it, since it is for one key at one moment. */
+/** Returns a JSON response. Caches must not store it, because it is meant for one API key. */
 export function jsonResponse(status: number, body: string, headers: readonly string[] = []): ApiResponse {
   return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
 }
 
-/** Turns the response to GET into a response to HEAD: it has no body, but keeps the length (RFC 9110, section 8.6). */
+/** Returns the response to HEAD: no body, but the `Content-Length` of the response to GET (RFC 9110, section 8.6). */
 export function headResponse(status: number, body: string, headers: readonly string[]): ApiResponse {
   const length = new TextEncoder().encode(body).length
   return { status, headers: [...headers, 'Content-Length', String(length)], body: '' }

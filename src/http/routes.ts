@@ -2,22 +2,22 @@ import { IttyRouter } from 'itty-router/IttyRouter'
 import type { Target } from './request-target.ts'
 import { type ApiResponse, errorResponse } from './response.ts'
 
-/** The operations, as the interface names them. */
+/** The operations, with their names in the interface specification. */
 export type OperationName = 'listPets' | 'createPet' | 'getPet'
 
-/** The route of a method and a path: an operation, another method of a known path, or an unknown path. */
+/** What a request asks for: an operation, OPTIONS or an unsupported method on a known path, or an unknown path. */
 export type Route =
   | { readonly kind: 'listPets' | 'createPet' }
   | { readonly kind: 'getPet'; readonly petId: string }
   | { readonly kind: 'options' | 'otherMethod'; readonly allow: string }
   | { readonly kind: 'unknown' }
 
-/** A handler of the router: it gets the parameters of the path. */
+/** A handler in the router. It gets the parameters of the path and returns the route. */
 type ToRoute = (request: { params: Record<string, string | undefined> }) => Route
 
 const { routes } = createRouter()
 
-/** A function, because terser mistakes the minified `e` of itty-router for a `catch (e)` at the top level of a bundle. */
+/** Creates the router inside a function: at the top level, terser mistakes itty-router's minified `e` for a `catch (e)`. */
 function createRouter() {
   const router = IttyRouter()
   router.get('/pets', (): Route => ({ kind: 'listPets' }))
@@ -29,8 +29,8 @@ function createRouter() {
 /**
  * Finds the route of a method and a path below the base path, such as `/pets/7`.
  *
- * It reads the router's list of routes. `router.fetch` would parse a URL for each request, and it knows neither HEAD nor the
- * other methods of a path, which `Allow` must list.
+ * Searches the router's list of routes itself. `router.fetch` would parse a URL for each request, supports no HEAD, and does not
+ * list the methods of a path, which the `Allow` header needs.
  */
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
@@ -44,7 +44,7 @@ export function matchRoute(method: string, path: string): Route {
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }
 
-/** An operation, and where it is below the base path: parameters stand in braces, as in `/pets/{petId}`. */
+/** An operation, with its method and its path below the base path. Parameters are in braces, as in `/pets/{petId}`. */
 export interface OperationPlace {
   readonly name: OperationName
   readonly method: string
@@ -64,7 +64,7 @@ function allowHeader(methods: readonly string[]): string {
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ')
 }
 
-/** Returns the response to a request that names no operation: 204 to OPTIONS, else 404 or 405. */
+/** Returns the response to a request that matches no operation: 204 to OPTIONS, otherwise 404 or 405. */
 export function routeErrorResponse(
   route: Exclude<Route, { kind: OperationName }>,
   target: Target,

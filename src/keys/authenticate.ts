@@ -4,21 +4,21 @@ import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
 
-/** The sender of a request: the holder of a valid key, or an anonymous client and what was wrong with its credential. */
+/** The sender of a request: the holder of a valid key, or an anonymous client with the reason for a 401. */
 export type Caller =
   | { readonly key: ApiKey }
   | { readonly key?: undefined; readonly code: 'missing_api_key' | 'invalid_api_key'; readonly challenge: string }
 
 const CHALLENGE = 'Bearer realm="petstore"'
 const NO_CREDENTIAL: Caller = { code: 'missing_api_key', challenge: CHALLENGE }
-/** `error` is only for requests with a bearer token (RFC 6750, section 3.1). */
+/** Has no `error`, which is only for requests with a bearer token (RFC 6750, section 3.1). */
 const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
 const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
 const SCHEME = /^bearer(?: |$)/i
 /**
- * One token68 behind the scheme (RFC 6750, section 2.1). Two headers arrive joined by a comma, which no token68 contains. The
- * number of spaces is limited because a cached token keeps its whole header in memory.
+ * Matches the scheme and one token68 (RFC 6750, section 2.1). Two headers arrive joined by a comma, which a token68 cannot contain.
+ * The number of spaces is limited, because a cached token keeps the text of its whole header in memory.
  */
 const CREDENTIAL = /^bearer {1,64}([\w\-.~+/]+=*)$/i
 
@@ -31,12 +31,12 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID_TOKEN))
 }
 
-/** A key store may return a key from a cache, so its times are checked here too. A database row has `null` for no time. */
+/** Returns whether a key is not revoked and not expired; a cache may return such a key. A time may be `null` in a database row. */
 function isLive(key: ApiKey, clock: Clock): boolean {
   return key.revokedAt == null && (key.expiresAt == null || key.expiresAt > clock.now())
 }
 
-/** Returns a 401 with a challenge (RFC 9110, section 11.6.1). */
+/** Returns a 401 response with a challenge (RFC 9110, section 11.6.1). */
 export function unauthorized({ code, challenge }: Exclude<Caller, { key: ApiKey }>): ApiResponse {
   return errorResponse(code, ['WWW-Authenticate', challenge])
 }

@@ -21,17 +21,17 @@ export interface KeyCacheOptions {
   readonly ttl?: number | undefined
   /** The largest number of cached keys, and of cached unknown tokens. @default 10000 */
   readonly max?: number | undefined
-  /** The time, in milliseconds since the Unix epoch. @default the system's */
+  /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
 }
 
-/** How long an unknown token is cached, in milliseconds. It is short, because another process may issue the token. */
+/** How long an unknown token is cached, in milliseconds. The time is short, because another process may add its key. */
 const UNKNOWN_TTL = 5_000
 /** An unknown token of more than this many characters counts as several entries. */
 const UNKNOWN_LENGTH = 256
-/** How long requests with the same token join a look-up, in milliseconds. A look-up may be lost with its connection. */
+/** How long requests may join a running look-up of their token, in milliseconds. A look-up on a lost connection may never end. */
 const JOINED_FOR = 5_000
-/** How long a look-up may take for its result to be cached, in milliseconds. A lost look-up never ends. */
+/** A look-up that takes longer than this, in milliseconds, is forgotten, and its result is not cached. */
 const AWAITED_FOR = 60_000
 
 interface Entry {
@@ -45,10 +45,10 @@ interface LookUp {
 }
 
 /**
- * Puts a cache in front of a key store: concurrent requests of one token share a look-up, and a recent token needs none.
+ * Returns a key store with a cache. Concurrent requests with the same token share one look-up, and a cached token needs none.
  *
- * A key that is revoked through this store is refused at once. One that is revoked elsewhere is refused after `ttl` at the
- * latest, and a change of its plan takes effect as late. At most four look-ups of one client address run at once.
+ * A key that is revoked through this store is refused at once. If another process revokes a key or changes its plan, the change
+ * takes effect after at most `ttl`. At most four look-ups for one client address run at once.
  *
  * @throws {PetStoreError} `invalid_option`
  * @example
@@ -108,7 +108,7 @@ class KeyCache {
   readonly #known: LRUCache<string, Entry>
   readonly #unknown: LRUCache<string, Entry>
   readonly #runInTurn = lookUpTurns()
-  /** Running look-ups, which later requests of the same token join. A revocation replaces the map. */
+  /** Running look-ups by token. A revocation replaces the map, so that no earlier look-up caches its result. */
   #lookUps: LRUCache<string, LookUp>
   readonly #max: number
 
@@ -144,13 +144,13 @@ class KeyCache {
     this.#lookUps = boundedByLength(this.#max)
   }
 
-  /** After the clock steps back, an entry from the future is not fresh. */
+  /** Returns whether `since` is less than `length` milliseconds ago. A time in the future, after the clock stepped back, is not. */
   #isFresh(since: number, length: number): boolean {
     const age = this.#clock.now() - since
     return age >= 0 && age < length
   }
 
-  /** Many requests may share a look-up, so it gets the signal of none of them. */
+  /** Starts a look-up. It gets no signal, because several requests may share it. */
   #lookUp(token: string, clientAddress: string | undefined): Promise<ApiKey | undefined> {
     const lookUps = this.#lookUps
     const startedAt = this.#clock.now()
@@ -158,7 +158,7 @@ class KeyCache {
       .then((found) => {
         // A key store may return `null` for a missing row, or `false` in plain JavaScript.
         const key = found || undefined
-        // After a revocation or a later look-up of the same token, the result may be out of date.
+        // After a revocation or a later look-up of the same token, the result may be outdated, so it is not cached.
         if (lookUps === this.#lookUps && lookUps.peek(token) === lookUp)
           this.#remember(token, { key, readAt: startedAt })
         return key
@@ -175,7 +175,7 @@ class KeyCache {
 
   #forgetLost(): void {
     const now = this.#clock.now()
-    // The oldest come first.
+    // `rentries` begins with the oldest look-up.
     for (const [token, { startedAt }] of this.#lookUps.rentries() as Iterable<[string, LookUp]>) {
       if (Math.abs(now - startedAt) < AWAITED_FOR) break
       this.#lookUps.delete(token)
@@ -190,7 +190,7 @@ class KeyCache {
   }
 }
 
-/** A client may send tokens as long as a header, so the cache is bounded by their length as well. */
+/** Creates a map that is also bounded by the length of its tokens, because a client may send very long tokens. */
 function boundedByLength<Value extends object>(max: number): LRUCache<string, Value> {
   const sizeCalculation = (_: Value, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
   return new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })

@@ -2,7 +2,7 @@ import { addressGroup } from '../support/address-group.ts'
 
 /** How many look-ups of one client address run at once; the others wait for their turn. */
 const MAX_RUNNING = 4
-/** IPv6 addresses of one prefix share their turns. */
+/** The length of an IPv6 prefix, in bits. Addresses with the same prefix count as one address. */
 const IPV6_PREFIX = 56
 
 /** The look-ups of one client address. */
@@ -11,12 +11,12 @@ interface AddressTurns {
   readonly waiting: (() => void)[]
 }
 
-/** Runs a look-up when it is the turn of its client address. */
+/** Runs a look-up. If too many look-ups for the same client address are running, waits first. */
 export type RunInTurn = <T>(clientAddress: string | undefined, lookUp: () => Promise<T>) => Promise<T>
 
 /**
- * Limits how many look-ups each client address has running. A client that guesses tokens with a right checksum then slows down
- * only look-ups of its own address, and a valid key from that address is still found.
+ * Returns a function that limits the running look-ups of each client address. A client that guesses tokens with valid checksums
+ * then slows down only its own address, and a valid key from that address is still found.
  */
 export function lookUpTurns(): RunInTurn {
   const byAddress = new Map<string, AddressTurns>()

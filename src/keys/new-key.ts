@@ -25,10 +25,10 @@ const RULES: OptionRules<keyof IssueOptions> = {
 }
 
 /**
- * Creates a key, for key stores.
+ * Creates a key with a new token, for use in a key store.
  *
  * @param now - milliseconds since the Unix epoch
- * @param plans - the plans that exist, if the store knows them; a key of another plan needs limits of its own
+ * @param plans - the known plans; a key with another plan needs `limits`. Default: every plan is known
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export async function newKey(options: IssueOptions, now: number, plans?: readonl
   return { token, hash: await hashToken(token), key: Object.freeze(key) }
 }
 
-/** As seconds, these are dates from 2001 to 5138; as milliseconds, days in January 1970 to March 1973. */
+/** Returns whether a time is probably in seconds: from 2001 to 5138 if in seconds, but from 1970 to 1973 if in milliseconds. */
 function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }
@@ -68,7 +68,7 @@ function isText(value: unknown): value is string {
   return isStorable(value) && value !== ''
 }
 
-/** Returns whether every database can store a text. */
+/** Returns whether a value is a text that every database can store. */
 function isStorable(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\u0000')
 }

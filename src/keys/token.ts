@@ -11,13 +11,13 @@ export function newToken(): string {
   return secret + checksum(secret)
 }
 
-/** Returns a new id of a key: 96 random bits. */
+/** Returns the id for a new key: 96 random bits. */
 export function newKeyId(): string {
   return `key_${base62(randomInteger(12), 17)}`
 }
 
 /**
- * Returns whether a text has the form of a token and a right checksum.
+ * Returns whether a text has the form of a token and a valid checksum.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ function base62(value: bigint, length: number): string {
   return text
 }
 
-/** Returns the CRC-32 (ISO 3309) in base62. */
+/** Returns the CRC-32 (ISO 3309) of a text in base62. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (let i = 0; i < text.length; i++) {

@@ -7,13 +7,13 @@ import { memoryStorage } from './storage.ts'
 
 /** The options of {@link memory}. */
 export interface MemoryOptions {
-  /** The time, in milliseconds since the Unix epoch. @default the system's */
+  /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
-  /** The largest number of counts of keys and accounts. The least recently used is forgotten first. @default 100000 */
+  /** The largest number of keys and accounts with counts. The least recently used is forgotten first. @default 100000 */
   readonly maxCustomers?: number | undefined
-  /** The largest number of counts of client addresses without a valid key. @default 10000 */
+  /** The largest number of client addresses with counts, for requests without a valid key. @default 10000 */
   readonly maxAddresses?: number | undefined
-  /** The plans for which `issue` issues keys. @default any plan */
+  /** The plans that `issue` accepts without `limits`. @default any plan */
   readonly plans?: readonly string[] | undefined
 }
 

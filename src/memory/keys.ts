@@ -3,11 +3,11 @@ import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
 
-/** Keeps API keys in memory, by the SHA-256 of their token. */
+/** Creates a key store in memory, which finds keys by the SHA-256 of their token. */
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   const byHash = new Map<string, ApiKey>()
   const hashes = new Map<string, string>()
-  // Hashing takes longer than the rest of a request. Only tokens of valid keys are kept here, so the map is bounded.
+  // Caches hashes, because hashing takes longer than the rest of a request. Only tokens of valid keys are added.
   const hashOfToken = new Map<string, string>()
   const running = new Map<string, Promise<ApiKey | undefined>>()
 
@@ -21,7 +21,7 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
     if (key !== undefined) hashOfToken.set(token, hash)
     return key
   }
-  /** Concurrent requests with one token share its hash, so they continue in the order of their arrival. */
+  /** Lets concurrent requests with the same token share one hashing, so that they continue in the order of their arrival. */
   const share = (token: string) => {
     const finding = running.get(token) ?? hashAndFind(token)
     running.set(token, finding)

@@ -5,8 +5,8 @@ import type { PetStorage } from '../ports.ts'
 const BLOCK = 64
 
 /**
- * Keeps animals in memory: all of them in one list, and those of each status in a list of their own, so that the time of a page
- * does not depend on the number of animals.
+ * Creates a storage in memory, with one list of all animals and one list for each status. The time to read a page does not depend
+ * on the number of animals.
  */
 export function memoryStorage(): PetStorage {
   const all: Pet[] = []
@@ -14,7 +14,7 @@ export function memoryStorage(): PetStorage {
 
   return {
     list({ limit, after, status }) {
-      // Ids begin with 1, so the id of an animal is the index of the next one.
+      // Ids begin with 1, so the id of an animal is the index of the next animal.
       const start = after === undefined || after < 0n ? 0 : Math.min(Number(after), all.length)
       if (status === undefined) return all.slice(start, start + limit)
       const { pets, index } = lists[status]
@@ -33,7 +33,7 @@ export function memoryStorage(): PetStorage {
   }
 }
 
-/** The animals of one status, and for each block of ids how many of them come before it. */
+/** The animals of one status. `index` has, for each block of ids, the number of these animals before the block. */
 interface StatusList {
   readonly pets: Pet[]
   readonly index: number[]
@@ -43,7 +43,7 @@ function statusList(): StatusList {
   return { pets: [], index: [] }
 }
 
-/** Returns the index of the first id greater than `after`. The block of `after` bounds the binary search. */
+/** Returns the position of the first animal with an id greater than `after`. Searches only the block that contains `after`. */
 function firstAfter(pets: readonly Pet[], index: readonly number[], after: number): number {
   const block = Math.floor(after / BLOCK)
   let low = index[block] ?? pets.length

@@ -10,13 +10,13 @@ import { bodySchemas } from './schemas.ts'
 /** The options of {@link openApiDocument}. */
 export interface OpenApiOptions {
   /**
-   * The public address of the server: `https://api.example`, or with the path under which clients see the API.
-   * @default the address from which the document is loaded
+   * The public URL of the server: `https://api.example`, or a URL that includes the path of the API.
+   * @default the host from which the document is loaded
    */
   readonly serverUrl?: string | undefined
   /** The path under which clients see the API. @default '/v1' */
   readonly basePath?: string | undefined
-  /** Limits by plan, as the option `plans` of `createPetStore` takes them. @default those of the interface */
+  /** Limits by plan, as in the option `plans` of `createPetStore`. @default the plans of the interface specification */
   readonly plans?: Readonly<Record<string, PlanLimits>> | undefined
 }
 
@@ -26,15 +26,15 @@ export type OpenApiDocument = {
   openapi: string
   /** Title, version, description and licence of the API. */
   info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
-  /** Where the API is. */
+  /** The base URL of the API. */
   servers: { url: string }[]
-  /** The schemes that every operation requires. */
+  /** The authentication that every operation requires. */
   security: Record<string, string[]>[]
   /** The groups of operations. */
   tags: { name: string; description: string }[]
   /** The operations, by path and method. */
   paths: Record<string, Record<string, unknown>>
-  /** What the operations refer to. */
+  /** Schemas, headers, examples and security schemes, to which the operations refer. */
   components: Record<'schemas' | 'headers' | 'examples' | 'securitySchemes', Record<string, unknown>>
   /** The limits of each plan. Keys of other plans have limits of their own. */
   'x-rate-limits': Record<string, PlanLimits>
@@ -47,7 +47,7 @@ const rules: OptionRules<keyof OpenApiOptions> = {
 }
 
 /**
- * Returns the OpenAPI 3.1 document of the service, for reference pages and generators of clients.
+ * Returns the OpenAPI 3.1 document of the service, for reference pages and client generators.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -89,7 +89,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   }
 }
 
-/** Returns the description in Markdown. */
+/** Returns the description of the API in Markdown. */
 function description(plans: Readonly<Record<string, PlanLimits>>): string {
   const rows = Object.entries(plans).map(
     ([plan, { perMinute, perDay }]) => `| ${escapeMarkdown(plan)} | ${grouped(perMinute)} | ${grouped(perDay)} |`,
@@ -116,12 +116,12 @@ Keys of other plans, such as Enterprise, have limits of their own. Every respons
 keeps sending is banned for a while.`
 }
 
-/** Writes a number with commas, as the interface does. */
+/** Returns a number with commas, such as `100,000`. */
 function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
-/** The operator may choose any name for a plan. */
+/** Escapes the name of a plan, for which the operator may choose any characters. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]<>#|&]/g, '\\$&').replaceAll(/\s+/g, ' ')
 }

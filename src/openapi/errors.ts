@@ -3,7 +3,7 @@ import type { OperationName } from '../http/routes.ts'
 import { type HeaderName, responseHeaders } from './headers.ts'
 import { schemaRef } from './schemas.ts'
 
-/** The codes of a single operation. Every other code may come from every operation, so that a new code is in the document. */
+/** Error codes that only one operation returns. Every other code, also a new code, is listed for every operation. */
 const onlyOf: Partial<Record<ErrorCode, OperationName>> = {
   invalid_parameter: 'listPets',
   malformed_json: 'createPet',
@@ -16,7 +16,7 @@ const onlyOf: Partial<Record<ErrorCode, OperationName>> = {
   operation_removed: 'getPet',
 }
 
-/** The headers that go with a status. */
+/** Additional headers of error responses, by status. */
 const headersOf: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
@@ -27,7 +27,7 @@ const headersOf: Readonly<Record<number, readonly HeaderName[]>> = {
 
 const codes = Object.keys(errorTable) as ErrorCode[]
 
-/** Returns the error responses of an operation by status. */
+/** Returns the error responses of an operation, by status. */
 export function errorResponses(operation: OperationName) {
   const ofOperation = codes.filter((code) => (onlyOf[code] ?? operation) === operation)
   const statuses = [...new Set(ofOperation.map((code) => errorTable[code].status))]
@@ -45,13 +45,13 @@ export function errorResponses(operation: OperationName) {
   )
 }
 
-/** Returns the messages in Markdown. An unescaped `<API_KEY>` would be an HTML tag. */
+/** Returns the messages of some error codes as Markdown. Escapes `<`, because `<API_KEY>` would be an HTML tag. */
 function descriptionOf(ofStatus: readonly ErrorCode[]): string {
   const messages = ofStatus.map((code) => errorTable[code].message.replaceAll('<', '\\<'))
   return messages.length === 1 ? messages.join() : messages.map((message) => `- ${message}`).join('\n')
 }
 
-/** Returns an example of every error code. */
+/** Returns one example for every error code, by code. */
 export function errorExamples() {
   return Object.fromEntries(
     codes.map((code) => {

@@ -2,9 +2,9 @@ import type { OperationName } from '../http/routes.ts'
 import { DEPRECATION, SUNSET } from '../pets/deprecation.ts'
 import type { JsonSchema } from './schemas.ts'
 
-/** A response header of the document. */
+/** A response header in the OpenAPI document. */
 interface Header {
-  /** The header's name, if it is not the key of the table. */
+  /** The name of the header, if it differs from the key in `headers`. */
   readonly header?: string
   readonly description: string
   /** Whether every response that declares the header has it. */
@@ -15,7 +15,7 @@ interface Header {
 const text = { type: 'string' }
 const seconds = { type: 'integer', minimum: 1 }
 
-/** Every header of the document. */
+/** Every response header in the OpenAPI document, by component name. */
 const headers = {
   'X-RateLimit-Limit': {
     description: 'The request limit in force: that of the window with the fewest requests remaining.',
@@ -98,7 +98,7 @@ const headers = {
   },
 } satisfies Record<string, Header>
 
-/** The key of a header in the document. */
+/** The name of a response header in the OpenAPI document. */
 export type HeaderName = keyof typeof headers
 
 const ofEveryResponse: readonly HeaderName[] = [
@@ -109,12 +109,12 @@ const ofEveryResponse: readonly HeaderName[] = [
   'X-Content-Type-Options',
 ]
 
-/** Further headers of an operation. They are not required, because a 404 or 405 of the router lacks them. */
+/** Headers of one operation only. They are optional: the operation also lists the 404 of an unknown route, which lacks them. */
 const ofOperation: Partial<Record<OperationName, readonly HeaderName[]>> = {
   getPet: ['Deprecation', 'Sunset', 'Successor'],
 }
 
-/** Returns the headers of a response: references to {@link headerComponents} by name. */
+/** Returns the headers of a response, as references to {@link headerComponents}. */
 export function responseHeaders(operation: OperationName, own: readonly HeaderName[] = []) {
   const keys = [...own, ...(ofOperation[operation] ?? []), ...ofEveryResponse]
   return Object.fromEntries(
@@ -125,7 +125,7 @@ export function responseHeaders(operation: OperationName, own: readonly HeaderNa
   )
 }
 
-/** Returns the headers as components of the document. */
+/** Returns all headers as components of the OpenAPI document. */
 export function headerComponents() {
   return Object.fromEntries(Object.entries(headers).map(([key, { header, ...rest }]: [string, Header]) => [key, rest]))
 }

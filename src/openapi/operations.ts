@@ -3,7 +3,7 @@ import { errorResponses } from './errors.ts'
 import { type HeaderName, responseHeaders } from './headers.ts'
 import { queryParameters, schemaRef } from './schemas.ts'
 
-/** The part of an operation that its method and path, its errors and its headers do not say. */
+/** The description of an operation. Other files of this folder add its path, method and error responses. */
 interface Operation {
   readonly summary: string
   readonly description: string
@@ -13,7 +13,7 @@ interface Operation {
   readonly success: {
     readonly status: number
     readonly description: string
-    /** The name of the schema of the body. */
+    /** The name of the body's schema. */
     readonly body: string
     readonly headers?: readonly HeaderName[]
     readonly links?: object
@@ -22,7 +22,7 @@ interface Operation {
 
 const jsonOf = (name: string) => ({ 'application/json': { schema: { $ref: schemaRef(name) } } })
 
-/** Every operation of the interface. */
+/** The descriptions of all operations. */
 const operations: Readonly<Record<OperationName, () => Operation>> = {
   listPets: () => ({
     summary: 'List animals',
@@ -84,7 +84,7 @@ const operations: Readonly<Record<OperationName, () => Operation>> = {
   }),
 }
 
-/** Returns an operation of the document. */
+/** Returns an operation object for the OpenAPI document. */
 export function operationObject(name: OperationName) {
   const { success, ...operation } = operations[name]()
   return {

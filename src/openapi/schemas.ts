@@ -5,7 +5,7 @@ import { errorSchema, listQuerySchema, newPetSchema, petSchema, statusSchema } f
 /** A JSON Schema of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The schemas of bodies, under the names of the interface. */
+/** Returns the schemas of request and response bodies, by their names in the interface specification. */
 const bodies = () => ({
   Pets: { schema: z.array(petSchema), description: 'A page of animals, by ascending id.' },
   Pet: { schema: petSchema, description: 'An animal of the catalogue.' },
@@ -34,26 +34,26 @@ const parameterTexts: Readonly<Record<string, string>> = {
   cursor: 'The value of `X-Next-Cursor` in the response before: returns the page that follows it.',
 }
 
-/** Returns the schemas of bodies by name. They are open: an object may have other members. */
+/** Returns the schemas of bodies, by name. They allow additional members. */
 export function bodySchemas(): Record<string, JsonSchema> {
   const all = Object.entries(bodies())
   const schemas = toJsonSchemas(Object.fromEntries(all.map(([name, { schema }]) => [name, schema])), 'input')
   return Object.fromEntries(all.map(([name, { description }]) => [name, { description, ...described(schemas[name]) }]))
 }
 
-/** Returns the parameters of the query of listPets. */
+/** Returns the query parameters of listPets. */
 export function queryParameters() {
   const schemas = { PetStatus: statusSchema, ...listQuerySchema.shape }
   const { PetStatus, ...values } = toJsonSchemas(schemas, 'output')
   const texts = toJsonSchemas(schemas, 'input')
   return Object.entries(values).map(([name, value]) => {
-    // The position that a cursor stands for has no type in JSON. The cursor itself is a string.
+    // zod cannot describe the output of a transform, so `cursor` gets the schema of its input, a string.
     const schema = Object.keys(value).length === 0 ? texts[name] : value
     return { name, in: 'query', description: parameterTexts[name], schema }
   })
 }
 
-/** Returns the reference to a schema of the document. */
+/** Returns a reference to a schema in the OpenAPI document. */
 export function schemaRef(name: string): string {
   return `#/components/schemas/${name}`
 }
@@ -61,7 +61,7 @@ export function schemaRef(name: string): string {
 /**
  * Converts schemas to JSON Schemas that refer to each other by name.
  *
- * @param io - whether to describe the input of a schema or its output
+ * @param io - whether to describe what a schema accepts (`input`) or what it returns (`output`)
  */
 function toJsonSchemas(named: Readonly<Record<string, z.ZodMiniType>>, io: 'input' | 'output') {
   const registry = z.registry<{ id: string }>()
@@ -70,7 +70,7 @@ function toJsonSchemas(named: Readonly<Record<string, z.ZodMiniType>>, io: 'inpu
   return Object.fromEntries(Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]))
 }
 
-/** Describes integers as they are on the wire. */
+/** Describes each `bigint` schema as a JSON integer of 64 bits. */
 function toInteger({
   zodSchema,
   jsonSchema,
@@ -78,14 +78,14 @@ function toInteger({
   zodSchema: z.core.$ZodTypes
   jsonSchema: z.core.JSONSchema.BaseSchema
 }) {
-  // The bounds of an int64 follow from the format, and no JavaScript number holds them exactly.
+  // No bounds are set: the format implies them, and JavaScript numbers cannot hold them exactly.
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
-  // zod adds the bounds of a safe integer, from which generators conclude that an HTTP status needs 64 bits.
+  // zod adds the bounds of safe integers. With these bounds, client generators use 64 bits for an HTTP status.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }
 
-/** Describes the members. Some generators do not support a description beside `$ref`. */
+/** Adds descriptions to the members, but not beside `$ref`, where some generators do not support them. */
 function described({ properties, ...schema }: z.core.JSONSchema.BaseSchema = {}): JsonSchema {
   if (properties === undefined) return schema
   const members = Object.entries(properties).map(([name, value]) => [

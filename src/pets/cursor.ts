@@ -1,14 +1,14 @@
 import { isInt64 } from '../model.ts'
 
-/** Part of every cursor, so that a cursor of another layout can be told apart later. */
+/** The version of the cursor format. Every cursor contains it, so that a later format can be distinguished. */
 const VERSION = '1'
 
-/** Returns an opaque text for "the animals after this id". Base64 of digits, colon and minus contains neither `+` nor `/`. */
+/** Returns an opaque cursor for the animals after this id. Base64 of digits, `:` and `-` needs no escaping in a URL. */
 export function encodeCursor(after: bigint): string {
   return btoa(`${VERSION}:${after}`).replace(/=+$/, '')
 }
 
-/** Returns the id of a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */
+/** Returns the id in a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */
 export function decodeCursor(cursor: string): bigint | undefined {
   const [version, id] = decodeBase64(cursor).split(':')
   if (version !== VERSION || id === undefined || !/^-?\d{1,19}$/.test(id)) return undefined

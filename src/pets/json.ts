@@ -3,7 +3,7 @@ import { PetStoreError } from '../errors.ts'
 import { isInt64, type Pet, petStatuses } from '../model.ts'
 import { describe, JsonNumber } from '../support/describe-value.ts'
 
-/** The deepest nesting, and the longest message of the parser that is passed on. */
+/** The deepest nesting of a body, and the longest part of a parser message in an error, in UTF-16 code units. */
 const MAX_DEPTH = 256
 const MAX_REASON = 200
 const QUOTE = 0x22
@@ -36,7 +36,7 @@ function parseText(text: string): unknown {
   try {
     return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
-    // The parser quotes names and numbers in full, and may cut a surrogate pair.
+    // Shorten the message, because the parser quotes names and numbers in full. The cut may halve a surrogate pair.
     throw malformed(
       error instanceof SyntaxError ? error.message.slice(0, MAX_REASON).toWellFormed() : 'the parser failed',
     )
@@ -50,8 +50,8 @@ function malformed(why: string): PetStoreError {
 /**
  * Returns the depth of a JSON text, and the number of its members.
  *
- * The parser recurses, so the depth must be checked first. It also accepts a repeated name if both values are equal, so the
- * members are counted.
+ * The parser is recursive, so the depth must be checked before it runs. It accepts a repeated name if both values are equal, so
+ * the members are counted to find repeated names.
  */
 function outline(text: string): { depth: number; members: number } {
   let depth = 0
@@ -78,7 +78,7 @@ function countMembers(value: unknown): number {
 }
 
 const PARSE_OPTIONS = { parseNumber: readNumber }
-/** Most category ids are small; animals share their `bigint`. */
+/** Creates the `bigint` of each small number only once, because most category ids are small. */
 const SMALL = new Map(Array.from({ length: 256 }, (_, i) => [String(i), BigInt(i)]))
 const PLAIN = /^-?\d{1,18}$/
 
@@ -106,13 +106,13 @@ function trimZeros(digits: string): string {
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 
-/** Writes animals as a JSON array. A hole in the array is an error too. */
+/** Returns animals as a JSON array. `Array.from` also passes the holes of an array to `writePet`, which throws. */
 export function writePets(pets: readonly Pet[]): string {
-  // Two joins return one flat string. Node sends a concatenation of many strings more slowly.
+  // `join` returns one flat string. Node sends a concatenation of many strings more slowly.
   return ['[', Array.from(pets, writePet).join(), ']'].join('')
 }
 
-/** Writes an animal as JSON. @throws {TypeError} if the storage has returned something else */
+/** Returns an animal as JSON. @throws {TypeError} if the storage has returned something else */
 export function writePet(pet: Pet): string {
   const { id, name, categoryId, status } = Object(pet) as Pet
   if (!isPet(pet)) {
@@ -123,7 +123,7 @@ export function writePet(pet: Pet): string {
   return `{"id":${integer(id)},"name":${quote(name)},"categoryId":${integer(categoryId)}${end}`
 }
 
-/** Storages in plain JavaScript may return whole numbers instead of `bigint`. */
+/** Returns whether a value is an animal. Its ids may be numbers, because storages in plain JavaScript may return them. */
 function isPet(pet: Partial<Pet> | null | undefined): boolean {
   return (
     isInteger(pet?.id) &&
@@ -137,7 +137,7 @@ function isInteger(value: unknown): boolean {
   return typeof value === 'bigint' || Number.isSafeInteger(value)
 }
 
-/** V8 converts a small number to text faster than a `bigint`. */
+/** Returns an integer as text. V8 converts a number to text faster than a `bigint`. */
 function integer(value: bigint): string {
   const number = Number(value)
   return Number.isSafeInteger(number) ? String(number) : String(value)

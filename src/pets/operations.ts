@@ -11,7 +11,7 @@ import type { WritePage } from './page-cache.ts'
 import { nextPageHeaders, parsePageQuery } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
 
-/** `GET /pets`: returns one page, and where the next one is. */
+/** `GET /pets`: returns one page and the link to the next page. */
 export function listPets(
   storage: PetStorage,
   request: ApiRequest,
@@ -30,7 +30,7 @@ export function listPets(
   })
 }
 
-/** The options that decide which animals may be added. */
+/** The options that apply to the body of createPet. */
 export interface BodyRules {
   /** The largest body, in bytes. */
   readonly bodyLimit: number
@@ -41,7 +41,7 @@ export interface BodyRules {
 /**
  * `POST /pets`: adds one animal.
  *
- * @param linkBase - where `Location` begins; `undefined` if no operation reads a single animal any more
+ * @param linkBase - where `Location` begins; `undefined` after the removal of getPet
  */
 export function createPet(
   storage: PetStorage,
@@ -74,7 +74,7 @@ export function getPet(storage: PetStorage, request: ApiRequest, petId: string):
   )
 }
 
-/** Returns a canonical decimal int64. Any other text names no animal. */
+/** Returns the id in a path, or `undefined` for any text but a canonical decimal int64: `7`, not `07`. */
 function parsePetId(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
   const id = BigInt(text)

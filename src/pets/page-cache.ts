@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache'
 import type { Pet } from '../model.ts'
 import { writePets } from './json.ts'
 
-/** How much text the cache keeps, in UTF-16 code units. */
+/** The largest total length of the cached texts, in UTF-16 code units. */
 const MAX_TEXT = 1_048_576
 
 /** Writes one page of animals as JSON. */
 export type WritePage = (pets: readonly Pet[]) => string
 
 /**
- * Returns a function that writes pages, and remembers the texts of recent ones.
+ * Returns a function that writes pages as JSON, and caches the texts of recent pages.
  *
- * A page has the same text if it has the same frozen animals. Storages that read each animal anew, as databases do, get no
- * text from here.
+ * A page gets a cached text if it consists of the same frozen objects. Database storages create new objects for each page, so
+ * the cache never has their texts.
  */
 export function pageCache(): WritePage {
   const texts = new LRUCache<Pet, { readonly pets: readonly Pet[]; readonly text: string }>({
@@ -33,7 +33,7 @@ function hasSameItems(known: readonly Pet[], pets: readonly Pet[]): boolean {
   return known.length === pets.length && known.every((pet, i) => pet === pets[i])
 }
 
-/** The members of other frozen objects may be getters whose values change. */
+/** Returns whether an animal is a frozen plain object. Other frozen objects may have getters whose values change. */
 function isPlainAndFrozen(pet: Pet): boolean {
   return Object.isFrozen(pet) && Object.getPrototypeOf(pet) === Object.prototype
 }

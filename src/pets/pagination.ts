@@ -16,7 +16,7 @@ export function parsePageQuery(query: string): PetQuery {
   const input: Record<string, string | readonly string[]> = {}
   for (const name of Object.keys(listQuerySchema.shape)) {
     const values = parameters.getAll(name)
-    // A repeated parameter stays an array, which no schema accepts.
+    // A repeated parameter is passed on as an array, which the schema rejects.
     if (values.length > 0) input[name] = values.length === 1 ? (values[0] as string) : values
   }
   const result = listQuerySchema.safeParse(input)
@@ -31,12 +31,12 @@ function describeValues(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : describe(value)
 }
 
-/** `URLSearchParams` drops a leading question mark, which may belong to the query. */
+/** Adds a `?`, because `URLSearchParams` removes the first one, and the query itself may begin with `?`. */
 function searchParams(query: string): URLSearchParams {
   return new URLSearchParams(`?${query}`)
 }
 
-/** Returns the headers that lead to the page after the animal `last`: `Link` (RFC 8288) and the bare cursor. */
+/** Returns the headers for the next page, which begins after the animal `last`: `Link` (RFC 8288) and `X-Next-Cursor`. */
 export function nextPageHeaders(base: string, { route, query }: Target, last: bigint): string[] {
   const cursor = encodeCursor(last)
   const parameters = searchParams(query)
@@ -45,10 +45,10 @@ export function nextPageHeaders(base: string, { route, query }: Target, last: bi
   return ['Link', `<${base}${route}?${next}>; rel="next"`, 'X-Next-Cursor', cursor]
 }
 
-/** Returns where links begin: the path or address of the API as the client sees it. */
+/** Returns where links begin: with the path or URL of the API as the client sees it. */
 export type LinkBase = (target: Target) => string
 
-/** Links begin with the path that the client requested, or with the public address. The Host header is not used. */
+/** Returns a {@link LinkBase} that uses `publicUrl`, or else the path that the client requested. The Host header is never used. */
 export function linkBaseOf(basePath: string, publicUrl: string | undefined): LinkBase {
   const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
   if (publicUrl === undefined) return requested
@@ -59,10 +59,10 @@ export function linkBaseOf(basePath: string, publicUrl: string | undefined): Lin
   return () => address
 }
 
-/** Most paths need no escaping. */
+/** Matches a path that needs no escaping, as most paths do. */
 const PLAIN_PATH = /^(?:\/[\w\-.~]+)*$/
 
-/** The prefix of a host may contain characters that end a link, or begin with two slashes, which would name a host. */
+/** Escapes the start of a link. A mount path may contain `>`, which ends a link, or begin with `//`, which names another host. */
 function escapePath(path: string): string {
   if (PLAIN_PATH.test(path)) return path
   return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')

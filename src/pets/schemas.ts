@@ -7,8 +7,8 @@ import { decodeCursor } from './cursor.ts'
 // The error of each schema says what is expected; `problemsOf` adds the field and what was received.
 
 /**
- * One character is not white space, and none is U+0000, which some databases cannot store. JavaScript's `\s` lacks U+0085, which
- * Unicode counts as white space. Hexadecimal escapes, because clients in Go read this pattern in the OpenAPI document too.
+ * Requires a character that is not white space, and forbids U+0000, which some databases cannot store. `\x85` is white space in
+ * Unicode, but not in JavaScript's `\s`. This pattern is in the OpenAPI document, and Go has no `\u` escapes.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes U+0000
 const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
@@ -50,7 +50,7 @@ export const errorSchema = z.object({ code: z.string(), message: z.string(), sta
 const LIMIT = 'a whole number from 1 to 100'
 const CURSOR = 'a cursor from an earlier page'
 
-/** The schema of the query of listPets, from text. */
+/** The schema of the query of listPets. Each parameter is a text. */
 export const listQuerySchema = z.object({
   limit: z._default(
     z.pipe(
@@ -78,9 +78,9 @@ export const listQuerySchema = z.object({
  * @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was received
  */
 export function parseNewPet(schema: ReturnType<typeof newPetSchema>, body: unknown): NewPet {
-  // Nothing is read from a prototype: a body may contain a member named `__proto__`.
+  // zod treats an array as an object, so pass `null` for everything that is not a plain object.
   const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber)
-  // zod takes an array for an object.
+  // Nothing is read from a prototype, because a body may contain a member named `__proto__`.
   const result = schema.safeParse(isRecord ? ownMembers(body, Object.keys(schema.shape)) : null)
   if (result.success) return result.data
   throw new PetStoreError('invalid_body', `The body is not a valid animal: ${problemsOf(result.error, body)}.`)

@@ -1,12 +1,12 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
 import { untouchedCount } from './fixed-windows.ts'
 
-/** How long requests are served uncounted after a failure, in milliseconds, before the store is asked again. */
+/** How long the quota store is not called after a failure, in milliseconds. */
 const PAUSE = 1_000
 
 /**
- * Serves requests uncounted while a quota store fails. After a failure, the store is not asked for one second; then a single
- * request tries it again while the others pass.
+ * Returns a `spend` that grants requests uncounted while the quota store fails. One second after a failure, a single request calls
+ * the quota store again; requests that arrive meanwhile are granted uncounted.
  *
  * @param onFailure - called with the error of each failed attempt
  */

@@ -20,7 +20,7 @@ export interface QuotaState {
 }
 
 /**
- * Returns the state of a new subject.
+ * Returns the state of a subject without requests.
  *
  * @example
  * ```ts
@@ -33,12 +33,12 @@ export function newQuotaState(): QuotaState {
   return { usedInMinute: 0, minuteEndsAt: 0, usedInDay: 0, dayEndsAt: 0, refusedInMinute: 0, bannedUntil: 0 }
 }
 
-/** Returns the end of the window of `now`. Windows are aligned to the Unix epoch. */
+/** Returns when the window that contains `now` ends. Windows are aligned to the Unix epoch. */
 function windowEnd(now: number, length: number): number {
   return (Math.floor(now / length) + 1) * length
 }
 
-/** Returns the count of a subject without requests. */
+/** Returns the counts of a subject without requests. */
 export function untouchedCount(now: number): QuotaCount {
   return {
     granted: true,
@@ -52,7 +52,7 @@ export function untouchedCount(now: number): QuotaCount {
 }
 
 /**
- * Counts one request, or refuses it: the law of every quota store. It changes the state in place.
+ * Counts one request, or refuses it, and updates `state`. Every quota store must count in this way.
  *
  * Use it in a quota store that can read, decide and write in one transaction. After the clock steps back, no limit is lifted
  * early, and no client waits longer than one window.
@@ -95,7 +95,7 @@ export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'sub
   }
 }
 
-/** Opens a new window if the old one has ended. After the clock steps back, a window ends at most its length from now. */
+/** Starts a new window if the old one has ended. After the clock steps back, shortens a window that would end too late. */
 function roll(state: QuotaState, now: number): void {
   if (now >= state.minuteEndsAt) {
     state.minuteEndsAt = windowEnd(now, MINUTE)
@@ -108,7 +108,7 @@ function roll(state: QuotaState, now: number): void {
   } else if (state.dayEndsAt > now + DAY) state.dayEndsAt = now + DAY
 }
 
-/** Returns when the ban ends, or 0. */
+/** Returns when the ban ends, or 0 if there is none. */
 function banEnd(state: QuotaState, length: number, now: number): number {
   if (now >= state.bannedUntil) state.bannedUntil = 0
   else if (state.bannedUntil > now + length) state.bannedUntil = now + length

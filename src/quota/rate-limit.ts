@@ -17,7 +17,7 @@ export interface BanOptions {
 export interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
   readonly anonymous: PlanLimits
-  /** Requests without a valid key are counted by IPv6 prefix of this many bits. */
+  /** The length of the IPv6 prefix by which clients without a valid key are counted, in bits. */
   readonly ipv6Prefix: number
   readonly ban: { readonly afterRefusals: number | undefined; readonly seconds: number } | false
 }
@@ -29,7 +29,7 @@ interface Refusal {
   readonly retryAfter: number
 }
 
-/** What the rate-limit headers state. Times are in milliseconds since the Unix epoch. */
+/** The values of the rate-limit headers. Times are in milliseconds since the Unix epoch. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
@@ -52,7 +52,7 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   return limits
 }
 
-/** Returns how a request with this key is counted: keys with the same account share one allowance. */
+/** Returns the {@link QuotaRequest} for a request with this key. Keys with the same account share one counter. */
 export function keyQuotaRequest(key: ApiKey, limits: PlanLimits, { ban }: QuotaRules, now: number): QuotaRequest {
   // Without this check, all keys without an id would share one counter.
   if (!key.account && !key.id) throw new Error('key store: expected a key with an id, got one without')
@@ -61,7 +61,7 @@ export function keyQuotaRequest(key: ApiKey, limits: PlanLimits, { ban }: QuotaR
   return { subject, anonymous: false, limits, ban: rule, now }
 }
 
-/** Returns how a request without a valid key is counted: by client address, IPv6 by prefix. */
+/** Returns the {@link QuotaRequest} for a request without a valid key. Its counter belongs to an IPv4 address or an IPv6 prefix. */
 export function anonymousQuotaRequest(
   clientAddress: string,
   { anonymous, ipv6Prefix }: QuotaRules,
@@ -71,7 +71,7 @@ export function anonymousQuotaRequest(
   return { subject, anonymous: true, limits: anonymous, ban: false, now }
 }
 
-/** Returns what a count means for the client: of the two windows, the one with fewer requests remaining. */
+/** Returns the allowance in the window with fewer requests remaining; if both have as many, in the window that ends later. */
 export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
   const inDay = Math.max(0, limits.perDay - count.usedInDay)
@@ -81,7 +81,7 @@ export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
 }
 
-/** Covers the ban and every exhausted window, so that a client that waits until the reset is served. */
+/** Returns the allowance after a refusal. It resets when the ban and every exhausted window have ended. */
 function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
   const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
   const resetsAt = Math.max(windowsEnd, count.bannedUntil)
@@ -102,7 +102,7 @@ export function rateLimitHeaders({ limit, remaining, resetsAt }: Allowance): str
   ]
 }
 
-/** Returns a 429 with `Retry-After` in seconds (RFC 9110, section 10.2.3). */
+/** Returns a 429 response with `Retry-After` in seconds (RFC 9110, section 10.2.3). */
 export function tooManyRequests({ code, retryAfter }: Refusal): ApiResponse {
   const seconds = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
   return errorResponse(code, ['Retry-After', String(retryAfter)], `${errorTable[code].message} Retry after ${seconds}.`)

@@ -9,17 +9,17 @@ const MAX_SUBJECTS = 10_000
 /** A refused subject, as the quota store reported it. */
 interface RefusedSubject {
   readonly state: QuotaState
-  /** The core's time of the report, in milliseconds since the Unix epoch. */
+  /** The time by `clock` when the quota store was called, in milliseconds since the Unix epoch. */
   readonly reportedAt: number
-  /** The store's clock minus the core's clock, in milliseconds. */
+  /** The quota store's time minus the time by `clock`, in milliseconds. */
   readonly clockOffset: number
 }
 
 /**
- * Puts a memory of refusals in front of a quota store, so that a client that keeps sending costs the engine nothing.
+ * Returns a quota store that remembers refusals, so that more requests from a refused client do not reach the database.
  *
- * A subject stays refused until its window or its ban ends, because requests only add to its counts. The counting law itself
- * decides when that is. Refusals that count towards a ban still reach the store.
+ * A subject stays refused until its window or its ban ends, because its counts only grow. {@link countRequest} decides when that
+ * is. A refusal that counts towards a ban still reaches the quota store.
  */
 export function rememberRefusals(quota: QuotaStore, clock: Clock): QuotaStore {
   const refused = boundedMap<RefusedSubject>(MAX_SUBJECTS)
@@ -35,7 +35,7 @@ export function rememberRefusals(quota: QuotaStore, clock: Clock): QuotaStore {
     spend(request) {
       const now = clock.now()
       const known = refused.get(request.subject)
-      // After the clock steps back, the store must shorten what it keeps.
+      // After the clock steps back, call the quota store, which then shortens the window or the ban.
       if (known !== undefined && now >= known.reportedAt) {
         const count = countRequest(known.state, { ...request, now: now + known.clockOffset })
         if (!count.granted && (request.ban === false || count.bannedUntil > count.now)) return count

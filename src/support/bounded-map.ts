@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 
 /**
- * Creates a map that keeps the most recently used entries.
+ * Creates a map with a largest number of entries. It removes the least recently used entry first.
  *
- * It is bounded by size, and each entry has the size 1. With `max`, lru-cache allocates room for all entries at once, which
- * would be most of the start-up time of a store.
+ * Uses the option `maxSize` of lru-cache, with size 1 for each entry. With `max`, lru-cache allocates room for all entries at once,
+ * which would take most of the time to create a pet store.
  */
 export function boundedMap<Value extends object | string>(entries: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: entries, sizeCalculation: () => 1 })

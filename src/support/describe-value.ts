@@ -1,7 +1,7 @@
 /** The longest text in a message, in UTF-16 code units. */
 const MAX_LENGTH = 40
 
-/** A JSON number that is not an int64, as it was written. */
+/** A JSON number that is not an int64. Keeps the text of the number. */
 export class JsonNumber {
   readonly text: string
   constructor(text: string) {
@@ -9,7 +9,7 @@ export class JsonNumber {
   }
 }
 
-/** Returns a value in a few words, for an error message. */
+/** Describes a value in a few words, for an error message. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null || typeof value === 'boolean') return String(value)

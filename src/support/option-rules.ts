@@ -2,10 +2,10 @@ import { PetStoreError } from '../errors.ts'
 import { describe } from './describe-value.ts'
 import { isCount } from './predicates.ts'
 
-/** Returns whether a value is what is expected. */
+/** Returns whether a value is valid. */
 type Check = (value: unknown) => boolean
 
-/** What is expected of one option. */
+/** Describes the valid values of one option. */
 export interface OptionRule {
   /** What a valid value looks like, for the error message. */
   readonly expected: string
@@ -15,10 +15,10 @@ export interface OptionRule {
   readonly members?: OptionRules
 }
 
-/** What is expected of each option of one function. */
+/** Describes the valid values of each option of one function. */
 export type OptionRules<Name extends string = string> = Readonly<Record<Name, OptionRule>>
 
-/** Returns whether a value is an object, and not a list, map or promise. */
+/** Returns whether a value is an object, but not an array, map or promise. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
 }
@@ -31,11 +31,11 @@ export function oneOf(...values: readonly unknown[]): OptionRule {
   return { expected: values.map(String).join(' or '), check: (value) => values.includes(value) }
 }
 
-/** The rule of an object with methods, such as a port. `Date`, the default clock, is a function with a method. */
+/** The rule of an object with methods, such as a port. A function with these methods is valid too, such as `Date` as a clock. */
 export function withMethods(...names: readonly string[]): OptionRule {
   return {
     expected: `an object with ${names.join(', ')}`,
-    // An array has a method `find` too: it would be called with the token, and throw an error that contains the token.
+    // Arrays are refused: as a key store, `array.find(token)` would throw an error that contains the token.
     check: (value) =>
       !Array.isArray(value) &&
       names.every((name) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function'),
@@ -46,7 +46,7 @@ export const clockRule = withMethods('now')
 export const keyStoreRule = withMethods('find')
 export const countRule: OptionRule = { expected: 'a whole number from 1 to 2^53-1', check: isCount }
 
-/** The rule of a waiting time, up to the longest that a timer takes. */
+/** The rule of a waiting time. The maximum is the longest delay of `setTimeout`. */
 export const millisecondsRule: OptionRule = {
   expected: 'a whole number of milliseconds from 0 to 2147483647',
   check: (value) => value === 0 || (isCount(value) && value < 2 ** 31),
@@ -58,7 +58,7 @@ export const timeoutRule: OptionRule = {
   check: (value) => isCount(value) && millisecondsRule.check(value),
 }
 
-/** The rule of a list of plans. */
+/** The rule of a list of plan names. */
 export const planNamesRule: OptionRule = {
   expected: 'a list of the names of plans',
   check: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
@@ -79,7 +79,7 @@ export const limitsRule: OptionRule = {
  */
 export function checkOptions(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
   if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
-  // An inherited member is no own key of `options`, so the names of the rules are looked up too.
+  // `Object.keys(options)` lacks inherited members, so the names of the rules are checked too.
   for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
     const value: unknown = options[name]
     if (value === undefined || ignored.includes(name)) continue
@@ -90,7 +90,7 @@ export function checkOptions(rules: OptionRules, options: object, ignored: reado
   }
 }
 
-/** Returns the error of a wrong option. */
+/** Returns the error for an invalid option. */
 export function invalidOption(name: string, expected: string, value: unknown): PetStoreError {
   return new PetStoreError('invalid_option', `option ${name}: expected ${expected}, got ${describe(value)}`)
 }

@@ -1,4 +1,4 @@
 import type { Clock } from '../ports.ts'
 
-/** The time of the runtime. `Date` is looked up at each call, because fake timers of a test replace it. */
+/** The clock of the runtime. Reads the global `Date` at each call, because fake timers replace it. */
 export const systemClock: Clock = { now: () => Date.now() }

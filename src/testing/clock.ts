@@ -35,7 +35,7 @@ export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): Manual
   }
 }
 
-/** Fails here, so that no header contains `NaN` later. */
+/** Throws unless a value is a finite number. Otherwise a header would contain `NaN` later. */
 function milliseconds(name: string, value: number): number {
   if (!Number.isFinite(value)) throw invalidOption(name, 'a number of milliseconds', value)
   return value

@@ -9,10 +9,10 @@ export interface FaultSwitch {
   /**
    * Makes every call fail until `recover`.
    *
-   * @param error - what the port throws. Default: a `service_unavailable`, for which clients get 503. Any other error is a 500.
+   * @param error - what the port throws. Default: `service_unavailable`, for which clients get 503. A plain `Error` causes a 500.
    */
   fail(error?: unknown): void
-  /** Makes the next calls fail, and those after them work. */
+  /** Makes the next `times` calls fail. Later calls work again. */
   failTimes(times: number, error?: unknown): void
   /**
    * Makes calls wait for a number of milliseconds. The wait uses `setTimeout`, so fake timers can advance it.
@@ -24,7 +24,7 @@ export interface FaultSwitch {
   recover(): void
 }
 
-/** The faults of a test store. They affect requests, and no direct call of a port. */
+/** The faults of a test store. They affect requests, but no calls of `storage`, `keyStore` and `quota` by the test itself. */
 export interface PortFaults {
   /** Faults of the calls that list, add and read animals. */
   readonly storage: FaultSwitch
@@ -34,7 +34,7 @@ export interface PortFaults {
   readonly quota: FaultSwitch
 }
 
-/** A switch, and the function that every call of its port passes through. */
+/** A fault switch, and a function that makes a call of the port and applies the faults to it. */
 interface SwitchedPort extends FaultSwitch {
   run<T>(call: () => MaybePromise<T>): MaybePromise<T>
 }
@@ -82,7 +82,7 @@ function switchedPort(name: string): SwitchedPort {
   }
 }
 
-/** Creates the switches of a store, and a function that puts them in front of a back end. */
+/** Creates the fault switches, and a function that returns a back end with these faults. */
 export function portFaults(): { readonly faults: PortFaults; inFrontOf(backEnd: BackEnd): BackEnd } {
   const faults = {
     storage: switchedPort('storage'),

@@ -2,18 +2,18 @@ import { toApiRequest } from '../http/request.ts'
 import { toResponse } from '../http/response.ts'
 import type { PetStore } from '../pet-store.ts'
 
-/** Returns a function that behaves like the global `fetch`, and whose every request reaches a pet store. */
+/** Returns a function that behaves like the global `fetch`, but sends every request to a pet store. */
 export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalThis.fetch {
   return async (input, init) => {
     const request = input instanceof Request && init === undefined ? input : new Request(input, init)
     request.signal.throwIfAborted()
     const response = toResponse(await untilAborted(handle(toApiRequest(request)), request.signal))
-    // The global `fetch` sets the address without its fragment; `new Response` leaves it empty.
+    // The global `fetch` sets `url` without the fragment; `new Response` leaves it empty.
     return Object.defineProperty(response, 'url', { value: request.url.replace(/#.*$/, '') })
   }
 }
 
-/** Rejects with the reason of the signal as soon as it aborts. */
+/** Returns the result of a promise. Rejects with the signal's reason as soon as the signal aborts. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason)

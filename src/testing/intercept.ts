@@ -2,7 +2,7 @@ import { FetchInterceptor } from '@mswjs/interceptors/fetch'
 import type { PetStore } from '../pet-store.ts'
 import { invalidOption } from '../support/option-rules.ts'
 
-/** An origin whose requests reach a pet store. */
+/** A running interception, which sends the requests for one origin to a pet store. */
 export interface Interception {
   /** Lets the requests reach the network again. A second call does nothing. */
   restore(): void
@@ -10,17 +10,17 @@ export interface Interception {
   [Symbol.dispose](): void
 }
 
-/** A process has one global `fetch`, and so one interceptor: disposing of a second one would disable both. */
+/** The pet stores by origin. They share one interceptor: disposing of one of two interceptors would disable both. */
 const stores = new Map<string, Pick<PetStore, 'fetch'>>()
 let interceptor: FetchInterceptor | undefined
 
 /**
- * Passes the requests of the global `fetch` to an origin on to a pet store, for programs that take no `fetch` of their own.
+ * Makes the global `fetch` send requests for one origin to a pet store. It is for programs that accept no `fetch` function.
  *
  * Requests to other origins reach the network. Needs the package `@mswjs/interceptors`.
  *
  * @param address - a scheme and a host, with a port if it is not the default one, such as `https://api.example`
- * @throws {PetStoreError} `invalid_option` if the origin is not one, or is intercepted already
+ * @throws {PetStoreError} `invalid_option` if `address` is not an origin, or is intercepted already
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'

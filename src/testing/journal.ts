@@ -3,7 +3,7 @@ import { originForm } from '../http/request-target.ts'
 import type { ApiResponse } from '../http/response.ts'
 import type { Clock } from '../ports.ts'
 
-/** The longest journal. A test that sends more requests finds the latest ones. */
+/** The largest number of requests in a journal. Older requests are removed. */
 const MAX_ENTRIES = 1_000
 
 /** A request that the test store has received. */
@@ -34,7 +34,7 @@ export interface RecordedResponse {
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** Puts a journal in front of a handler. The oldest entry is removed when there are more than 1,000. */
+/** Returns a handler that also adds each request to the journal. Removes the oldest entry when there are more than 1,000. */
 export function recordRequests(
   handle: (request: ApiRequest) => Promise<ApiResponse>,
   clock: Clock,
@@ -62,7 +62,7 @@ function withBodyCopy(request: ApiRequest, entry: Mutable<RecordedRequest>): Api
     method: request.method,
     target: request.target,
     mountPath: request.mountPath,
-    // Adapters look up an address only when it is read.
+    // A getter, because adapters look up the address only when it is read.
     get clientAddress() {
       return request.clientAddress
     },

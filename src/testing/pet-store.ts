@@ -13,67 +13,67 @@ import { type PortFaults, portFaults } from './faults.ts'
 import { fetchLike } from './fetch.ts'
 import { type RecordedRequest, recordRequests } from './journal.ts'
 
-/** A pet store for one test, with its parts. Every function may be used detached. */
+/** A pet store for one test, with its parts. Its functions need no `this`. */
 export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetStore {
   /** The pet store to mount in a server or to pass to an adapter. */
   readonly petStore: PetStore
   /**
-   * Sends a request to this store, whatever the address. It behaves like the global `fetch`: it accepts a URL, a string or a
-   * `Request`, rejects if its signal aborts, and sets `response.url`. It adds no key.
+   * Sends a request to this store, for any host in the URL. It behaves like the global `fetch`: it accepts a URL, a string or a
+   * `Request`, rejects if its signal aborts, and sets `response.url`. It adds no API key.
    */
   readonly fetch: typeof globalThis.fetch & PetStoreFetch
   /**
-   * Sends a request with the key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. A path without the
-   * base path gets it, and the target of a `Link` works as it is.
+   * Sends a request with the API key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. It adds the base
+   * path if the path lacks it, so the target of a `Link` works unchanged.
    */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>
-  /** A client with the key. If the clock is a {@link ManualClock}, a wait of the client advances it and takes no time. */
+  /** A client with the API key. If the clock is a {@link ManualClock}, the client advances the clock instead of waiting. */
   readonly client: PetStoreClient
-  /** The token of the key. */
+  /** The token of the API key. */
   readonly token: string
-  /** The clock of the store. The default starts at the time of creation and stands still until the test moves it. */
+  /** The clock of the store. By default, it starts at the time of creation and stands still until the test moves it. */
   readonly clock: TheClock
-  /** The animals, to add and read without a request. */
+  /** The storage. Use it to add and read animals without a request. */
   readonly storage: PetStorage
-  /** The keys, to issue and revoke more. */
+  /** The key store. Use it to issue more keys, or to revoke keys. */
   readonly keyStore: ManagedKeyStore
-  /** The counts, to spend without a request. */
+  /** The quota store. Use it to count requests without sending them. */
   readonly quota: QuotaStore
   /** Makes storage, key store and quota store fail or wait. */
   readonly faults: PortFaults
   /** The journal: the last 1,000 requests, the oldest first, with their responses. */
   readonly requests: readonly RecordedRequest[]
   /**
-   * Returns to the initial state: the animals of the option `pets`, the same key and token, no counts, no faults, an empty journal.
+   * Restores the initial state: the animals of the option `pets`, the same key and token, no counts, no faults, an empty journal.
    * The default clock returns to its start. A clock that you passed in is not changed.
    */
   readonly reset: () => Promise<void>
 }
 
-/** An animal to begin with. */
+/** An animal that the store has from the start. */
 export interface SeedPet extends Omit<NewPet, 'categoryId'> {
   /** The category, an int64. @default 1n */
   readonly categoryId?: bigint | undefined
 }
 
-/** The options of {@link createTestPetStore}: those of `createPetStore` without the ports, and the seed. */
+/** The options of {@link createTestPetStore}: those of `createPetStore` without the ports, and the initial animals and key. */
 export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   extends Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> {
-  /** The animals to begin with; their ids begin with 1. @default none */
+  /** The animals that the store has from the start; their ids begin with 1. @default none */
   readonly pets?: readonly SeedPet[] | undefined
-  /** The plan of the key. @default 'free' */
+  /** The plan of the API key. @default 'free' */
   readonly plan?: string | undefined
-  /** The token of the key. @default a new one */
+  /** The token of the API key. @default a new token */
   readonly token?: string | undefined
   /**
    * The clock: a {@link ManualClock}, or any object with `now`. With `Date`, the store follows the fake timers of vitest, Jest and
-   * node:test, also those that start later.
+   * node:test, even if the fake timers start later.
    * @default a {@link ManualClock} that starts at the time of creation and stands still
    */
   readonly clock?: TheClock | undefined
 }
 
-/** A store between two resets. */
+/** The parts of a test store that each reset creates again. */
 interface Generation {
   readonly storage: PetStorage
   readonly keyStore: ManagedKeyStore
@@ -96,7 +96,7 @@ const testRules: OptionRules = {
 }
 
 /**
- * Creates a pet store in memory with one key, on a clock that starts at the time of creation and stands still.
+ * Creates a pet store in memory with one API key, on a clock that starts at the time of creation and stands still.
  *
  * @throws {PetStoreError} `invalid_option`, as `createPetStore` does, and for a port, since the test store has its own
  * @example
@@ -115,7 +115,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const ownClock = options.clock === undefined ? manualClock(systemClock.now()) : undefined
   const start = ownClock?.now()
   const shownClock: Clock = options.clock ?? (ownClock as ManualClock)
-  // Fake timers that start later put another `Date` in its place. The system clock looks it up at each call.
+  // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call, so it sees the new one.
   const clock = shownClock === globalThis.Date ? systemClock : shownClock
   const { faults, inFrontOf } = portFaults()
   const requests: RecordedRequest[] = []
@@ -129,9 +129,9 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const ports = { storage, keyStore: { ...issuer, find }, quota }
     for (const { name, categoryId = 1n, status = defaultStatus ?? undefined } of pets)
       await storage.create({ name, categoryId, status })
-    // From now on the token is hashed already, so no request waits for another thread: fake timers need that.
+    // Cache the hash of the token now. Otherwise the first request would wait for a thread, which fake timers cannot advance.
     await issuer.find(issued.token)
-    // Options may be inherited. Members that are undefined hide those that `createPetStore` does not know.
+    // The options may be inherited, so use them as a prototype. The `undefined` members hide options that `createPetStore` rejects.
     const hidden = { pets: undefined, plan: undefined, token: undefined }
     const inherited = Object.create(options) as PetStoreOptions
     const petStore = createPetStore(Object.assign(inherited, options, hidden, { clock, ...inFrontOf(ports) }))
@@ -201,14 +201,14 @@ function requestFunction(
     const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
     const { headers } = request
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    // A form or a file has a type of its own. The type that `Request` sets for text is not the caller's choice.
+    // `Request` sets the right type for a form or a file. Replace its `text/plain` for a string, unless the caller chose a type.
     const chosen = typeof init.body === 'string' ? new Headers(init.headers) : headers
     if (init.body != null && !chosen.has('content-type')) headers.set('content-type', 'application/json')
     return fetch(request)
   }
 }
 
-/** Checks the options, so that an error lists those of the test store. */
+/** Checks the options of the test store. `createPetStore` would list its own options in an error. */
 function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<TheClock>): void {
   checkOptions(testRules, options, PORTS)
   const given: PetStoreOptions = options

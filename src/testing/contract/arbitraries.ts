@@ -3,7 +3,7 @@ import { INT64_MAX, INT64_MIN, type NewPet, petStatuses } from '../../model.ts'
 import { newPetSchema } from '../../pets/schemas.ts'
 import type { FastCheck } from './fast-check.ts'
 
-/** Names that some engine, driver or encoding has changed. */
+/** Names that some database, driver or encoding changes. */
 const HARD_TEXTS = [
   'Rex',
   '🐕‍🦺',
@@ -35,9 +35,9 @@ const HARD_TEXTS = [
   '\u{10ffff}',
 ]
 
-/** Text that a client can send: any length and any characters, without U+0000 and lone surrogates. */
+/** Generates text that a client can send: any length and any characters, without U+0000 and lone surrogates. */
 export function texts(fc: FastCheck): Arbitrary<string> {
-  // The unit `binary` of fast-check builds a list of all characters first, in every test file.
+  // The unit `binary` of fast-check is slow, because it first builds a list of all characters in every test file.
   const unit = fc
     .oneof(fc.integer({ min: 1, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
     .map((code) => String.fromCodePoint(code))
@@ -52,7 +52,7 @@ export function texts(fc: FastCheck): Arbitrary<string> {
   )
 }
 
-/** An int64, often an extreme or a limit of exact doubles. */
+/** Generates int64 values, often near the bounds of int64 or of exact JavaScript numbers. */
 export function int64s(fc: FastCheck): Arbitrary<bigint> {
   const edges = [
     INT64_MIN,
@@ -70,7 +70,7 @@ export function int64s(fc: FastCheck): Arbitrary<bigint> {
 
 const { name: nameSchema } = newPetSchema(Number.MAX_SAFE_INTEGER).shape
 
-/** Animals that a client can add. */
+/** Generates animals that a client can add. */
 export function newPets(fc: FastCheck): Arbitrary<NewPet> {
   return fc.record(
     {

@@ -1,4 +1,4 @@
-/** Fails with a message. The suites bring their own assertions, because they run under any test runner. */
+/** Throws `what` as an error unless `holds`. The suites bring their own assertions, because they run under any test runner. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
 }
@@ -8,12 +8,12 @@ export function checkEqual(actual: unknown, expected: unknown, what: string): vo
   check(isEqual(actual, expected), `${what}: expected ${brief(expected)}, got ${brief(actual)}`)
 }
 
-/** Compares two lists in any order. */
+/** Compares two lists; the order of their items does not matter. */
 export function checkSameItems(actual: readonly unknown[], expected: readonly unknown[], what: string): void {
   checkEqual(actual.map(show).sort(), expected.map(show).sort(), what)
 }
 
-/** Checks that a promise rejects with an error code. */
+/** Checks that a call rejects with this error code. */
 export async function checkRejected(call: () => Promise<unknown>, code: string, what: string): Promise<void> {
   const error: unknown = await call().then(
     () => undefined,

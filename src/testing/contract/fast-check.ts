@@ -5,9 +5,9 @@ export type FastCheck = typeof import('fast-check')
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
-/** Returns the `fast-check` of the runner, or imports it when a suite runs, so that only suites need the package. */
+/** Returns the `fast-check` of the runner, or imports it. The import is dynamic, so that only the suites need the package. */
 export async function fastCheckOf({ fc }: TestRunner): Promise<FastCheck> {
-  // Typed as an object in public, because declarations must not need an optional package.
+  // The public type is `object`, because type declarations must not need an optional package.
   if (fc) return fc as FastCheck
   try {
     return await import('fast-check')

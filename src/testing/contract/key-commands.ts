@@ -12,15 +12,15 @@ interface Issued {
   key: ApiKey
 }
 
-/** The model: every issued key with its token. */
+/** The expected state of a key store: every issued key with its token. */
 export interface KeyModel {
   readonly clock: ManualClock
-  /** In the order of issue. */
+  /** The keys in the order of their issue. */
   readonly keys: Issued[]
 }
 type KeyCommand = AsyncCommand<KeyModel, ManagedKeyStore>
 
-/** Returns the calls of a key store. */
+/** Returns generators of calls to a key store. */
 export function keyCommands(fc: FastCheck): Arbitrary<KeyCommand>[] {
   return [
     issues(fc).map(issue),
@@ -34,7 +34,7 @@ export function keyCommands(fc: FastCheck): Arbitrary<KeyCommand>[] {
   ]
 }
 
-/** Options of a key. `expiresIn` counts from its issue. */
+/** Options of a new key. `expiresIn` is in milliseconds from the time of issue. */
 interface Wanted extends Omit<IssueOptions, 'expiresAt'> {
   readonly expiresIn?: number
 }
@@ -86,7 +86,7 @@ function find(index: number): KeyCommand {
   }
 }
 
-/** Mistakes in a token. */
+/** Ways to make an invalid token from a valid one. */
 export const MISTAKES = [
   'last character',
   'one too many',
@@ -109,7 +109,7 @@ function findMistyped(index: number, mistake: Mistake): KeyCommand {
   }
 }
 
-/** Checks that a token with a mistake finds no key. */
+/** Checks that the store finds no key for a token with this mistake. */
 export async function checkMistake(store: ManagedKeyStore, token: string, mistake: Mistake): Promise<void> {
   checkEqual(await store.find(await mistype(token, mistake)), undefined, `find a token with a mistake: ${mistake}`)
 }

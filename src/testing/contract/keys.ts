@@ -18,8 +18,8 @@ export interface KeyStoreContractOptions {
 /**
  * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`.
  *
- * Random sequences of calls are compared with a plain list of keys. An expired key may be found or not, because the core checks
- * `expiresAt` too.
+ * The results of random sequences of calls must be those of a plain list of keys. The store may return an expired key or not,
+ * because the core checks `expiresAt` too.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ async function refuseMistakes(store: ManagedKeyStore): Promise<void> {
   for (const mistake of MISTAKES) await checkMistake(store, token, mistake)
 }
 
-/** Options of which one is wrong. */
+/** Options that `issue` must reject. */
 const WRONG_OPTIONS: readonly object[] = [
   {},
   { plan: '' },

@@ -22,9 +22,9 @@ export interface QuotaContractOptions {
 /**
  * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`.
  *
- * Random sequences of requests, single and in bursts, are compared with {@link countRequest} while the clock steps forward and
- * back. It stays within 26 hours of the latest time, because a store may forget a subject two days after its windows and its ban
- * have ended.
+ * The results of random sequences of requests, single and in bursts, must be those of {@link countRequest}, while the clock moves
+ * forward and back. The clock stays within 26 hours of its latest time, because a store may forget a subject two days after its
+ * windows and its ban have ended.
  *
  * @example
  * ```ts
@@ -121,7 +121,7 @@ function quotaCommands(fc: FastCheck): Arbitrary<QuotaCommand>[] {
   ]
 }
 
-/** A few subjects, so that they repeat. Some are hard to store. */
+/** Generates a few subjects, so that sequences repeat them. Some are hard to store. */
 function subjects(fc: FastCheck) {
   const customers = fc.constantFrom('account:a', 'account:b', 'account:A', 'key:a')
   const addresses = fc.constantFrom('address:192.0.2.1', 'address:2001:db8::1')
@@ -137,7 +137,7 @@ interface Asked {
   readonly ban: QuotaRequest['ban']
 }
 
-/** Spends several times for each subject at once. The order of the calls is open, but not the set of their results. */
+/** Calls `spend` several times at once for each subject. The results may come in any order. */
 function spend(asked: readonly Asked[], times: number): QuotaCommand {
   const spendings = new Map(
     asked.map(({ subject: { name, anonymous }, limits, ban }) => [name, { subject: name, anonymous, limits, ban }]),
@@ -177,7 +177,7 @@ function step(milliseconds: number): QuotaCommand {
   return moveTo((model) => model.clock.now() + milliseconds, `the clock steps by ${milliseconds} ms`)
 }
 
-/** Moves the clock to the end of a window or a ban of some subject. */
+/** Generates moves of the clock to the end of a window or ban of some subject, or one millisecond before or after it. */
 function ends(fc: FastCheck): Arbitrary<QuotaCommand> {
   return fc
     .tuple(fc.nat(), fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'), fc.constantFrom(-1, 0, 1))

@@ -4,7 +4,7 @@ export interface TestRunner {
   describe(name: string, body: () => void): unknown
   /** Adds a test, which fails if its body rejects. */
   test(name: string, body: () => Promise<void>): unknown
-  /** The module `fast-check`. Pass it where a module cannot be imported at run time, as in CommonJS under Jest. @default it is imported */
+  /** The module `fast-check`. Pass it if `import()` does not work, as in CommonJS under Jest. @default it is imported */
   readonly fc?: object | undefined
 }
 
@@ -12,11 +12,11 @@ export interface TestRunner {
 export interface Opened<Port> {
   /** The port: new, empty, and used by nothing else. */
   readonly port: Port
-  /** Releases the port. It is called after every run, also a failed one. */
+  /** Releases the port. Called after every run, also after a failed run. */
   close(): Promise<void>
 }
 
-/** Opens a port, uses it, and closes it in any case. */
+/** Opens a port, passes it to `use`, and closes it, also after an error. */
 export async function withPort<Port>(open: () => Promise<Opened<Port>>, use: (port: Port) => Promise<void>) {
   const { port, close } = await open()
   try {

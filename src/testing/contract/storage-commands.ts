@@ -6,17 +6,17 @@ import { int64s, newPets } from './arbitraries.ts'
 import { check, checkEqual, show } from './assert.ts'
 import type { FastCheck } from './fast-check.ts'
 
-/** The model: every animal by ascending id. */
+/** The expected content of a storage: every animal, by ascending id. */
 export type StorageModel = Pet[]
 type StorageCommand = AsyncCommand<StorageModel, PetStorage>
 
-/** A position among the ids. The ids themselves are known only while a sequence runs. */
+/** A way to choose an id. The ids in the storage are known only while a sequence runs. */
 interface Place {
   locate(pets: readonly Pet[]): bigint
   toString(): string
 }
 
-/** Returns the calls of a storage. */
+/** Returns generators of calls to a storage. */
 export function storageCommands(fc: FastCheck): Arbitrary<StorageCommand>[] {
   const pets = newPets(fc)
   const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
@@ -31,7 +31,7 @@ export function storageCommands(fc: FastCheck): Arbitrary<StorageCommand>[] {
   ]
 }
 
-/** An id, and ids that a storage might confuse with it. */
+/** Functions that return an id, or another id that a storage might confuse with it. */
 const DISTORTIONS = {
   'the id': (id: bigint) => id,
   'one below the id': (id: bigint) => id - 1n,
@@ -57,7 +57,7 @@ function clamp(id: bigint): bigint {
   return id > INT64_MAX ? INT64_MAX : id
 }
 
-/** Returns the result that a list must have. */
+/** Returns the animals that `list` must return. */
 export function expectedPage(pets: readonly Pet[], { limit, after, status }: PetQuery): Pet[] {
   const matching = pets.filter((pet) => (after === undefined || pet.id > after) && matches(pet, status))
   return matching.slice(0, limit)
@@ -67,7 +67,7 @@ export function matches(pet: Pet, status: PetStatus | undefined): boolean {
   return status === undefined || pet.status === status
 }
 
-/** Adds an animal. Without this check, a storage that returns none would fail later with an unclear message. */
+/** Adds an animal. Checks that the storage returns an object, because a later check would fail with an unclear message. */
 export async function create(storage: PetStorage, pet: NewPet): Promise<Pet> {
   const created: unknown = await storage.create(pet)
   check(typeof created === 'object' && created !== null, `create: expected an animal, got ${describe(created)}`)
@@ -81,7 +81,7 @@ export async function list(storage: PetStorage, query: PetQuery): Promise<readon
   return page
 }
 
-/** Checks a new animal, and that its id is the greatest. */
+/** Checks the members of a new animal, and that its id is greater than `before`. */
 export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefined): void {
   check(typeof created.id === 'bigint', `create: expected a bigint as id, got ${show(created.id)}`)
   check(created.id <= INT64_MAX && created.id >= INT64_MIN, `create: expected an int64 as id, got ${created.id}`)
@@ -89,7 +89,7 @@ export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefin
   if (before !== undefined) check(created.id > before, `create: expected an id above ${before}, got ${created.id}`)
 }
 
-/** Adds animals, several of them at once. */
+/** Returns a call that adds all these animals at once. */
 function createSome(newcomers: readonly NewPet[]): StorageCommand {
   return {
     check: () => true,
@@ -116,7 +116,7 @@ function listPage(limit: number, status: PetStatus | undefined, place: Place | u
   }
 }
 
-/** Follows the ids from page to page, as a client does. */
+/** Returns a call that reads all pages, each after the last id of the page before. */
 function walk(limit: number, status: PetStatus | undefined): StorageCommand {
   return {
     check: () => true,
@@ -125,7 +125,7 @@ function walk(limit: number, status: PetStatus | undefined): StorageCommand {
       for (;;) {
         const page = await list(storage, { limit, status, after: seen.at(-1)?.id })
         check(page.length <= limit, `list: expected at most ${limit} animals, got ${page.length}`)
-        // More animals than exist: the pages repeat themselves.
+        // With more animals than the storage has, the pages repeat themselves: stop.
         if (page.length === 0 || seen.length > model.length) break
         seen.push(...page)
       }

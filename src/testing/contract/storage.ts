@@ -29,7 +29,7 @@ export interface StorageContractOptions {
 /**
  * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`.
  *
- * Random sequences of calls are compared with a plain list, and readers follow the ids while writers add animals.
+ * The results of random sequences of calls must be those of a plain list. Other tests read page by page while animals are added.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     runner.test('lets no reader skip an animal while others are added', async () => {
       const fc = await fastCheckOf(runner)
       const property = fc.asyncProperty(races(fc), (race) => withPort(open, (storage) => runRace(storage, race)))
-      // A race may end differently when it is repeated, so shrinking it is useless.
+      // Failures are not shrunk, because a repeated race may end differently.
       await fc.assert(property, { numRuns: Math.ceil(runs / 3), endOnFailure: true })
     })
     runner.test('fills pages of any size', () => withPort(open, fillPages))
@@ -67,7 +67,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
 }
 
 interface Race {
-  /** The animals of each writer, which it adds one after another. */
+  /** A list of animals for each writer, which adds them one after another. */
   readonly writers: readonly (readonly NewPet[])[]
   readonly limit: number
   readonly status: PetStatus
@@ -96,7 +96,7 @@ async function runRace(storage: PetStorage, { writers, limit, status }: Race): P
   checkEqual(filtered, matching, `what a reader of ${status} has seen that followed the ids`)
 }
 
-/** Every reader must find an animal as soon as its `create` has returned. */
+/** Adds animals one after another. Checks that each of them can be read as soon as its `create` has returned. */
 async function addInTurn(storage: PetStorage, pets: readonly NewPet[]): Promise<Pet[]> {
   const added: Pet[] = []
   for (const pet of pets) {
@@ -129,7 +129,7 @@ async function follow(
   }
 }
 
-/** The core requests one animal more than the largest page of the interface. */
+/** Checks pages with limits up to 131. The core requests up to 101 animals: one more than the largest page of the interface. */
 async function fillPages(storage: PetStorage): Promise<void> {
   const newcomers = Array.from({ length: 130 }, (_, i) => ({
     name: `${i}`,
@@ -155,7 +155,7 @@ async function changeWhatWasGiven(storage: PetStorage): Promise<void> {
   checkEqual(await names(), ['a', 'b', 'c'], 'list, after a page was changed')
 }
 
-/** A call for a client that has disconnected may be refused. Other calls must not be affected. */
+/** Makes calls whose signal has aborted before. These calls may fail, but later calls must work. */
 async function leaveEarly(storage: PetStorage): Promise<void> {
   const kept = await create(storage, { name: 'kept', categoryId: 1n })
   const left = { signal: AbortSignal.abort() }

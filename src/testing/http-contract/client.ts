@@ -7,10 +7,10 @@ import { systemClock } from '../../support/system-clock.ts'
 export interface HttpContractTarget {
   /** The address of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
-  /** The token of a key. The suite adds about 40 animals, and sends about 130 requests with the key. */
+  /** The token of an API key. The suite adds about 40 animals, and sends about 130 requests with this key. */
   readonly token: string
   /**
-   * The token of a key with at most 100 requests per minute, which the suite uses up. Without it, there is no test of 429.
+   * The token of a key with at most 100 requests per minute. The suite uses up this limit. Without this option, 429 is not tested.
    * @default none
    */
   readonly limitedToken?: string | undefined
@@ -18,24 +18,24 @@ export interface HttpContractTarget {
   readonly timeout?: number | undefined
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** The time of the server if its responses have no `Date`. @default the system's clock */
+  /** The clock that is used if a response has no `Date` header. @default the system clock */
   readonly clock?: Clock | undefined
 }
 
-/** A request of a row. */
+/** A request that a row of the suite sends. */
 export interface ContractRequest {
   readonly method?: string
   /** The body; an object is sent as JSON. */
   readonly body?: string | object | Uint8Array
   /** Headers besides `Authorization`. @default `Content-Type: application/json` if there is a body */
   readonly headers?: Readonly<Record<string, string>>
-  /** The value of `Authorization`; `null` for none. @default the key of the target */
+  /** The value of `Authorization`; `null` for none. @default the option `token` as a bearer token */
   readonly authorization?: string | null
 }
 
 /** A response of the server under test. */
 export interface ContractResponse {
-  /** What was requested, for messages. */
+  /** The method and the path of the request, for messages. */
   readonly name: string
   readonly url: string
   readonly status: number
@@ -47,27 +47,27 @@ export interface ContractResponse {
   readonly json: unknown
 }
 
-/** What a row works with. */
+/** The client with which a row sends its requests. */
 export interface ContractClient {
-  /** The token of the key. */
+  /** The option `token`. */
   readonly token: string
   /** Sends a request to a path below the base address, or to a whole URL. After a 429, waits and sends it again. */
   send(path: string, request?: ContractRequest): Promise<ContractResponse>
-  /** Sends the same with the key that may be used up, and does not wait after a 429. */
+  /** Sends a GET with the option `limitedToken`. Does not wait after a 429. */
   sendLimited(path: string): Promise<ContractResponse>
 }
 
-/** Thrown when a row cannot be checked because the limit of the key, or of the address of this machine, is used up. */
+/** Thrown when a row cannot be checked because a limit is used up: that of the key, or that of this machine's address. */
 export class LimitReached extends Error {}
 
 /** Thrown when no response arrives in time. */
 export class NoResponse extends Error {}
 
-/** The total time that a client waits after 429 responses, in seconds. It covers several minute windows. */
+/** The longest time that a client waits after 429 responses in all, in seconds. It covers several minute windows. */
 const MAX_WAIT = 180
 
 /**
- * Creates the client of the rows.
+ * Creates the client with which the rows send their requests.
  *
  * @param onWait - called before each wait, with the number of seconds
  */
@@ -78,7 +78,7 @@ export function contractClient(
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
-  /** The limits that are used up for longer than the client waits: of the key, and of the address. More requests could lead to a ban. */
+  /** Errors for limits that stay used up for too long. No more requests are sent for them, because these could lead to a ban. */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(path: string, request: ContractRequest): Promise<ContractResponse> {
@@ -111,7 +111,7 @@ export function contractClient(
         if (usedUp[subject] !== undefined) throw usedUp[subject]
         const response = await sendOnce(path, request)
         if (response.status !== 429) return response
-        // The key, or the address of this machine, has been used before.
+        // Earlier requests with this key or from this address have used up the limit.
         const seconds = secondsToWait(response)
         if (seconds > patience) {
           usedUp[subject] = new LimitReached(tooLong(response, seconds))
@@ -133,15 +133,15 @@ function tooLong({ name, headers }: ContractResponse, seconds: number): string {
   return `${name}: the limit is used up, and ${wait}; the suite waits at most ${MAX_WAIT} seconds in all`
 }
 
-/** Reads `Retry-After`, whose format the interface leaves open: seconds or a date (RFC 9110, section 10.2.3). */
+/** Returns the seconds in `Retry-After`. The interface leaves its format open: seconds or a date (RFC 9110, section 10.2.3). */
 function secondsToWait({ headers, time }: ContractResponse): number {
   const text = headers.get('Retry-After') ?? ''
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - time) / 1_000
-  // Without a readable header, one second keeps a faulty server from being flooded.
+  // Without a readable header, wait one second, so that the suite does not flood the server.
   return Number.isNaN(seconds) ? 1 : Math.max(1, Math.ceil(seconds))
 }
 
-/** Returns the time of the server if it states one, or else that of the clock. */
+/** Returns the time in the `Date` header, or the time of the clock if there is none. */
 function timeOf(headers: Headers, clock: Clock): number {
   const time = Date.parse(headers.get('Date') ?? '')
   return Number.isNaN(time) ? clock.now() : time
@@ -153,7 +153,7 @@ function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer>
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
 }
 
-/** Returns why a request failed. `fetch` of Node hides the reason in a cause. */
+/** Returns why a request failed. Node's `fetch` has the reason in `error.cause`. */
 function reasonOf(error: unknown): string {
   const { cause, message } = Object(error) as { cause?: { message?: string; code?: string }; message?: string }
   return cause?.message || cause?.code || message || String(error)

@@ -3,10 +3,10 @@ import type { ContractClient } from './client.ts'
 import { expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
 import { isRemoved, post, REX, type RowOfBasis, UNKNOWN_PET, useUp } from './row.ts'
 
-/** The page size without `limit`. */
+/** The number of animals on a page if the request has no `limit`. */
 const DEFAULT_LIMIT = 20
 
-/** Checks that each operation rejects a key. */
+/** Checks that every operation responds with 401 to this `Authorization` header. */
 async function expectRejected(client: ContractClient, authorization: string | null): Promise<void> {
   expectError(await client.send('/pets', { authorization }), 401)
   expectError(await client.send('/pets', { authorization, method: 'POST', body: REX }), 401)
@@ -14,7 +14,7 @@ async function expectRejected(client: ContractClient, authorization: string | nu
   if (!isRemoved(read)) expectError(read, 401)
 }
 
-/** What the specification of the interface says. */
+/** The rows that test what the interface specification says. */
 export const contractRows: readonly RowOfBasis[] = [
   {
     title: 'adds an animal with 201 and its id',
@@ -58,7 +58,7 @@ export const contractRows: readonly RowOfBasis[] = [
     async check(client) {
       const { id } = expectPet(await post(client, { ...REX, status: 'sold' }), 201)
       const pets = expectPets(await client.send('/pets?status=sold&limit=100'))
-      // On a server with many animals, a later page contains the new one.
+      // On a server with many animals, the new animal is on a later page.
       check(pets.length === 100 || pets.some((pet) => pet.id === id), `expected the animal ${id} in the list`)
     },
   },
@@ -134,14 +134,14 @@ export const contractRows: readonly RowOfBasis[] = [
     title: 'sends X-RateLimit-Reset as a Unix timestamp in seconds',
     async check(client) {
       const { reset } = expectRateLimit(await client.send('/pets?limit=1'))
-      // A number of seconds from now would be smaller, and milliseconds would be larger.
+      // Seconds from now would be a smaller number, and milliseconds since the Unix epoch a larger number.
       check(reset > 1e9 && reset < 1e11, `expected a Unix timestamp in seconds, got ${reset}`)
     },
   },
   {
     title: 'counts down X-RateLimit-Remaining',
     async check(client) {
-      // The window may end between two requests, and the service may then count in another one.
+      // Try again if a window ends between two requests, because the second request may then count in another window.
       for (let i = 0; i < 3; i++) {
         const before = expectRateLimit(await client.send('/pets?limit=1'))
         const after = expectRateLimit(await client.send('/pets?limit=1'))

@@ -15,18 +15,18 @@ const NO_CHALLENGE_ERROR = 'Bearer realm="petstore"'
 const ALLOW_PETS = 'GET, HEAD, POST, OPTIONS'
 const ALLOW_PET = 'GET, HEAD, OPTIONS'
 
-/** Returns the target of a link, such as that to the next page. */
+/** Returns the target of the `Link` with this relation, such as `next`. */
 function linkOf({ headers }: ContractResponse, relation: string): string | undefined {
   return new RegExp(`<([^>]*)>;\\s*rel="?${relation}"?`).exec(headers.get('Link') ?? '')?.[1]
 }
 
-/** Requests the target of a link. A link to another host gets no key: its query is used at the address under test. */
+/** Requests the target of a link. If it is on another host, which must not get the key, sends the query to the tested server. */
 function follow(client: ContractClient, from: ContractResponse, target: string): Promise<ContractResponse> {
   const url = new URL(target, from.url)
   return client.send(url.origin === new URL(from.url).origin ? url.href : `/pets${url.search}`)
 }
 
-/** What this project has decided where the specification of the interface is silent. */
+/** The rows that test what this project has decided where the interface specification is silent. */
 export const decisionRows: readonly RowOfBasis[] = [
   {
     title: 'adds an animal without a status as available',
@@ -91,7 +91,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     title: 'sends no next Link with the last page',
     async check(client) {
       const page = await client.send('/pets?status=sold&limit=100')
-      // On a server with many animals, this page is not the last one.
+      // On a server with many animals, this page is not the last page, so there is nothing to check.
       if (expectPets(page).length === 100) return
       checkEqual(linkOf(page, 'next'), undefined, `${page.name}: Link to the next page`)
       expectHeader(page, 'X-Next-Cursor', null)
@@ -264,7 +264,7 @@ export const decisionRows: readonly RowOfBasis[] = [
         expectStatus(head, whole.status)
         expectJsonType(head)
         checkEqual(head.text, '', `${head.name}: body`)
-        // A server may leave the length out (RFC 9110, section 8.6), as proxies do that compress bodies.
+        // The header is optional (RFC 9110, section 8.6): proxies that compress bodies leave it out.
         if (head.headers.has('Content-Length'))
           expectHeader(head, 'Content-Length', String(new TextEncoder().encode(whole.text).length))
       }
@@ -313,7 +313,7 @@ export const decisionRows: readonly RowOfBasis[] = [
   },
 ]
 
-/** Returns the animal of a page of one. */
+/** Returns the only animal on the page. Throws if there is none or more than one. */
 function onlyPet(page: ContractResponse): ReceivedPet {
   const [pet, ...others] = expectPets(page)
   if (pet === undefined || others.length > 0)

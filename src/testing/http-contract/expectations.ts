@@ -10,7 +10,7 @@ export interface ReceivedPet {
   readonly status?: string
 }
 
-/** Checks the status, and shows the body if it is another. */
+/** Checks the status. If it differs, the error shows the body. */
 export function expectStatus(response: ContractResponse, status: number): void {
   check(
     response.status === status,
@@ -18,13 +18,13 @@ export function expectStatus(response: ContractResponse, status: number): void {
   )
 }
 
-/** Checks the media type of a body. */
+/** Checks that `Content-Type` is JSON. */
 export function expectJsonType({ name, headers }: ContractResponse): void {
   const [type = ''] = (headers.get('Content-Type') ?? '').toLowerCase().split(';')
   checkEqual(type.trim(), 'application/json', `${name}: Content-Type`)
 }
 
-/** Checks an error: its status, and the members of section 2 of the interface. */
+/** Checks an error response: its status, and the members of section 2 of the interface specification. Returns the code. */
 export function expectError(response: ContractResponse, status: number): string {
   expectStatus(response, status)
   expectJsonType(response)
@@ -35,7 +35,7 @@ export function expectError(response: ContractResponse, status: number): string 
   return error.code as string
 }
 
-/** Checks an error of this project: its code, and that it has no further members. Returns the message. */
+/** Checks an error response of this project: its code, and that it has no other members. Returns the message. */
 export function expectCode(response: ContractResponse, status: number, code: string): string {
   expectError(response, status)
   const { message, ...others } = response.json as { message: string }
@@ -43,19 +43,19 @@ export function expectCode(response: ContractResponse, status: number, code: str
   return message
 }
 
-/** Checks a header. */
+/** Checks the value of a header; `null` means that the header must be absent. */
 export function expectHeader({ name, headers }: ContractResponse, header: string, expected: string | null): void {
   checkEqual(headers.get(header), expected, `${name}: ${header}`)
 }
 
-/** Checks an animal, and returns it. */
+/** Checks that a response is an animal, and returns the animal. */
 export function expectPet(response: ContractResponse, status: number): ReceivedPet {
   expectStatus(response, status)
   expectJsonType(response)
   return toPet(response.json, response.name)
 }
 
-/** Checks an array of animals, and returns it. */
+/** Checks that a response is an array of animals, and returns the array. */
 export function expectPets(response: ContractResponse): readonly ReceivedPet[] {
   expectStatus(response, 200)
   expectJsonType(response)
@@ -78,14 +78,14 @@ function toPet(value: unknown, name: string): ReceivedPet {
   return pet
 }
 
-/** The headers of section 8.2 of the interface. */
+/** The values of the rate-limit headers (section 8.2 of the interface specification). */
 export interface ReceivedRateLimit {
   readonly limit: number
   readonly remaining: number
   readonly reset: number
 }
 
-/** Checks the headers of section 8.2 of the interface, and returns them. */
+/** Checks the rate-limit headers, and returns their values. */
 export function expectRateLimit({ name, headers }: ContractResponse): ReceivedRateLimit {
   const read = (header: string) => {
     const value = headers.get(header) ?? ''

@@ -1,25 +1,25 @@
 import { SUNSET_AT } from '../../pets/deprecation.ts'
 import type { ContractClient, ContractResponse } from './client.ts'
 
-/** One expectation of a server. */
+/** One test of a server. */
 export interface HttpContractRow {
   /** The behaviour, in the present tense. */
   readonly title: string
-  /** `contract` if the specification of the interface says so, `decision` where it is silent and this project has decided. */
+  /** `contract` if the interface specification says so, `decision` if it is silent and this project has decided. */
   readonly basis: 'contract' | 'decision'
-  /** True if the row uses up a key, which is then needed in the options. */
+  /** True if the row uses up the limit of a key. The option `limitedToken` is then required. */
   readonly needsLimitedKey?: boolean
   /** Rejects with an error that says what was expected. */
   readonly check: (client: ContractClient) => Promise<void>
 }
 
-/** A row of a list whose rows have the same basis. */
+/** A row without its `basis`, in a list whose rows all have the same `basis`. */
 export type RowOfBasis = Omit<HttpContractRow, 'basis'>
 
-/** A good body. */
+/** A valid body for createPet. */
 export const REX = { name: 'Rex', categoryId: 1 }
 
-/** The path of an animal that no server has: it would be the last of all. */
+/** The path of an animal that no server has: its id is the largest int64. */
 export const UNKNOWN_PET = '/pets/9223372036854775807'
 
 /** Sends a body to createPet. */
@@ -31,15 +31,15 @@ export function post(
   return client.send('/pets', { method: 'POST', body, headers })
 }
 
-/** Returns whether getPet has been removed. Before the date that the interface announces, a 410 is no removal. */
+/** Returns whether getPet has been removed. A 410 before the date that the interface announces does not count. */
 export function isRemoved({ status, time }: ContractResponse): boolean {
   return status === 410 && time >= SUNSET_AT
 }
 
-/** The largest limit that the rows about 429 use up. */
+/** The largest limit that the rows about 429 can use up, in requests per minute. */
 const MAX_LIMIT = 100
 
-/** Uses up the limited key, and returns the 429. */
+/** Sends requests with `limitedToken` until the limit is used up. Returns the 429 response. */
 export async function useUp(client: ContractClient): Promise<ContractResponse> {
   for (let i = 0; i <= MAX_LIMIT; i++) {
     const response = await client.sendLimited('/pets?limit=1')

@@ -6,8 +6,8 @@ import { httpContractRows } from './rows.ts'
 /** The options of {@link httpContract}. */
 export interface HttpContractOptions extends HttpContractTarget {
   /**
-   * Whether to test only what the specification of the interface says (`contract`), or also what this project has decided where
-   * the specification is silent (`all`).
+   * `contract` tests only what the interface specification says. `all` also tests what this project has decided where the
+   * specification is silent.
    * @default 'all'
    */
   readonly basis?: 'contract' | 'all' | undefined
@@ -17,10 +17,10 @@ export interface HttpContractOptions extends HttpContractTarget {
 const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract, decisions of petstore-kit' } as const
 
 /**
- * Adds tests of a running server: every statement of the interface that plain HTTP can show.
+ * Adds tests of a running server, for every statement of the interface specification that HTTP requests can check.
  *
  * The tests add some animals and run one after the other. After a 429 they wait as long as `Retry-After` says, at most three
- * minutes in all. A key of the plan `pro` needs no wait.
+ * minutes in all. If the key has the plan `pro`, no wait is needed.
  *
  * @param runner - `describe` and `test` of vitest, node:test, bun:test or Jest
  * @throws {PetStoreError} `invalid_option` if the address or the token is missing
