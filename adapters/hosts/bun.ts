@@ -8,20 +8,20 @@ export type { TrustProxy } from './shared/client-address.ts'
 /** The options of {@link toBunHandler}. */
 export type BunHandlerOptions = FetchHandlerOptions
 
-/** What is needed of Bun's server: the address of a connection, or `null` for a Unix socket. */
+/** The part of Bun's server that this adapter uses. `requestIP` returns `null` for a Unix socket. */
 export interface BunServer {
   requestIP(request: Request): { readonly address: string } | null
 }
 
-/** A `fetch` handler of `Bun.serve`, or a handler of one of its `routes`. It never throws or rejects. */
+/** A function for the `fetch` option of `Bun.serve`, or for one of its `routes`. It never throws or rejects. */
 export type BunHandler = (request: Request, server: BunServer) => Response | Promise<Response>
 
 /**
- * Creates a handler for `Bun.serve` that knows each client's address.
+ * Creates a handler for `Bun.serve` that passes each client's address to the store.
  *
- * `petStore.fetch` is enough if the address is not needed.
+ * If you do not need the address, pass `petStore.fetch` to `Bun.serve` instead.
  *
- * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'
@@ -34,32 +34,32 @@ export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}
   return createFetchHandler(petStore, options, BunRequest, peek)
 }
 
-/** What is needed of Bun itself. */
+/** The part of the global `Bun` that this adapter uses. */
 interface BunGlobal {
   readonly peek?: { (promise: Promise<ApiResponse>): ApiResponse; status(promise: Promise<unknown>): string }
 }
 
 const { Bun } = globalThis as { readonly Bun?: BunGlobal }
 
-/** Bun sends a Response sooner than a promise of a Response. */
+/** Returns the response if the promise is already fulfilled: Bun sends a Response sooner than a promise of a Response. */
 function peek(promise: Promise<ApiResponse>): ApiResponse | undefined {
   return promise instanceof Promise && Bun?.peek?.status(promise) === 'fulfilled' ? Bun.peek(promise) : undefined
 }
 
 class BunRequest extends ServedRequest<BunServer> {
-  /** Bun knows the address only of Requests that it has created itself. */
+  /** Returns the client's address. Bun knows it only for Requests that Bun itself has created. */
   protected override peer(): string | undefined {
     const { connection } = this
     try {
       return connection.requestIP(this.request)?.address
     } catch {
-      // Bun throws for a Request that the host has replaced, such as the proxy of a router.
+      // `requestIP` throws if a router passes its own object, such as a `Proxy`, in place of Bun's Request.
       if (typeof connection?.requestIP === 'function') return undefined
       throw invalidOption('server', 'the server that Bun.serve passes as the second argument', connection)
     }
   }
 
-  /** Bun enforces Content-Length, so a body that fits is read at once. A stream would cost far more. */
+  /** Reads the body in one call if it fits: Bun enforces Content-Length, and a stream would be far slower. */
   override async body(limit: number): Promise<Uint8Array> {
     const { request } = this
     const length = this.header('content-length')
@@ -68,7 +68,7 @@ class BunRequest extends ServedRequest<BunServer> {
     try {
       return new Uint8Array(await request.arrayBuffer())
     } catch (cause) {
-      // The host has locked the stream.
+      // Another reader has locked the body stream. The inherited method reports that.
       if (!request.bodyUsed) return super.body(limit)
       throw new PetStoreError('incomplete_body', undefined, { cause })
     }

@@ -11,20 +11,20 @@ export type { TrustProxy } from './shared/client-address.ts'
 /** The options of {@link toDenoHandler}. */
 export type DenoHandlerOptions = FetchHandlerOptions
 
-/** What is needed of the second argument of a Deno handler: the address of the connection; a Unix socket has none. */
+/** The part of a Deno handler's second argument that this adapter uses. A Unix socket has no `hostname`. */
 export interface DenoServeInfo {
   readonly remoteAddr: object & { readonly hostname?: string }
 }
 
-/** A handler of `Deno.serve`. It never throws or rejects. */
+/** A handler for `Deno.serve`. It never throws or rejects. */
 export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Response>
 
 /**
- * Creates a handler for `Deno.serve` that knows each client's address.
+ * Creates a handler for `Deno.serve` that passes each client's address to the store.
  *
- * `petStore.fetch` is enough if the address is not needed.
+ * If you do not need the address, pass `petStore.fetch` to `Deno.serve` instead.
  *
- * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'
@@ -38,7 +38,7 @@ export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = 
   const answer = createFetchHandler(withTimelySignal(petStore), options, DenoRequest)
   return async (request, info) => {
     const response = await answer(request, info)
-    // After a 404, a host may pass the request on to another handler, which reads the body.
+    // After a 404, a router may pass the request on to another handler, which reads the body.
     if (response.status === 404) return cancelBodyWhenSent(request, response)
     void cancelBody(request)
     return response
@@ -48,7 +48,7 @@ export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = 
 class DenoRequest extends ServedRequest<DenoServeInfo> {
   override readonly target = targetOf(this.request)
 
-  /** Deno keeps the connection if the body is cancelled. An unread body would block it. */
+  /** Cancels the rest of the body. Deno closes the connection if the body was neither read nor cancelled. */
   protected override async discardRest(reader: BodyReader): Promise<void> {
     await reader.cancel().catch(() => {})
   }
@@ -61,14 +61,14 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   }
 }
 
-/** Deno builds `url` from the Host header as it was sent, so a path in that header must be removed. */
+/** Returns the target without a path that a client put into the Host header. Deno copies that header into `url`. */
 function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3
   return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
 }
 
-/** Deno aborts the signal of a request after its response too. A back end must see only clients that disconnect. */
+/** Returns a store whose signals abort only if the client disconnects. Deno also aborts a request's signal after its response. */
 function withTimelySignal(petStore: PetStore): PetStore {
   return {
     fetch: petStore.fetch,

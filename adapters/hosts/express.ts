@@ -8,17 +8,17 @@ export type { TrustProxy } from './shared/client-address.ts'
 /** The options of {@link toExpressHandler}. */
 export type ExpressHandlerOptions = NodeHandlerOptions
 
-/** A middleware of Express 4 and 5. It never throws, and never passes an error to `next`. */
+/** A middleware for Express 4 and 5. It never throws, and never passes an error to `next`. */
 export type ExpressHandler = (request: NodeIncoming, response: NodeOutgoing, next: (error?: unknown) => void) => void
 
 /**
  * Creates a middleware for Express 4 and 5.
  *
- * It may be mounted at the root, under a prefix or inside a Router. The prefix may stand before the store's `basePath` or be part
- * of it; links contain the path that the client requested. Requests outside the base path go to `next`. Mount it before body
- * parsers: a parsed body is used only if it is certainly exact.
+ * Mount it at the root, under a prefix or in a Router. The prefix may come before the store's `basePath` or be part of it. Links
+ * contain the path that the client requested. Requests outside the base path go to `next`. Mount the middleware before body
+ * parsers: it uses a parsed body only if parsing certainly lost nothing.
  *
- * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example
  * ```ts
  * import express from 'express'

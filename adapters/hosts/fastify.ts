@@ -24,12 +24,12 @@ export interface PetStorePluginOptions extends NodeHandlerOptions {
   readonly prefix?: string | undefined
 }
 
-/** What is needed of a Fastify request. */
+/** The part of a Fastify request that the plugin uses. */
 export interface FastifyRequestLike {
   readonly raw: NodeIncoming
 }
 
-/** What is needed of a Fastify reply. */
+/** The part of a Fastify reply that the plugin uses. */
 export interface FastifyReplyLike {
   readonly raw: NodeOutgoing
   code(status: number): unknown
@@ -39,7 +39,7 @@ export interface FastifyReplyLike {
   send(body?: Uint8Array): unknown
 }
 
-/** What is needed of a Fastify instance, to which routes are added. */
+/** The part of a Fastify instance that the plugin uses to add routes. */
 export interface FastifyScope {
   readonly prefix: string
   readonly supportedMethods: string[]
@@ -52,16 +52,16 @@ export interface FastifyScope {
   }): unknown
 }
 
-/** Options of a plugin that Fastify reads itself. */
+/** Options that Fastify itself reads when a plugin is registered. */
 const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
 
 /**
  * Adds the store's routes to a Fastify scope.
  *
- * It responds in `onRequest`, before Fastify reads a body. The host's `onRequest` hooks run before it, `onSend` and `onResponse`
- * after it. A `prefix` may stand before the store's `basePath`, or be the beginning of it.
+ * The plugin responds in an `onRequest` hook, before Fastify reads a body. Your own `onRequest` hooks run before it, your
+ * `onSend` and `onResponse` hooks after it. A `prefix` may come before the store's `basePath`, or be the beginning of it.
  *
- * @throws {PetStoreError} `invalid_option` if the store or an option is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or an option is invalid
  * @example
  * ```ts
  * import Fastify from 'fastify'
@@ -74,7 +74,7 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // The store itself is a likely wrong argument, since other adapters take it; it has no member `petStore`.
+  // Other adapters take the store itself. If a caller passes it here, `petStore` is undefined and the check fails.
   const petStore = options?.petStore
   checkPetStore(petStore)
   const readAddress = readerOf(options, ['petStore', ...FASTIFY_OPTIONS])
@@ -92,19 +92,19 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       await batchWrite()
       send(reply, raw, answer)
     } catch {
-      // Fastify would send the message of an error to the client.
+      // If the error were thrown, Fastify would send its message to the client.
       send(reply, raw, errorResponse('internal_error'))
     }
     return reply
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
-  // Without a prefix and a base path, the wildcard includes the root.
+  // Without a prefix and a base path, `/*` also matches the root.
   const paths = prefix + url === '' ? ['/*'] : [url, `${url}/*`]
   for (const path of paths)
     scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, onRequest, handler })
 }
 
-/** A prefix may contain parameters, so its number of segments decides which part of the path is the mount path. */
+/** Returns the target and the mount path of a request. The prefix may contain parameters, so its segments are only counted. */
 function placeOf(raw: NodeIncoming, prefix: string): Place {
   const rest = originForm(raw.url ?? '/')
   const matched = matchedPath(raw, rest)
@@ -112,11 +112,11 @@ function placeOf(raw: NodeIncoming, prefix: string): Place {
   return { target: matched + rest, mountPath: matched + segments.join('/') }
 }
 
-/** Sends bytes, because Fastify adds a charset to the type of a text. */
+/** Sends a response. The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
 function send(reply: FastifyReplyLike, raw: NodeIncoming, { status, headers, body }: ApiResponse): void {
   reply.code(status)
   for (const [name, values] of mergeHeaders(headers, (header) => reply.getHeader(header))) {
-    // Fastify appends to `Set-Cookie` by itself.
+    // `reply.header` would append to the existing `Set-Cookie`, which `values` already contains.
     reply.removeHeader(name)
     reply.header(name, values)
   }

@@ -43,7 +43,7 @@ const textOf = (symbol: ts.Symbol) => ts.displayPartsToString(symbol.getDocument
 const membersOf = (symbol: ts.Symbol) =>
   symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class) ? [...(symbol.members?.values() ?? [])] : []
 /** Returns whether a type describes only the needed part of a foreign object, which has its own documentation. */
-const isStructural = (symbol: ts.Symbol) => textOf(symbol).startsWith('What is needed of')
+const isStructural = (symbol: ts.Symbol) => textOf(symbol).startsWith('The part of')
 const examplesOf = (symbol: ts.Symbol) =>
   symbol
     .getJsDocTags(checker)

@@ -3,13 +3,13 @@ import { unavailable } from '../shared/unavailable.ts'
 import type { SqliteValue } from '../sqlite/database.ts'
 import { isUnavailable } from './errors.ts'
 
-/** What is needed of a prepared statement. Bound values are texts, numbers and `null`. */
+/** The part of a D1 statement that this package uses. Bound values are strings, numbers and `null`. */
 export interface D1Statement {
   bind(...values: (string | number | null)[]): D1Statement
   all(): Promise<{ readonly results: readonly unknown[] }>
 }
 
-/** What is needed of a D1 database: a binding of a Worker, or a session of it, has it. */
+/** The part of a D1 database that this package uses: a Worker's binding, such as `env.DB`, or a session of it. */
 export interface D1Database {
   prepare(sql: string): D1Statement
   batch(statements: D1Statement[]): Promise<readonly { readonly results: readonly unknown[] }[]>
@@ -18,7 +18,7 @@ export interface D1Database {
 /** A statement and its values. */
 export type Command = readonly [sql: string, ...values: SqliteValue[]]
 
-/** The database as the ports use it. If it cannot be reached, a call rejects with `service_unavailable`. */
+/** The access to D1 that the stores share. If D1 cannot be reached, a call rejects with `service_unavailable`. */
 export interface Engine {
   /** Runs one statement, and returns its rows. */
   run<Row>(...command: Command): Promise<readonly Row[]>
@@ -27,9 +27,9 @@ export interface Engine {
 }
 
 /**
- * Creates the access to a database.
+ * Checks a D1 binding and returns the access to its database.
  *
- * @throws {PetStoreError} `invalid_option`
+ * @throws {PetStoreError} `invalid_option` if it is no D1 binding
  */
 export function engineOf(database: D1Database): Engine {
   if (typeof database?.prepare !== 'function' || typeof database.batch !== 'function')

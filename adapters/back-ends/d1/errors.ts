@@ -1,13 +1,13 @@
 import { isUnavailableCode } from '../sqlite/errors.ts'
 
 /**
- * Messages of a service that cannot be reached or cannot work now. D1 lists its own at
- * https://developers.cloudflare.com/d1/observability/debug-d1/; those without a result code of SQLite come from the service around
- * it. A connection that breaks may leave out the prefix. The others are codes of the client of libSQL.
+ * Matches messages of a database service that cannot be reached or cannot work now. D1 lists its messages at
+ * https://developers.cloudflare.com/d1/observability/debug-d1/. If the connection breaks, `D1_ERROR` may be missing. The last two
+ * alternatives are codes of the libSQL client.
  */
 const UNAVAILABLE = /^D1_ERROR: |\bNetwork connection lost\b|^SERVER_ERROR: |^HRANA_\w+_ERROR: /
 
-/** Returns whether the database cannot be reached or cannot work now. An error of SQL names a result code of SQLite. */
+/** Returns whether the database is unavailable. An error of SQLite itself contains a result code, such as SQLITE_BUSY. */
 export function isUnavailable(error: unknown): boolean {
   const { message } = Object(error) as { message?: unknown }
   if (typeof message !== 'string') return false

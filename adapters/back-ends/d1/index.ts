@@ -19,28 +19,29 @@ export type { D1Database, D1Statement } from './database.ts'
 
 /** The options of {@link d1}. */
 export interface D1Options {
-  /** How keys are cached in this isolate; `false` for not at all. @default { ttl: 30000, max: 10000 } */
+  /** How API keys are cached in this isolate; `false` turns the cache off. @default { ttl: 30000, max: 10000 } */
   readonly keyCache?: KeyCacheOptions | false | undefined
   /**
-   * The time, for tests, in milliseconds since the Unix epoch.
+   * A clock for tests. It returns milliseconds since the Unix epoch.
    *
-   * @default the database's for counts, so that all Workers count alike; the system's for keys
+   * @default D1's time for rate limits, so that all Workers count alike; the system's time for keys
    */
   readonly clock?: Clock | undefined
 }
 
 /** A back end on Cloudflare D1. */
 export interface D1BackEnd {
-  /** The animals. Their ids become visible in ascending order. */
+  /** The stored animals. A reader never sees an animal before one with a smaller id. */
   readonly storage: PetStorage
-  /** The keys. Only the SHA-256 of a token is stored. */
+  /** The API keys. Only the SHA-256 hash of a token is stored. */
   readonly keyStore: ManagedKeyStore
-  /** The counts, one row per subject. */
+  /** The request counters, one row per subject. */
   readonly quota: QuotaStore
   /**
-   * Creates the tables, or brings them up to date, if `wrangler d1 migrations apply` does not. Several Workers may call it at once.
+   * Creates or updates the tables, if `wrangler d1 migrations apply` does not. Several Workers may call it at the same time.
    *
-   * @throws {PetStoreError} `invalid_option` if the tables belong to a later release; `service_unavailable` if D1 cannot be reached
+   * @throws {PetStoreError} `invalid_option` if a later release has migrated the tables; `service_unavailable` if D1 cannot be
+   * reached
    */
   migrate(): Promise<void>
 }
@@ -48,9 +49,9 @@ export interface D1BackEnd {
 const RULES: OptionRules<keyof D1Options> = { keyCache: keyCacheRule, clock: clockRule }
 
 /**
- * Keeps animals, keys and counts in Cloudflare D1, for any number of Workers. Each operation is one round trip.
+ * Stores animals, keys and request counters in Cloudflare D1, for any number of Workers. Each operation is one round trip.
  *
- * Create the store once for all requests of an isolate. The tables' names begin with `petstore_`.
+ * Create the pet store once for all requests of an isolate. The names of the tables begin with `petstore_`.
  *
  * @param database - a D1 binding, such as `env.DB`
  * @throws {PetStoreError} `invalid_option`, with the name of the option

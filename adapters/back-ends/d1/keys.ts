@@ -2,7 +2,7 @@ import { type Clock, hashToken, isToken, type ManagedKeyStore, newKey } from '..
 import { type KeyRow, keyStatements, keyValues, toKey } from '../sqlite/key-table.ts'
 import type { Engine } from './database.ts'
 
-/** Keeps API keys in a table, by the SHA-256 of their token. */
+/** Creates a key store in D1. It finds a key by the SHA-256 hash of its token. */
 export function d1KeyStore({ run }: Engine, clock: Clock): ManagedKeyStore {
   return {
     async find(token) {

@@ -5,8 +5,8 @@ import type { Engine } from './database.ts'
 const VERSION_TABLE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
 
 /**
- * Returns the statements of each step, from version 0 on. The build also writes them to files that `wrangler d1 migrations apply`
- * takes.
+ * The statements of each migration, beginning at version 0. The build also writes them to files for `wrangler d1 migrations
+ * apply`.
  */
 export const steps: readonly (readonly string[])[] = MIGRATIONS.map((migration, version) => [
   ...statementsOf(migration),
@@ -18,7 +18,9 @@ export const steps: readonly (readonly string[])[] = MIGRATIONS.map((migration, 
     : [`UPDATE petstore_schema SET version = ${version + 1}`]),
 ])
 
-/** D1 prepares one statement at a time. No text in a migration contains a semicolon. */
+/**
+ * Splits a migration at semicolons, because D1 prepares one statement at a time. No string in a migration contains a semicolon.
+ */
 function statementsOf(migration: string): string[] {
   return migration
     .split(';')
@@ -26,7 +28,7 @@ function statementsOf(migration: string): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** Brings the schema up to date. Each step is one transaction, and fails if another Worker has just taken it. */
+/** Brings the schema up to date. Each step is one transaction, and fails if another Worker has just done the same step. */
 export async function migrate(engine: Engine): Promise<void> {
   for (let version = await readVersion(engine); version < steps.length; ) {
     try {

@@ -5,10 +5,10 @@ import { PRUNE_EVERY, prunedBefore, quotaStatements } from '../sqlite/quota-tabl
 import type { Command, Engine } from './database.ts'
 import { spendStatements } from './spend.ts'
 
-/** The row that a request leaves behind. `granted` is 0 or 1. */
+/** The state of a subject after a request, the time, and the decision: `granted` is 0 or 1. */
 type Counted = QuotaState & { readonly now: number; readonly granted: number }
 
-/** Counts in a table, in one transaction per request, by the time of the engine. */
+/** Creates a quota store in D1. It counts each request in one transaction, by D1's time. */
 export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaStore {
   let requests = 0
 
@@ -28,7 +28,7 @@ export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaSt
   return {
     async spend(request) {
       const results = await transact(commandsFor(request, await subjectName(request.subject)))
-      // Only `spend` returns a row.
+      // Of these statements, only `spend` returns a row.
       const [{ state }] = results.flat() as [{ readonly state: string }]
       return toCount(JSON.parse(state) as Counted, request.ban !== false)
     },

@@ -1,15 +1,15 @@
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 
-/** The engine's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
+/** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
 const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
 
 /**
- * Counts one request, or refuses it: the law of `countRequest`, step by step, in SQL.
+ * Counts or refuses one request, with the same steps as `countRequest`, in SQL.
  *
- * Values: the subject, the limits per minute and per day, the ban rule (refusals, milliseconds; null for no bans), the time if it
- * is not to be the engine's, and the bucket of an anonymous client. D1 passes numbers as floating point, so they are cast before
- * integer division. Each step sees only the one before it. Without `MATERIALIZED`, SQLite would copy the expressions of each step
- * into all later ones. `RETURNING` sees only columns, so the state also contains the decision.
+ * Values: the subject, the limits per minute and per day, the ban rule (refusals, milliseconds; null for no bans), the time (null
+ * for D1's time), and the bucket of an anonymous client. D1 passes numbers as floating point, so they are cast before integer
+ * division. Each step reads only the step before. Without `MATERIALIZED`, SQLite would copy the expressions of each step into all
+ * later steps. `RETURNING` can return only columns, so the state also contains the decision.
  */
 const spend = `WITH
 request AS MATERIALIZED (
@@ -60,12 +60,12 @@ RETURNING state`
 
 const END = `max(state ->> 'minuteEndsAt', state ->> 'dayEndsAt', state ->> 'bannedUntil')`
 
-/** The statements of one request, for one transaction. */
+/** The statements that count one request, in one transaction. */
 export const spendStatements = {
   spend,
-  // D1 bills each row of a table or an index that is written. The index is written only if a window or a ban has ended.
+  // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
   moveEnd: `UPDATE petstore_quota SET ends_at = ${END} WHERE subject = ?1 AND ends_at <> ${END}`,
-  // The law of `quotaStatements.makeRoom`, before a client that is new. For a known client it reads one row.
+  // Does the same as `quotaStatements.makeRoom`, but only for a new client. For a known client, it reads one row.
   makeRoom: `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota
     WHERE bucket = iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)
     ORDER BY state ->> 'dayEndsAt' DESC, state ->> 'usedInDay' DESC LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`,

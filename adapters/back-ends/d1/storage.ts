@@ -2,7 +2,7 @@ import type { PetStorage } from '../../../src/index.ts'
 import { addedPet, insertValues, type Json, pageValues, petStatements, toOnePet, toPets } from '../sqlite/pet-table.ts'
 import type { Engine } from './database.ts'
 
-/** Keeps animals in a table. D1 runs one statement at a time, so ids become visible in their order. */
+/** Creates the storage in D1. D1 runs one statement at a time, so animals become visible in the order of their ids. */
 export function d1Storage({ run }: Engine): PetStorage {
   return {
     async list(query) {

@@ -1,24 +1,24 @@
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/unavailable.ts'
 
-/** What is needed of a PostgreSQL client: `query(text, values)` returns rows. `pg` and PGlite have it. */
+/** The part of a PostgreSQL client that this package uses. Clients of `pg` and PGlite have it. */
 export interface PostgresClient {
   query(text: string, values?: PostgresValue[]): Promise<{ readonly rows: readonly unknown[] }>
 }
 
-/** A value for `$1` and so on. */
+/** A value for a parameter such as `$1`. */
 export type PostgresValue = string | number | null
 
-/** Runs one statement. If the engine cannot be reached, it rejects with `service_unavailable`. */
+/** Runs one statement. If PostgreSQL cannot be reached, it rejects with `service_unavailable`. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
 
-/** How often a statement is tried if it conflicts with another: only under a stricter isolation level than the default. */
+/** How often a statement is tried if it conflicts with another statement, which is rare at the default isolation level. */
 const TRIES = 20
 
 /**
- * Creates the function through which all ports use the engine.
+ * Creates the function with which the stores run their statements.
  *
- * @throws {PetStoreError} `invalid_option`
+ * @throws {PetStoreError} `invalid_option` if the client has no `query`
  */
 export function querying(client: PostgresClient): Query {
   if (!isClient(client)) throw invalidOption('client', 'an object with query(text, values)', client)
@@ -40,7 +40,7 @@ function isClient(client: unknown): boolean {
   return typeof client === 'object' && client !== null && 'query' in client && typeof client.query === 'function'
 }
 
-/** A `Client` of pg is one connection, so its statements run one after another. */
+/** Returns a `query` that runs one statement after another, because a `Client` of pg is a single connection. */
 function inTurn(client: PostgresClient): PostgresClient['query'] {
   let last: Promise<unknown> = Promise.resolve()
   return (text, values) => {
@@ -51,8 +51,8 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
 }
 
 /**
- * SQLSTATEs of statements that left no trace and may be repeated: serialization failure, deadlock, and a schema or table that another
- * process has created meanwhile.
+ * SQLSTATE codes of statements that changed nothing and may be repeated: serialization failure, deadlock, and a schema or table
+ * that another process has created meanwhile.
  */
 const CONFLICT = /^(?:40001|40P01|42P06|42P07)$/
 
@@ -61,22 +61,22 @@ function isConflict(error: unknown): boolean {
 }
 
 /**
- * SQLSTATEs of an unavailable engine: connection exceptions (08), insufficient resources such as a full disk (53), shutdown and
- * start-up (57P0x), a cancelled statement (57014), a lock timeout (55P03), a read-only server after a failover (25006), an I/O error
- * (58030), repeated conflicts; and the codes of other drivers.
+ * SQLSTATE codes that mean PostgreSQL is unavailable: connection exceptions (08), insufficient resources such as a full disk
+ * (53), shutdown and start-up (57P0x), a cancelled statement (57014), a lock timeout (55P03), a read-only server after a failover
+ * (25006), an I/O error (58030), conflicts that remain after all tries; and error codes of postgres.js and Bun.
  */
 const UNAVAILABLE =
   /^(?:08...|53...|57P0[1235]|57014|55P03|25006|58030|40001|40P01|CONNECT(?:ION)?_\w+|ERR_POSTGRES_(?:CONNECTION|IDLE|LIFETIME)\w+)$/
 
-/** Messages of pg, pg-pool and PGlite, without a code, for a connection that is lost or not available in time. */
+/** Messages of errors without a code, from pg, pg-pool and PGlite: the connection was lost, or none was free in time. */
 const DISCONNECTED =
   /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing))/
 
-/** Not by `instanceof`: under Jest, Node's errors belong to another realm. */
+/** Returns whether PostgreSQL is unavailable. `instanceof` is not used: under Jest, Node's errors belong to another realm. */
 function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { errors, message } = error as { errors?: unknown; message?: unknown }
-  // Node reports several addresses of a host in one error.
+  // If a host name has several addresses, Node reports all failed connections in one error.
   if (Array.isArray(errors) && errors.some(isUnavailable)) return true
   return UNAVAILABLE.test(codeOf(error)) || 'syscall' in error || DISCONNECTED.test(String(message))
 }

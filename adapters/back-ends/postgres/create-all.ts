@@ -1,15 +1,15 @@
 import { withLockTimeout } from './lock-timeout.ts'
 import { dollarQuoted, literal, type Names } from './names.ts'
 
-/** The first key of the advisory lock, so that it differs from locks of the host. */
+/** The first number of the advisory lock. It sets the lock apart from locks of other applications. */
 const LOCK = 1_347_637_588
 
 /**
- * Returns the function that adds animals in the order in which they are given, and returns their ids.
+ * Returns SQL that creates a function. The function adds animals in the given order, and returns their ids.
  *
- * With a sequence alone, a greater id could become visible before a smaller one whose transaction still runs, and a client that
- * follows the ids would skip it forever. So the function waits for a lock, which is held until its transaction is visible, before
- * it assigns an id. An id is assigned after the sort.
+ * With a sequence alone, a greater id could become visible before a smaller id whose transaction still runs. A client that
+ * follows the ids would never see the smaller one. So the function takes a lock before it assigns ids, and holds it until its
+ * transaction is visible. Ids are assigned after the sort.
  */
 export function createAllFunction({ createAll, pets, petIds }: Names): string {
   const body = `

@@ -14,19 +14,19 @@ export type { PostgresStorage } from './storage.ts'
 
 /** The options of {@link postgres}. */
 export interface PostgresOptions {
-  /** The schema of the tables. `migrate` creates it. @default 'petstore' */
+  /** The PostgreSQL schema of the tables. `migrate` creates the schema. @default 'petstore' */
   readonly schema?: string | undefined
-  /** How keys are cached in this process; `false` for not at all. @default { ttl: 30000, max: 10000 } */
+  /** How API keys are cached in this process; `false` turns the cache off. @default { ttl: 30000, max: 10000 } */
   readonly keyCache?: KeyCacheOptions | false | undefined
   /**
-   * The time, for tests, in milliseconds since the Unix epoch.
+   * A clock for tests. It returns milliseconds since the Unix epoch.
    *
-   * @default the engine's, so that machines with different clocks count alike
+   * @default PostgreSQL's time, so that machines with different clocks count alike
    */
   readonly clock?: Clock | undefined
   /**
-   * How long a write waits for a lock, in milliseconds. A call waits for two writes at most: choose less than half of the
-   * store's `timeout`, so that nothing is written after a client has got 503.
+   * How long a write waits for a lock, in milliseconds. A call waits for at most two writes. Choose less than half of the store's
+   * `timeout`, so that nothing is written after a client has received 503.
    *
    * @default 4000
    */
@@ -35,17 +35,17 @@ export interface PostgresOptions {
 
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd {
-  /** The animals. Their ids become visible in ascending order. */
+  /** The stored animals. A reader never sees an animal before one with a smaller id. */
   readonly storage: PostgresStorage
-  /** The keys. Only the SHA-256 of a token is stored. */
+  /** The API keys. Only the SHA-256 hash of a token is stored. */
   readonly keyStore: ManagedKeyStore
-  /** The counts, one row per subject. */
+  /** The request counters, one row per subject. */
   readonly quota: QuotaStore
   /**
-   * Creates the tables, or brings them up to date. Call it at every start; many processes may do so at once.
+   * Creates or updates the tables. Call it at every start; several processes may call it at the same time.
    *
-   * @throws {PetStoreError} `service_unavailable` if the engine cannot be reached; `invalid_option` if a later release has migrated
-   * the tables
+   * @throws {PetStoreError} `service_unavailable` if PostgreSQL cannot be reached; `invalid_option` if a later release has
+   * migrated the tables
    */
   migrate(): Promise<void>
 }
@@ -58,10 +58,10 @@ const RULES: OptionRules<keyof PostgresOptions> = {
 }
 
 /**
- * Keeps animals, keys and counts in PostgreSQL 12 or later, for any number of processes.
+ * Stores animals, keys and request counters in PostgreSQL 12 or later, for any number of processes.
  *
- * Each operation is one statement and changes nothing of its connection, so it works behind a pooler. The client stays yours: listen
- * to the `error` event of a `Pool`, and end it when you are done.
+ * Each operation is one statement and changes no setting of its connection, so it works behind a pooler. The client remains
+ * yours: listen to the `error` event of a `Pool`, and close the client when you are done.
  *
  * @param client - a `Pool` or `Client` of pg, a PGlite, or anything else with `query(text, values)`
  * @throws {PetStoreError} `invalid_option`, with the name of the option

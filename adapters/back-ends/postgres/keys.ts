@@ -19,7 +19,7 @@ interface KeyRow {
 const COLUMNS = `id, ${guarded('plan')} AS plan, ${guarded('account')} AS account, ${guarded('label')} AS label,
 limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
 
-/** Keeps API keys in a table, by the SHA-256 of their token. The token itself never leaves the process. */
+/** Creates a key store in PostgreSQL. It finds a key by the SHA-256 hash of its token. The token never leaves the process. */
 export function postgresKeyStore(query: Query, { keys }: Names, time: SqlTime): ManagedKeyStore {
   const findOne = `SELECT ${COLUMNS} FROM ${keys}
 WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${time.at(2)})`
@@ -36,7 +36,7 @@ VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) R
       return row && toKey(row)
     },
     async issue(options) {
-      // The statement sets the time of issue, because the engine's clock counts.
+      // The creation time is 0 here. The statement sets it, so that PostgreSQL's clock is used.
       const { token, hash, key } = await newKey(options, 0)
       const { id, plan, account, limits, label, expiresAt } = key
       const limitValues = [limits?.perMinute ?? null, limits?.perDay ?? null]
@@ -45,7 +45,7 @@ VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) R
       return { token, key: toKey(row as KeyRow) }
     },
     async revoke(id) {
-      // The engine would refuse the text. No key has such an id.
+      // PostgreSQL refuses text with U+0000. No key has such an id, so nothing is revoked.
       if (id.includes('\u0000')) return false
       return (await query(revokeOne, [id, ...time.values()])).length === 1
     },

@@ -5,20 +5,20 @@ import { dollarQuoted, literal, type Names } from './names.ts'
 import { spendAnonymousFunction, spendFunction } from './spend.ts'
 import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
 
-/** The key of the advisory lock. */
+/** The number of the advisory lock that a migration holds. */
 const LOCK = 7_382_615_401
 
-/** The steps from each version to the next. A released step is never changed, only followed by another. */
+/** Each step leads from one schema version to the next. Never change a released step; add another step. */
 const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches]
 
-/** The SQLSTATE of a schema that a later release has migrated; the message is its version. */
+/** The SQLSTATE code for a schema that a later release has migrated. The message is the schema's version. */
 const LATER = 'PSK01'
 
 /**
- * Brings the tables up to date. It is one statement, so that it is one transaction behind any pooler. The lock lets one process
- * through at a time.
+ * Brings the tables up to date in one statement, which is one transaction even behind a pooler. A lock makes processes migrate
+ * one after another.
  *
- * @param version - the version to migrate to; tests begin with earlier ones
+ * @param version - the version to migrate to; tests pass earlier versions
  * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema
  */
 export async function migrate(query: Query, names: Names, version = STEPS.length): Promise<void> {
@@ -52,8 +52,9 @@ END`
 }
 
 /**
- * Counts are `double precision`, which computes exactly as JavaScript does. The index on status and id makes a filtered page as
- * cheap as any. Counts change at every request, so their pages leave room for the next version of a row.
+ * Returns SQL for the first tables. Counters are `double precision`, which calculates exactly as JavaScript does. The index on
+ * status and id makes a list with a status filter as fast as a list without. Each request rewrites a counter, so `fillfactor`
+ * leaves room for new row versions.
  */
 function firstTables(names: Names): string {
   const { pets, petIds, keys, quota } = names
@@ -92,7 +93,7 @@ function firstTables(names: Names): string {
     ${spendFunction(names)}`
 }
 
-/** Anonymous clients get a table of their own, so that a flood of them takes no room from customers. */
+/** Returns SQL for a table of anonymous clients only, so that a flood of them takes no room from clients with a key. */
 function anonymousBuckets(names: Names): string {
   return `
     CREATE TABLE ${names.anonymous} (
@@ -103,7 +104,7 @@ function anonymousBuckets(names: Names): string {
     ${spendAnonymousFunction(names)}`
 }
 
-/** Functions that carry out many calls. Processes of an earlier release go on with the functions of their version. */
+/** Returns SQL for functions that handle many calls. The older functions stay for processes of earlier releases. */
 function batches(names: Names): string {
   return createAllFunction(names) + spendAllFunction(names) + spendAllAnonymousFunction(names)
 }

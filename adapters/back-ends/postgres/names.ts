@@ -1,9 +1,9 @@
 import type { OptionRule } from '../../../src/support/option-rules.ts'
 
-/** The engine cuts longer names silently, so two of them could become one. */
+/** PostgreSQL cuts longer names without an error, so two different names could become equal. */
 const NAME_BYTES = 63
 
-/** The quoted names of the schema's objects. */
+/** The quoted names of the schema and of its tables, sequence and functions. */
 export interface Names {
   readonly schema: string
   readonly versions: string
@@ -19,13 +19,13 @@ export interface Names {
   readonly spendAllAnonymous: string
 }
 
-/** The rule of the option `schema`. */
+/** The rule for the option `schema`. */
 export const schemaRule: OptionRule = {
   expected: `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
   check: isName,
 }
 
-/** Returns the names of the objects in a schema. */
+/** Returns the quoted names for a schema. */
 export function namesIn(schema: string): Names {
   const quoted = identifier(schema)
   return {
@@ -60,7 +60,7 @@ export function dollarQuoted(text: string, name: string): string {
   return tag + text + tag
 }
 
-/** Returns a string literal that does not depend on the engine's setting for backslashes. */
+/** Returns a string literal that is valid with every setting of `standard_conforming_strings`. */
 export function literal(text: string): string {
   const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
   return text.includes('\\') ? `E${quoted}` : quoted

@@ -17,25 +17,25 @@ import { sqlTime } from './time.ts'
 
 /** The largest number of requests that one statement counts. */
 const LARGEST_BATCH = 1_000
-/** After so many requests of this process, ended counts are removed: more at a time than can have been added. */
+/** After this many requests of this process, ended counters are removed: more than so many requests can have added. */
 const PRUNE_EVERY = 500
 const PRUNED_AT_ONCE = 1_000
-/** How long a count is kept after its end, in milliseconds, so that no limit is lifted early after the clock steps back. */
+/** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
 const KEPT = 172_800_000
 
-/** The time and the state of a subject before the first request of a run. */
+/** The time of a run, and the subject's state before the run's first request. */
 type RunRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
 
-/** Equal requests of one subject, in their order. */
+/** Requests of one subject with equal limits and ban rules, in their order. */
 interface Run {
   readonly request: QuotaRequest
-  /** Their places among all requests. */
+  /** The indexes of these requests in the batch. */
   readonly places: number[]
 }
 
 /**
- * Counts in tables, one row per subject. Requests that come at the same time share a statement. Anonymous clients have statements
- * of their own, so that a flood of them holds up no customer.
+ * Creates a quota store in PostgreSQL, with one row per subject. Requests that arrive at the same time share a statement.
+ * Anonymous clients have separate statements, so that a flood of them does not delay clients with a key.
  */
 export function postgresQuota(
   query: Query,
@@ -68,7 +68,7 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
     })
   }
 
-  /** Nobody waits for it, so a failure is left to the next time. */
+  /** Removes ended counters. No request waits for this, so an error is ignored and the next call tries again. */
   async function pruneEnded(): Promise<void> {
     if (isPruning) return
     isPruning = true
@@ -89,7 +89,7 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
   }
 }
 
-/** Sorts by subject: statements that lock rows in the same order never wait for each other in a circle. */
+/** Groups equal requests into runs, sorted by subject. Statements that lock rows in the same order cannot deadlock. */
 function runsOf(requests: readonly QuotaRequest[]): Run[] {
   const sorted = [...requests.entries()].sort(([, a], [, b]) =>
     a.subject < b.subject ? -1 : Number(a.subject > b.subject),
@@ -107,7 +107,7 @@ function isEqual(a: QuotaRequest, b: QuotaRequest): boolean {
   return a.subject === b.subject && String(rulesOf(a)) === String(rulesOf(b))
 }
 
-/** The limits and the ban rule, as the engine's functions take them. */
+/** Returns the limits and the ban rule in the order of the SQL functions' parameters. */
 function rulesOf({ limits, ban }: QuotaRequest) {
   const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
   return [limits.perMinute, limits.perDay, ...rule]
@@ -117,7 +117,7 @@ function toEntry({ request, places }: Run) {
   return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
 }
 
-/** Counts the requests of a run as the engine has counted them. */
+/** Repeats in JavaScript how PostgreSQL has counted a run, to get the result of each request. */
 function countRun({ request, places }: Run, row: RunRow, counts: QuotaCount[]): void {
   const state: QuotaState = {
     usedInMinute: Number(row.usedinminute),
@@ -130,7 +130,7 @@ function countRun({ request, places }: Run, row: RunRow, counts: QuotaCount[]): 
   for (const place of places) counts[place] = countRequest(state, { ...request, now: Number(row.decided) })
 }
 
-/** Rows that another statement has locked are skipped. */
+/** Returns the statements that remove ended counters. They skip rows that another statement has locked. */
 function pruneStatements(quota: string, anonymous: string, now: string): string[] {
   const ended = 'greatest(day_ends_at, banned_until)'
   return [

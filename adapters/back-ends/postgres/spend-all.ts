@@ -3,19 +3,20 @@ import { dollarQuoted, type Names } from './names.ts'
 import { decide, law, lockAnonymous, lockCustomer, saveAnonymous, saveCustomer } from './spend.ts'
 
 /**
- * Returns the function that counts requests of customers. It gets the equal requests of a subject as one entry: subject, bucket,
- * limits, ban rule, and their number. For each entry it returns the time and the state before the first of them.
+ * Returns SQL that creates the function for requests of clients with a key. Equal requests of a subject are one entry: subject,
+ * bucket, limits, ban rule, and number of requests. For each entry, the function returns the time and the state before its first
+ * request.
  */
 export function spendAllFunction({ spendAll, quota }: Names): string {
   return batchFunction(spendAll, lockCustomer(quota), saveCustomer(quota))
 }
 
-/** Returns the function that counts requests of anonymous clients. */
+/** Returns SQL that creates the same function for anonymous clients. */
 export function spendAllAnonymousFunction({ spendAllAnonymous, anonymous }: Names): string {
   return batchFunction(spendAllAnonymous, lockAnonymous(anonymous), saveAnonymous(anonymous))
 }
 
-// A variable of the table's type would need the table's lock while the function is compiled, before the time limit is set.
+// `state` is a record. A variable of the table's row type would wait for a table lock before the lock timeout is set.
 function batchFunction(name: string, lock: string, save: string): string {
   const body = `
     DECLARE

@@ -1,14 +1,14 @@
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 import { dollarQuoted, type Names } from './names.ts'
 
-// The law of `countRequest`, step by step, as functions of the engine. A function is planned once per connection; a statement
-// that says the same is planned at every request, which costs several times the work itself. The second request of a subject
-// waits for the first, and reads the time only then. Arguments: the limits, the ban rule (refusals, milliseconds) or nulls, and
-// the time if it is not to be the engine's.
+// PostgreSQL functions with the same steps as `countRequest`. PostgreSQL plans a function once per connection, but a statement at
+// every request, which costs several times the work itself. The second request of a subject waits for the first, and only then
+// reads the time. Parameters: the limits, the ban rule (refusals, milliseconds) or nulls, and the time, or null for PostgreSQL's
+// time.
 const PARAMETERS = `per_minute double precision, per_day double precision,
       after_refusals double precision, ban_length double precision, at double precision`
 
-/** Returns the function that counts a request of a customer. */
+/** Returns SQL that creates the function that counts one request of a client with a key. */
 export function spendFunction({ spend, quota }: Names): string {
   return `
     CREATE FUNCTION ${spend}(
@@ -18,8 +18,9 @@ export function spendFunction({ spend, quota }: Names): string {
 }
 
 /**
- * Returns the function that counts a request of an anonymous client. A bucket has room for a fixed number of clients: a new one
- * replaces one whose day has ended, or else the one with the fewest requests, so that refused clients are the last.
+ * Returns SQL that creates the function that counts one request of an anonymous client. If a bucket is full, a new client
+ * replaces a client whose day has ended, otherwise the client with the fewest requests. So clients over their limit are replaced
+ * last.
  */
 export function spendAnonymousFunction({ spendAnonymous, anonymous }: Names): string {
   return `
@@ -55,7 +56,7 @@ function anonymousBody(anonymous: string): string {
     `
 }
 
-/** Reads and locks the row of a customer. Adds it if it is missing. */
+/** Returns SQL that reads and locks the row of a client with a key. Adds the row if it is missing. */
 export function lockCustomer(quota: string): string {
   return `LOOP
         SELECT q.* INTO state FROM ${quota} AS q WHERE q.subject = who FOR NO KEY UPDATE;
@@ -64,7 +65,9 @@ export function lockCustomer(quota: string): string {
       END LOOP;`
 }
 
-/** Reads and locks the row of an anonymous client. Adds it if it is missing, in the place of another if its bucket is full. */
+/**
+ * Returns SQL that reads and locks the row of an anonymous client. Adds a missing row, and removes another if the bucket is full.
+ */
 export function lockAnonymous(anonymous: string): string {
   return `LOOP
         SELECT a.* INTO state FROM ${anonymous} AS a WHERE a.bucket = in_bucket AND a.subject = who FOR NO KEY UPDATE;
@@ -76,20 +79,20 @@ export function lockAnonymous(anonymous: string): string {
       END LOOP;`
 }
 
-/** Writes the row of a customer. */
+/** Returns SQL that writes the row of a client with a key. */
 export function saveCustomer(quota: string): string {
   return `UPDATE ${quota} AS q SET ${assignments} WHERE q.subject = who;`
 }
 
-/** Writes the row of an anonymous client. */
+/** Returns SQL that writes the row of an anonymous client. */
 export function saveAnonymous(anonymous: string): string {
   return `UPDATE ${anonymous} AS a SET ${assignments} WHERE a.bucket = in_bucket AND a.subject = who;`
 }
 
-/** Reads the time, once the row is locked. */
+/** SQL that reads the time. It runs after the row is locked. */
 export const decide = `decided_at := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));`
 
-/** Counts one request in the row that was read. */
+/** SQL that counts one request in the row that was read. */
 export const law = `${roll('minute', 60_000, 'state.refused_in_minute := 0;')}
       ${roll('day', 86_400_000)}
       IF after_refusals IS NOT NULL THEN
@@ -113,7 +116,7 @@ const assignments = `used_in_minute = state.used_in_minute, minute_ends_at = sta
         used_in_day = state.used_in_day, day_ends_at = state.day_ends_at,
         refused_in_minute = state.refused_in_minute, banned_until = state.banned_until`
 
-/** Opens a new window if the old one has ended. After the clock steps back, a window ends at most its length from now. */
+/** Returns SQL that begins a new window if the old one has ended. After the clock is set back, no window is longer than usual. */
 function roll(window: 'minute' | 'day', length: number, also = ''): string {
   const [used, end] = [`state.used_in_${window}`, `state.${window}_ends_at`]
   return `IF decided_at >= ${end} THEN

@@ -6,7 +6,8 @@ import { statementRules } from './statement-rules.ts'
 import { guarded, unguarded } from './text.ts'
 
 /**
- * An int64 is text, because a number would lose digits. Column names are single lower-case words, which no driver renames.
+ * A row of the table of animals. An int64 is text, because a number would lose digits. Column names are single lower-case words,
+ * which no driver renames.
  */
 interface PetRow {
   readonly id: string
@@ -19,22 +20,23 @@ const COLUMNS = `p.id::text AS id, ${guarded('p.name')} AS name, p.category_id::
 const SMALLEST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
-/** The largest batch, in characters of names. The other columns of a row count like a short name. */
+/** The largest batch, in characters of names. For its other columns, each animal counts as `ROW_SIZE` more characters. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
 
 /** A storage that can also add many animals at once. */
 export interface PostgresStorage extends PetStorage {
-  /** Adds animals in their order by one statement: all or none. */
+  /** Adds animals in the given order with one statement: all or none. */
   createMany(pets: readonly NewPet[]): Promise<readonly Pet[]>
 }
 
 /**
- * Keeps animals in a table. Animals that are added at the same time share a statement, because each statement of `create_all` waits
- * for the commit of the one before. Each filter has a statement of its own, so that no plan must sort.
+ * Creates the storage in PostgreSQL. Animals that are added at the same time share a statement, because each `create_all` waits
+ * for the commit of the one before. Lists with and without a status are separate statements, so that PostgreSQL never has to
+ * sort.
  *
- * A page of a status compares the pair of status and id. With `status = $3`, the engine might read the ids of the whole table in
- * order, which is slow if few of them have the status.
+ * A list with a status compares the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table
+ * in order, which is slow if few animals have the status.
  */
 export function postgresStorage(query: Query, { pets, createAll }: Names, lockTimeout: number): PostgresStorage {
   const listAll = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id >= $1::bigint ORDER BY p.id LIMIT $2::bigint`
@@ -81,7 +83,7 @@ function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {
   return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status }
 }
 
-/** A short integer is converted faster through a number. */
+/** Converts a short integer through a number, which is faster. */
 function toBigInt(text: string): bigint {
   return BigInt(text.length < 16 ? Number(text) : text)
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '../../../src/index.ts'
 
-/** The time in a statement, in milliseconds since the Unix epoch. */
+/** How statements get the time, in milliseconds since the Unix epoch. */
 export interface SqlTime {
-  /** Returns the expression; its value, if there is one, is `$position`. */
+  /** Returns the SQL expression for the time. With a test's clock, it is the parameter `$position`. */
   at(position: number): string
-  /** Returns the value to send, if there is one. */
+  /** Returns the value of that parameter; an empty list without a test's clock. */
   values(): number[]
 }
 
-/** Uses the clock of a test, or the engine's clock when the expression is evaluated. */
+/** Uses the test's clock, or else PostgreSQL's clock at the moment when the expression is evaluated. */
 export function sqlTime(clock: Clock | undefined): SqlTime {
   if (clock !== undefined) return { at: (position) => `$${position}::float8`, values: () => [clock.now()] }
   return { at: () => `floor(date_part('epoch', clock_timestamp()) * 1000)`, values: () => [] }

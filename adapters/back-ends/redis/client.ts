@@ -20,19 +20,19 @@ export interface BunRedisClient {
   send(command: string, args: string[]): Promise<unknown>
 }
 
-/** What is needed of a Redis client: to send one command. For any other client, pass a function that takes the words of a command. */
+/** A Redis client. For a client of another library, pass a function that sends one command, given as words. */
 export type RedisClient = IoRedisClient | NodeRedisClient | BunRedisClient | ((...words: string[]) => Promise<unknown>)
 
-/** Runs a script on one key, by its SHA-1 or its text. */
+/** Runs a Lua script on one key. The script is given by its SHA-1 or its text. */
 export interface Evaluator {
   evalSha(sha1: string, key: string, args: string[]): Promise<unknown>
   eval(script: string, key: string, args: string[]): Promise<unknown>
 }
 
 /**
- * Returns how to call a client.
+ * Returns an `Evaluator` for a client of any supported kind.
  *
- * @throws {PetStoreError} `invalid_option`
+ * @throws {PetStoreError} `invalid_option` if the client is of no supported kind
  */
 export function evaluatorOf(client: RedisClient): Evaluator {
   if (typeof client === 'function') return byWords((command, words) => client(command, ...words))

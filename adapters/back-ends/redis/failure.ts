@@ -1,33 +1,37 @@
-/** A reply of the engine begins with a word in capitals. Any other error of a client is a lost connection. */
+/** Matches an error reply of Redis, which begins with a word in capitals. Any other error of a client means a lost connection. */
 const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 
 /**
- * Replies of an unavailable engine: loading, failing over, out of memory or disk, without replicas, too busy. Until version 6, the
- * error of a command inside a script is in the middle of the reply.
+ * Matches replies of a Redis server that is loading, failing over, out of memory or disk, without replicas, or too busy. Up to
+ * Redis 6, the error of a command inside a script is in the middle of the reply.
  */
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max number of clients)\b/
 
-/** Returns whether the engine cannot be reached or cannot work now. Not by `instanceof`: Jest has another realm. */
+/**
+ * Returns whether Redis cannot be reached or cannot work now. `instanceof` is not used: under Jest, errors have another realm.
+ */
 export function isUnavailable(error: unknown): boolean {
   const { name, message } = Object(error) as { name?: unknown; message?: unknown }
   if (typeof message !== 'string' || name === 'TypeError') return false
   return UNAVAILABLE.test(message) || !REPLY.test(message)
 }
 
-/** Returns whether the engine does not know the script, as after a restart, a flush or a failover. */
+/** Returns whether Redis does not know the script, for example after a restart, a flush or a failover. */
 export function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && /\bNOSCRIPT\b/.test(error.message)
 }
 
-/** Removes the arguments from the failed command that ioredis attaches to an error: those of AUTH contain the password. */
+/**
+ * Removes the arguments from the failed command that ioredis attaches to an error: the arguments of AUTH contain the password.
+ */
 export function concealCommand(error: unknown, seen = new Set<unknown>()): void {
   if (typeof error !== 'object' || error === null || seen.has(error)) return
   seen.add(error)
   const { command, cause, errors, lastNodeError } = error as Record<string, unknown>
   if (typeof command === 'object' && command !== null) {
     const { name } = command as { name?: unknown }
-    // If the error is frozen, it is reported as it is.
+    // Has no effect on a frozen error, which is then reported unchanged.
     Reflect.defineProperty(error, 'command', { value: { name }, enumerable: true, configurable: true })
   }
   for (const inner of [cause, lastNodeError, ...(Array.isArray(errors) ? errors : [])]) concealCommand(inner, seen)

@@ -11,12 +11,12 @@ export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from
 
 /** The options of {@link redis}. */
 export interface RedisOptions {
-  /** The prefix of all keys. @default 'petstore:' */
+  /** The prefix of all Redis keys. @default 'petstore:' */
   readonly prefix?: string | undefined
   /**
-   * The time, for tests, in milliseconds since the Unix epoch.
+   * A clock for tests. It returns milliseconds since the Unix epoch.
    *
-   * @default the engine's, so that machines with different clocks count alike
+   * @default Redis's time, so that machines with different clocks count alike
    */
   readonly clock?: Clock | undefined
 }
@@ -27,16 +27,16 @@ const RULES: OptionRules<keyof RedisOptions> = {
 }
 
 /**
- * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip per request. Counts expire by
+ * Counts requests in Redis 5 or later, or Valkey, for any number of processes: one round trip per request. Counters expire by
  * themselves.
  *
- * The client stays yours: listen to its `error` event, and close it when you are done. While Redis is down, most clients queue
+ * The client remains yours: listen to its `error` event, and close it when you are done. While Redis is down, most clients queue
  * commands and retry. Turn that off (ioredis: `enableOfflineQueue: false`, `maxRetriesPerRequest: 0` and a short `retryStrategy`;
- * node-redis: `disableOfflineQueue: true`), so that a request gets its 503 at once and no command is counted twice. A node-redis with
- * a `socketTimeout` also needs a `reconnectStrategy`, because otherwise it never reconnects after a time-out.
+ * node-redis: `disableOfflineQueue: true`), so that a request gets its 503 at once and no request is counted twice. A node-redis
+ * client with a `socketTimeout` also needs a `reconnectStrategy`, because otherwise it never reconnects after a time-out.
  *
  * @param client - a client or cluster of ioredis or node-redis, a client of Bun, or `(...words) => Promise` for any other
- * @throws {PetStoreError} `invalid_option` if the client is none of these
+ * @throws {PetStoreError} `invalid_option` if the client or an option is invalid
  * @example
  * ```ts
  * import { Redis } from 'ioredis'
@@ -63,7 +63,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): { readon
   return { quota: { spend } }
 }
 
-/** Sends the script's SHA-1, and the script itself only if the engine does not know it. */
+/** Returns a function that runs the script by its SHA-1. Sends the script itself only if Redis does not know it. */
 function runner(evaluator: Evaluator): (key: string, args: string[]) => Promise<unknown> {
   let sha1: string | undefined
   return async (key, args) => {
@@ -93,7 +93,7 @@ function argumentsOf({ limits, ban }: QuotaRequest, clock: Clock | undefined): s
   return [String(limits.perMinute), String(limits.perDay), ...rule, clock === undefined ? '' : String(clock.now())]
 }
 
-/** Reads the reply: whether the request is granted, the time, and the six numbers of the state. */
+/** Converts the reply: whether the request is granted, the time, and the six numbers of the state. */
 function toCount(reply: unknown, { ban }: QuotaRequest): QuotaCount {
   const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , bannedUntil] = String(reply)
     .split(' ')

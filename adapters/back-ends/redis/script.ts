@@ -1,13 +1,13 @@
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 
 /**
- * The law of `countRequest`, step by step, in Lua.
+ * Counts or refuses one request, with the same steps as `countRequest`, in Lua.
  *
- * Arguments: the limits per minute and per day, the ban rule (refusals, milliseconds; empty for no bans), the time if it is not
- * to be the engine's, and the subject if it is an anonymous client. The counts of a key are six numbers as text. Anonymous
- * clients share hashes of bounded size. If a hash is full, the client with the fewest requests is removed, so that refused
- * clients are the last. Such a hash expires a minute after its day, the key of a customer two days after its windows, so
- * that no limit is lifted early after the clock steps back. `%.17g` keeps numbers exact; integer replies would cut them.
+ * Arguments: the limits per minute and per day, the ban rule (refusals, milliseconds; empty for no bans), the time (empty for
+ * Redis's time), and the subject if the client is anonymous. A state is stored as a text of six numbers. Anonymous clients share
+ * hashes of bounded size. If a hash is full, the client with the fewest requests is removed, so clients over their limit are
+ * removed last. A hash expires a minute after its day, a state of a client with a key two days after its windows: if the clock is
+ * set back, limits still apply. `%.17g` keeps numbers exact; integer replies would cut off fractions.
  */
 export const script = `local function number(text) return tonumber(text) or 0 end
 local perMinute, perDay = number(ARGV[1]), number(ARGV[2])

@@ -1,9 +1,9 @@
-/** Anonymous clients are kept in this many buckets. */
+/** The number of hash buckets for anonymous clients. */
 export const BUCKETS = 256
-/** The largest number of anonymous clients in one bucket: 10,240 in all, so that their counts have bounded room. */
+/** The largest number of anonymous clients in one bucket. All buckets together hold at most 10,240 clients. */
 export const BUCKET_SIZE = 40
 
-/** Returns the bucket of an anonymous subject (FNV-1a). */
+/** Returns the bucket of an anonymous client: an FNV-1a hash of the subject. */
 export function bucketOf(subject: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < subject.length; i++) hash = Math.imul(hash ^ subject.charCodeAt(i), 0x01000193)

@@ -3,20 +3,21 @@ import { withTimeout } from '../../../src/support/with-timeout.ts'
 import { unavailable } from './unavailable.ts'
 
 /**
- * How far an error of a statement reaches: to single calls in it, because the engine has refused their values and undone the
- * statement; to all calls in it; or also to the calls that wait for it, because they have waited as long.
+ * Which calls an error of a statement affects. `call`: single calls, because the database refused their values and undid the
+ * statement. `statement`: all its calls. `waiting`: also the calls that wait for the next statement, because they have waited as
+ * long.
  */
 export type Reach = 'call' | 'statement' | 'waiting'
 
 /** The options of {@link inBatches}. */
 export interface BatchOptions<Input, Output> {
-  /** Carries out calls by one statement, all or none. Returns their results in the order of the calls. */
+  /** Runs calls as one statement, all or none. Returns their results in the order of the calls. */
   send(inputs: readonly Input[]): Promise<readonly Output[]>
-  /** Returns how far an error of `send` reaches. */
+  /** Returns which calls an error of `send` affects. */
   reachOf(error: unknown): Reach
-  /** How long a statement may take, in milliseconds. After that its connection counts as lost. */
+  /** How long a statement may take, in milliseconds. After that, its connection is treated as lost. */
   readonly timeout: number
-  /** The largest batch, as the sum of the sizes of its calls. One call may be larger. */
+  /** The largest sum of the sizes of the calls in a statement. A single call may be larger. */
   readonly maxSize: number
   /** Returns the size of a call. */
   sizeOf(input: Input): number
@@ -30,10 +31,11 @@ interface Call<Input, Output> {
 }
 
 /**
- * Returns a function whose calls share statements. One statement runs at a time; the calls that come meanwhile are the next one.
+ * Returns a function whose calls share statements. One statement runs at a time. Calls that arrive meanwhile form the next
+ * statement.
  *
- * A statement costs a commit and a connection, however many calls it carries out. So a call waits for about two statements, however
- * many calls there are, and other work has the rest of the connections.
+ * A statement needs one commit and one connection, however many calls it contains. So a call waits for about two statements, and
+ * the other connections stay free for other work.
  */
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
@@ -89,7 +91,7 @@ export function inBatches<Input, Output>(
     })
 }
 
-/** A call whose client has disconnected or has got 503 is dropped. */
+/** Returns whether a call is still needed. Rejects a call whose client has disconnected or received 503. */
 function isWanted({ signal, reject }: Call<unknown, never>): boolean {
   if (signal?.aborted) reject(signal.reason)
   return !signal?.aborted

@@ -1,6 +1,6 @@
 import { PetStoreError } from '../../../src/errors.ts'
 
-/** Returns the error of a schema that a later release has migrated: its tables may mean something else. */
+/** Returns the error for a schema that a later release has migrated: this release may misread its tables. */
 export function laterSchema(option: string, expected: number, found: number, cause?: unknown): PetStoreError {
   const message = `option ${option}: expected a schema of version ${expected} at most, got version ${found}. A later release of petstore-kit has migrated it: use that release here, or another place for the data`
   return new PetStoreError('invalid_option', message, { cause })

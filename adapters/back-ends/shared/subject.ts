@@ -2,8 +2,8 @@ const PLAIN_LENGTH = 200
 const HASHED = 'sha256:'
 
 /**
- * Returns the name of a subject in an engine. A subject that is too long for an index, or contains U+0000 or a lone surrogate, is
- * replaced by its hash.
+ * Returns the text under which a database stores a subject. A subject that is too long for an index, or contains U+0000 or a lone
+ * surrogate, is replaced by its hash.
  */
 export function subjectName(subject: string): string | Promise<string> {
   const isPlain =

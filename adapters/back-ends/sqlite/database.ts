@@ -1,6 +1,6 @@
 import { isBusy } from './errors.ts'
 
-/** What is needed of a prepared statement. Bound values are texts, numbers and `null`. */
+/** The part of a prepared statement that this package uses. Bound values are strings, numbers and `null`. */
 export interface SqliteStatement {
   /** Runs the statement, and returns its rows as objects. */
   all(...values: never[]): unknown[]
@@ -8,16 +8,16 @@ export interface SqliteStatement {
   run(...values: never[]): unknown
 }
 
-/** What is needed of a connection: better-sqlite3, `node:sqlite`, `bun:sqlite` and libsql have it. */
+/** The part of a SQLite connection that this package uses. better-sqlite3, `node:sqlite`, `bun:sqlite` and libsql have it. */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement
   exec(sql: string): unknown
 }
 
-/** A value for a driver. Integers are text, because the drivers differ in how they represent 64 bits. */
+/** A value for a driver. Integers are text, because drivers represent 64-bit integers differently. */
 export type SqliteValue = string | number | null
 
-/** A statement as this back end calls it. The drivers' types of bound values have nothing else in common. */
+/** A prepared statement as this back end calls it. The drivers' own types for bound values differ. */
 export interface Statement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown
@@ -31,14 +31,14 @@ export function prepare(database: SqliteDatabase, sql: string): Statement {
 /** What a commit waits for, as in `PRAGMA synchronous`. */
 export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 
-/** The index of each setting is its number in SQLite. */
+/** The settings of `PRAGMA synchronous`. The index of each setting is its number in SQLite. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
 /** The settings of a connection. */
 export interface Settings {
-  /** `undefined` keeps the host's setting. */
+  /** `undefined` keeps the connection's setting. */
   readonly synchronous: SqliteSynchronous | undefined
-  /** In milliseconds. `undefined` keeps the setting of the host or the driver, unless it is 0. */
+  /** In milliseconds. `undefined` keeps the connection's setting, unless that is 0. */
   readonly busyTimeout: number | undefined
 }
 
@@ -46,7 +46,7 @@ const DEFAULT_BUSY_TIMEOUT = 5_000
 const WAL_TRIES = 250
 const WAL_PAUSE = 20
 
-/** Sets up a connection. The journal becomes a WAL, unless the host has changed SQLite's default. */
+/** Configures a connection. The journal mode becomes WAL, unless it was changed from SQLite's default before. */
 export function setUp(database: SqliteDatabase, { synchronous, busyTimeout }: Settings): void {
   const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
   pragma(database, `busy_timeout = ${timeout}`)
@@ -56,8 +56,8 @@ export function setUp(database: SqliteDatabase, { synchronous, busyTimeout }: Se
 }
 
 /**
- * Returns the host's setting, or `full`. SQLite starts with `full`. Some drivers start with `normal` if the journal is a WAL, so there
- * `normal` is not the host's choice.
+ * Returns the connection's setting; `full` instead of `normal` if the journal mode is WAL, because some drivers set `normal`
+ * there by themselves. SQLite's own default is `full`.
  */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
@@ -69,7 +69,7 @@ function pragma(database: SqliteDatabase, text: string): unknown {
   return Object.values((row as object | undefined) ?? {})[0]
 }
 
-/** SQLite does not wait for the lock that a change of the journal needs, so concurrent processes try again. */
+/** Turns on WAL mode. SQLite does not wait for the lock that this needs, so the function tries again while others hold it. */
 function useWal(database: SqliteDatabase): void {
   for (let left = WAL_TRIES; pragma(database, 'journal_mode') === 'delete'; left--) {
     try {

@@ -1,6 +1,6 @@
 import { PetStoreError } from '../../../src/index.ts'
 
-/** SQLite's result codes of an unusable file, by name and number. */
+/** SQLite's result codes that mean its file cannot be used now, by name and number. */
 const UNAVAILABLE = new Map([
   ['SQLITE_BUSY', 5],
   ['SQLITE_LOCKED', 6],
@@ -12,13 +12,13 @@ const UNAVAILABLE = new Map([
 ])
 const UNAVAILABLE_NUMBERS = new Set(UNAVAILABLE.values())
 
-/** Returns whether another connection holds the lock that a statement needs. */
+/** Returns whether a statement failed because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   const { name, number } = resultCode(error)
   return name?.startsWith('SQLITE_BUSY') === true || number === UNAVAILABLE.get('SQLITE_BUSY')
 }
 
-/** Uses the database. If its file cannot be used, throws `service_unavailable`; other errors stay. */
+/** Calls `use`. If the file cannot be used, throws `service_unavailable`; rethrows other errors unchanged. */
 export function guarded<T>(use: () => T): T {
   try {
     return use()
@@ -33,14 +33,14 @@ function isUnavailable(error: unknown): boolean {
   return name !== undefined && isUnavailableCode(name)
 }
 
-/** Returns whether a result code says that the database cannot be used now. Its extended form has a suffix: SQLITE_IOERR_WRITE. */
+/** Returns whether a result code means that the database cannot be used now. Extended codes have a suffix: SQLITE_IOERR_WRITE. */
 export function isUnavailableCode(name: string): boolean {
   return UNAVAILABLE.has(name.split('_', 2).join('_'))
 }
 
 /**
- * Returns the result code: better-sqlite3 and libsql have a name, `bun:sqlite` a name and a number, `node:sqlite` a number in
- * `errcode`. Not by `instanceof`: Jest has another realm.
+ * Returns the result code of an error. better-sqlite3 and libsql give a name, `bun:sqlite` a name and a number, `node:sqlite` a
+ * number in `errcode`. `instanceof` is not used: under Jest, errors belong to another realm.
  */
 function resultCode(error: unknown): { name?: string; number?: number } {
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }

@@ -22,13 +22,16 @@ export type { SqliteStorage } from './storage.ts'
 
 /** The options of {@link sqlite}. */
 export interface SqliteOptions {
-  /** The time of issued and revoked keys. @default the system's */
+  /** The clock for the times of keys. @default the system's clock */
   readonly clock?: Clock | undefined
-  /** How keys are cached in this process; `false` for not at all. @default { ttl: 30000, max: 10000 } */
+  /** How API keys are cached in this process; `false` turns the cache off. @default { ttl: 30000, max: 10000 } */
   readonly keyCache?: KeyCacheOptions | false | undefined
   /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
   readonly busyTimeout?: number | undefined
-  /** What a commit waits for. `full` survives a loss of power, `normal` the end of the process. @default the connection's setting, or 'full'; `normal` in a WAL counts as unset, because some drivers begin with it */
+  /**
+   * What a commit waits for. With `full`, data survives a loss of power; with `normal`, only the end of the process. @default the
+   * connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` there by themselves
+   */
   readonly synchronous?: SqliteSynchronous | undefined
 }
 
@@ -40,13 +43,14 @@ const RULES: OptionRules<keyof SqliteOptions> = {
 }
 
 /**
- * Keeps animals, keys and counts in one SQLite file, which several processes of one machine may share.
+ * Stores animals, keys and request counters in one SQLite file, which several processes of one machine may share.
  *
- * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later) that nothing else uses. It creates
- * its tables, whose names begin with `petstore_`, and changes the journal to a WAL. The connection stays yours to close.
+ * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later) that nothing else uses.
+ * `sqlite` creates tables whose names begin with `petstore_`, and turns on WAL mode. Close the connection yourself when you are
+ * done.
  *
- * @throws {PetStoreError} `invalid_option` if an option is wrong or the tables belong to a later release; `service_unavailable` if
- * the file cannot be used now
+ * @throws {PetStoreError} `invalid_option` if an option is invalid or a later release has migrated the tables;
+ * `service_unavailable` if the file cannot be used now
  * @example
  * ```ts
  * import Database from 'better-sqlite3'

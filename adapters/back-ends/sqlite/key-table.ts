@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../../src/index.ts'
 import type { SqliteValue } from './database.ts'
 
-/** A key, as the statements return it. Integers are text. */
+/** A row of the table of keys, as the statements return it. Integers are text. */
 export interface KeyRow {
   readonly id: string
   readonly plan: string
@@ -18,7 +18,7 @@ const INTEGERS = ['per_minute', 'per_day', 'created_at', 'expires_at', 'revoked_
 const SELECT = `SELECT id, plan, account, label, ${INTEGERS.map((name) => `CAST(${name} AS TEXT) AS ${name}`).join(', ')}
   FROM petstore_keys`
 
-/** The statements on the table of keys. */
+/** The statements for the table of keys. */
 export const keyStatements = {
   byHash: `${SELECT} WHERE token_sha256 = ? AND revoked_at IS NULL`,
   all: `${SELECT} ORDER BY number`,
@@ -29,7 +29,7 @@ export const keyStatements = {
     WHERE id = ? AND revoked_at IS NULL RETURNING 1`,
 } as const
 
-/** Returns the values of `insert`. */
+/** Returns the parameter values for `insert`. */
 export function keyValues(
   { id, plan, account, label, limits, createdAt, expiresAt }: ApiKey,
   hash: string,
@@ -39,7 +39,7 @@ export function keyValues(
   return [id, hash, plan, account ?? null, label ?? null, ...texts]
 }
 
-/** Reads a row of `byHash` or `all`. */
+/** Converts a row of `byHash` or `all` to a key. */
 export function toKey({
   id,
   plan,

@@ -4,7 +4,7 @@ import { guarded } from './errors.ts'
 import { type KeyRow, keyStatements, keyValues, toKey } from './key-table.ts'
 import type { Writer } from './writer.ts'
 
-/** Keeps API keys in a table, by the SHA-256 of their token. */
+/** Creates a key store in SQLite. It finds a key by the SHA-256 hash of its token. */
 export function sqliteKeyStore(database: SqliteDatabase, { write }: Writer, clock: Clock): ManagedKeyStore {
   const byHash = prepare(database, keyStatements.byHash)
   const all = prepare(database, keyStatements.all)

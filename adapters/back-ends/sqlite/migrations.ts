@@ -1,4 +1,4 @@
-/** The steps from each version to the next. A released step is never changed. */
+/** Each migration leads from one schema version to the next. Never change a released migration; add another one. */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE petstore_pets (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -26,7 +26,7 @@ export const MIGRATIONS: readonly string[] = [
      ends_at REAL NOT NULL
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);`,
-  // Anonymous clients share buckets of bounded size; the bucket of a customer is null.
+  // Anonymous clients share buckets of bounded size. For a client with a key, the bucket is null.
   `ALTER TABLE petstore_quota ADD COLUMN bucket INTEGER;
    CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;`,
 ]

@@ -1,23 +1,23 @@
 import type { NewPet, Pet, PetQuery } from '../../../src/index.ts'
 import type { SqliteValue } from './database.ts'
 
-/** An animal in the JSON of a query. */
+/** An animal in the JSON text of a query's result. */
 type Row = readonly [id: string, name: string, categoryId: string, status: Pet['status'] | null]
 
-/** A row with one JSON text: the animals of a page, or one animal. */
+/** A result row with one JSON text: a page of animals, or one animal. */
 export interface Json {
   readonly json: string
 }
 
-/** Integers of 64 bits are text. */
+/** 64-bit integers are text, because a JSON number would lose digits. */
 const ROW = 'json_array(CAST(id AS TEXT), name, CAST(category_id AS TEXT), status)'
 const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
 
 /**
- * The statements on the table of animals.
+ * The statements for the table of animals.
  *
- * A page is one JSON text, because passing rows and columns from SQLite to JavaScript costs more than parsing. The index is named,
- * because after `ANALYZE` SQLite may prefer to read all ids.
+ * A page is one JSON text, because passing rows and columns from SQLite to JavaScript costs more than parsing. The statement
+ * names the index, because after `ANALYZE` SQLite might read all ids instead.
  */
 export const petStatements = {
   page: `SELECT json_group_array(${ROW}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
@@ -28,12 +28,12 @@ export const petStatements = {
     RETURNING CAST(id AS TEXT) AS id`,
 } as const
 
-/** Returns the values of `page` or, with a status, of `pageOfStatus`. */
+/** Returns the parameter values for `page` or, with a status, for `pageOfStatus`. */
 export function pageValues({ limit, after = 0n, status }: PetQuery): SqliteValue[] {
   return status === undefined ? [String(after), limit] : [status, String(after), limit]
 }
 
-/** Returns the values of `insert`. */
+/** Returns the parameter values for `insert`. */
 export function insertValues({ name, categoryId, status }: NewPet): SqliteValue[] {
   return [name, String(categoryId), status ?? null]
 }
@@ -44,12 +44,12 @@ export function addedPet({ name, categoryId, status }: NewPet, row: { readonly i
   return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status }
 }
 
-/** Reads the row of `page` or `pageOfStatus`. */
+/** Converts the row of `page` or `pageOfStatus` to animals. */
 export function toPets({ json }: Json): Pet[] {
   return (JSON.parse(json) as Row[]).map(toPet)
 }
 
-/** Reads the row of `get`, if there is one. */
+/** Converts the row of `get` to an animal, if there is a row. */
 export function toOnePet(row: Json | undefined): Pet | undefined {
   return row && toPet(JSON.parse(row.json) as Row)
 }

@@ -20,22 +20,22 @@ interface Row {
   readonly ends_at: number
 }
 
-/** A subject as a transaction has found it, and its state now. */
+/** A subject's row as the transaction read it, and the subject's state after the requests so far. */
 interface Entry {
   readonly row: Row | undefined
-  /** The bucket of an anonymous client; `null` for a customer. */
+  /** The hash bucket of an anonymous client's address (see `bucketOf`); `null` for a client with a key. */
   readonly bucket: number | null
   readonly state: QuotaState
-  /** The time of the first request. */
+  /** The time of the subject's first request in the transaction. */
   readonly now: number
 }
 
 /**
- * Counts in a table with `countRequest` itself, in transactions that exclude other writers. Requests of one turn of the event loop
- * share a transaction, in which each subject is read and written once.
+ * Calls `countRequest` in this process and stores the result in a table, in transactions that exclude other writers. Requests of
+ * one turn of the event loop share a transaction, which reads and writes each subject once.
  *
- * SQLite has no clock, so the request's time counts: all processes on one file are on one machine. The clock only measures how long
- * a request has waited.
+ * SQLite has no server with its own clock, so the time of the request is used. That is safe: all processes that share a file run
+ * on one machine. `clock` only measures waiting.
  */
 export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
   const read = prepare(database, 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?')
@@ -51,7 +51,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
-  /** A subject is read once in a transaction, because nothing else writes meanwhile. */
+  /** Returns the entry of a subject. Its row is read once per transaction, because nothing else writes meanwhile. */
   function entryOf({ subject, anonymous, now }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
@@ -77,7 +77,10 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     if (transactions++ % PRUNE_EVERY === 0) prune.run(prunedBefore(now))
   }
 
-  /** Updates the index only when a window ends, and nothing if the state has not changed, as during a ban. */
+  /**
+   * Rewrites the row, and so its index entry, only if `ends_at` has changed. Otherwise updates the state only. Writes nothing if
+   * the state is unchanged, as during a ban.
+   */
   function save(subject: string, { row, bucket, state }: Entry): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
@@ -103,8 +106,8 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
 }
 
 /**
- * Returns the time of a request that may have waited. If another process has opened a new minute meanwhile, the request counts in
- * that minute: its own time would look like a clock that stepped back.
+ * Returns the time at which to count a request. If another process has begun a new minute while the request waited, returns the
+ * beginning of that minute: with its own time, the request would look as if the clock had been set back.
  */
 function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
   const minuteBegan = minuteEndsAt - MINUTE

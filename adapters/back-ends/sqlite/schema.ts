@@ -3,7 +3,7 @@ import { prepare, type SqliteDatabase } from './database.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { inTransaction } from './writer.ts'
 
-/** Brings the schema up to date. Of several processes, one does it while the others wait. */
+/** Brings the schema up to date. If several processes start together, one migrates while the others wait. */
 export function migrate(database: SqliteDatabase): void {
   if (readVersion(database) === MIGRATIONS.length) return
   inTransaction(database, () => {
@@ -15,7 +15,7 @@ export function migrate(database: SqliteDatabase): void {
   })
 }
 
-/** The version has a table of its own, because `user_version` belongs to the host. */
+/** Returns the schema version. It has its own table, because `user_version` belongs to the application. */
 function readVersion(database: SqliteDatabase): number {
   const isThere = prepare(database, `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`)
   if (isThere.all().length === 0) return 0

@@ -6,11 +6,11 @@ import type { Writer } from './writer.ts'
 
 /** A storage that can also add many animals at once. */
 export interface SqliteStorage extends PetStorage {
-  /** Adds animals in their order in one transaction: all or none. */
+  /** Adds animals in the given order in one transaction: all or none. */
   createMany(pets: readonly NewPet[]): Promise<readonly Pet[]>
 }
 
-/** Keeps animals in a table. SQLite has one writer at a time, so ids become visible in their order. */
+/** Creates the storage in SQLite. SQLite has one writer at a time, so animals become visible in the order of their ids. */
 export function sqliteStorage(database: SqliteDatabase, { write }: Writer): SqliteStorage {
   const page = prepare(database, petStatements.page)
   const pageOfStatus = prepare(database, petStatements.pageOfStatus)
@@ -18,7 +18,7 @@ export function sqliteStorage(database: SqliteDatabase, { write }: Writer): Sqli
   const insert = prepare(database, petStatements.insert)
 
   function add(pet: NewPet): Pet {
-    // `all` runs the statement to its end. After only its first row, drivers do not report a failed commit.
+    // `all` runs the statement to its end. If only the first row is read, drivers do not report a failed commit.
     const [row] = insert.all(...insertValues(pet)) as [{ readonly id: string }]
     return addedPet(pet, row)
   }

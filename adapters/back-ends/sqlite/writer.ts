@@ -16,12 +16,12 @@ export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   }
 }
 
-/** After some errors, such as a full disk, SQLite has already rolled back. */
+/** Rolls back, unless SQLite has already done so, as after a full disk. */
 function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK')
   } catch {
-    // The first error says more.
+    // SQLite has already rolled back. The caller throws the first error.
   }
 }
 
@@ -31,12 +31,12 @@ export interface Transaction {
   beforeCommit(work: () => void): void
 }
 
-/** Work inside a transaction, which other work may share. */
+/** A function that runs inside a transaction. Other functions may share the transaction. */
 type Work<T> = (transaction: Transaction) => T
 
 /** Groups the writes of one turn of the event loop into a transaction. */
 export interface Writer {
-  /** Runs work inside a transaction, and resolves when it is durable. The work may be repeated after a rollback. */
+  /** Runs `work` inside a transaction, and resolves after the commit. After a rollback, `work` may run again. */
   write<T>(work: Work<T>): Promise<T>
 }
 
@@ -46,12 +46,12 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** The largest group, so that other processes and requests get their turn. */
+/** The largest number of jobs in a transaction, so that other processes and requests get their turn. */
 const LARGEST_GROUP = 500
 
 /**
- * Creates the writer of a connection. A commit waits for the disk, so a busy server needs one such wait per turn instead of one per
- * request.
+ * Creates the writer of a connection. Each commit waits for the disk, so a busy server commits once per turn of the event loop
+ * instead of once per request.
  */
 export function createWriter(database: SqliteDatabase): Writer {
   let waiting: Job[] = []
@@ -77,7 +77,8 @@ function commit(database: SqliteDatabase, group: readonly Job[]): void {
     const results = guarded(() => inTransaction(database, () => doAll(group)))
     group.forEach(({ resolve }, i) => void resolve(results[i] as never))
   } catch (error) {
-    // One wrong job must not fail the others. If the file cannot be used, repeating the jobs would only take time.
+    // Repeats each job alone, so that a failed job does not fail the others. If the file cannot be used, repeating would only
+    // take time.
     const isForAll = group.length === 1 || (isPetStoreError(error) && error.code === 'service_unavailable')
     if (isForAll) for (const { reject } of group) reject(error)
     else for (const job of group) commit(database, [job])

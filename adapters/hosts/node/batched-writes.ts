@@ -2,29 +2,29 @@ import { atEndOfTurn } from '../../shared/end-of-turn.ts'
 
 /** If one turn of the event loop has at least this many responses, the responses of the next turn are batched. */
 const BUSY_TURN = 2
-/** The largest batch, so that the first response does not wait too long. */
+/** The largest number of responses in a batch, so that the first response does not wait too long. */
 const MAX_BATCH = 32
-/** While responses are not batched, one of this many responses starts to observe a turn. */
+/** While responses are not batched, one response in this many starts to count the responses of its turn. */
 const SAMPLE = 32
-/** A turn that is longer than this, in milliseconds, has other work to do: its responses are written at once. */
+/** After this time in one turn of the event loop, in milliseconds, responses are written at once. */
 const LONG_TURN = 5
-/** How long nothing is batched after a long turn, in milliseconds. */
+/** How long responses are not batched after a long turn, in milliseconds. */
 const PAUSE = 100
 
 /** Returns a promise to await before a response is written, or `undefined` to write it at once. */
 export type BatchWrite = () => Promise<void> | undefined
 
 /**
- * Returns a scheduler that batches responses within one turn of the event loop. A client that sleeps must be woken for a
- * response, which costs as much as a short request does; responses that are written together wake it once.
+ * Returns a function that batches the responses of one turn of the event loop. A write may wake a client process that sleeps,
+ * which costs as much as a short request. Responses that are written together wake the client once.
  *
- * @param now - the time, in milliseconds
+ * @param now - returns the time, in milliseconds
  */
 export function batchedWrites(now: () => number = () => performance.now()): BatchWrite {
   let isBusy = false
   let unobserved = 0
   let pausedUntil = 0
-  /** The turn under observation: when it began, and its responses. */
+  /** The turn whose responses are counted: its start time, and the number of its responses. */
   let turn: { readonly startedAt: number; responses: number } | undefined
   let batch: Promise<void> | undefined
   let release = () => {}

@@ -2,13 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
-/** Node emits another event for a request with an `Expect` header: "100 Continue", or an unknown expectation, which is ignored. */
+/** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` if it is unknown. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
-/** The responses of each connection that have not been sent. */
+/** The unsent responses of each connection. */
 export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
 
-/** Tracks a server's responses. When a connection breaks, Node closes only the response that was being written. */
+/** Tracks unsent responses. A closed connection is removed as a whole: Node emits `close` only for one of its responses. */
 export function runningResponses(server: Server): Running {
   const running = new Map<Socket, Set<ServerResponse>>()
   const opened = (socket: Socket) => {
@@ -26,7 +26,7 @@ export function runningResponses(server: Server): Running {
   return running
 }
 
-/** Returns the function that closes a server. The last response of each connection then ends the connection. */
+/** Returns a function that closes the server. Each connection then ends after its last response. */
 export function closer(server: Server, running: Running, closeTimeout: number): () => Promise<void> {
   const sockets = new Set<Socket>()
   let closed: Promise<void> | undefined
@@ -54,7 +54,7 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
         if (last !== undefined) endWith(last)
       }
       void closeGently(server, running, onClose)
-      // Node does not count a connection without a request as idle. Browsers open such connections in advance.
+      // Closes connections without a request, which browsers open in advance: for Node, they are not idle.
       destroyAll([...sockets].filter((socket) => socket.bytesRead === 0))
     })
   return () => {
@@ -67,18 +67,20 @@ function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }
 
-/** Node counts a connection as idle if its response is written but not yet sent, and would cut it off. */
+/**
+ * Closes a server after written responses are sent. For Node their connections are idle, so `server.close` would cut them off.
+ */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
   const unsent = () => [...running.values()].flatMap(lastWritten)
   if (unsent().length === 0) server.close(onClose)
   else NetServer.prototype.close.call(server, onClose)
-  // Other responses may be written meanwhile.
+  // Repeats the wait, because other responses may be written meanwhile.
   for (let waiting = unsent(); waiting.length > 0; waiting = unsent()) await Promise.all(waiting.map(gone))
-  // Closes idle connections, and stops the interval that checks connections. It would keep the server in memory.
+  // Closes idle connections, and stops Node's interval that checks connections. The interval would keep the server in memory.
   server.close()
 }
 
-/** Responses are sent in order, so the last one of each connection is enough to wait for. */
+/** Returns the last written response of a connection, if any. The earlier responses are sent before it. */
 function lastWritten(responses: ReadonlySet<ServerResponse>): ServerResponse[] {
   return [...responses].filter((one) => one.writableEnded).slice(-1)
 }

@@ -20,9 +20,9 @@ export interface NodeHandlerOptions {
 /**
  * Creates a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
  *
- * With a third argument it is a middleware: requests outside the store's base path go to `next`.
+ * Called with a third argument, the handler is a middleware: it passes requests outside the store's base path to `next`.
  *
- * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is wrong
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example
  * ```ts
  * import { createServer } from 'node:http'
@@ -37,16 +37,16 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
   return (incoming, outgoing, next) => {
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
-    // Koa and Fastify would pass objects of their own if they were given this handler.
+    // Koa and Fastify pass their own objects, so this handler cannot be mounted there directly.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
-    // As a middleware, it reads the headers as the host has changed them.
+    // A middleware uses the headers as earlier middleware may have changed them.
     const readHeader = next === undefined ? sentHeader : currentHeader
     void respond(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
 
-/** Responds to one request at a known place. */
+/** Responds to one request whose target and mount path are known. */
 export type NodeResponder = (
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
@@ -55,7 +55,7 @@ export type NodeResponder = (
   awaitsContinue?: boolean,
 ) => Promise<void>
 
-/** Creates the function that all adapters for Node requests share. It never rejects, although a wrapped store may. */
+/** Creates the function with which `toNodeHandler` and `serve` respond. It never rejects, even if the store does. */
 export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): NodeResponder {
   checkPetStore(petStore)
   const readAddress = readerOf(options)
@@ -81,21 +81,21 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): 
   }
 }
 
-/** Returns whether the client waits for "100 Continue": Node sends none if the host listens to `checkContinue`. */
+/** Returns whether the client still waits for "100 Continue". If the host listens to `checkContinue`, Node does not send it. */
 function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
-  // Reading `headers` would make Node build the object.
+  // In HTTP/1, use Node's flags: reading `incoming.headers` makes Node build the whole headers object, which is slow.
   if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
   const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100)
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** If a response cannot be written, sends a 500, or at least closes the connection. */
+/** Sends a 500 because the response could not be written. If that fails too, closes the connection. */
 function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): void {
   try {
     if (outgoing.headersSent) outgoing.destroy()
     else writeResponse(incoming, outgoing, request, errorResponse('internal_error'))
   } catch {
-    // A host that has wrapped the response may throw here too.
+    // A middleware that has wrapped the response may throw here too.
     outgoing.destroy()
   }
 }

@@ -1,6 +1,6 @@
 import type { NodeIncoming } from './types.ts'
 
-/** Returns the index of the next header of a lower-case name, or -1. */
+/** Returns the index of the next header with a lower-case name, or -1. */
 function nextHeader(rawHeaders: readonly string[], name: string, start: number): number {
   for (let i = start; i < rawHeaders.length; i += 2) {
     const field = rawHeaders[i] as string
@@ -10,8 +10,8 @@ function nextHeader(rawHeaders: readonly string[], name: string, start: number):
 }
 
 /**
- * Returns the value of a header as the client sent it, several values joined by a comma and a space. Node's `headers` drops a
- * second `Authorization`, and takes time to build.
+ * Returns a header as the client sent it. Several values are joined by a comma and a space. Node's `headers` is not used, because
+ * it drops a second `Authorization` and is slow to build.
  */
 export function sentHeader({ rawHeaders }: Pick<NodeIncoming, 'rawHeaders'>, name: string): string | undefined {
   let joined: string | undefined
@@ -20,7 +20,7 @@ export function sentHeader({ rawHeaders }: Pick<NodeIncoming, 'rawHeaders'>, nam
   return joined
 }
 
-/** Returns the value of a header as the host has changed it in `headers`, or else as the client sent it. */
+/** Returns a header from `headers` if other code has changed it there, otherwise as the client sent it. */
 export function currentHeader(
   incoming: Pick<NodeIncoming, 'rawHeaders' | 'headers'>,
   name: string,
@@ -32,7 +32,7 @@ export function currentHeader(
   return current === sent || isFirstOfSeveral(current, name, rawHeaders) ? sent : current
 }
 
-/** Node's `headers` keeps only the first value of some headers. */
+/** Returns whether `value` is only the first of several. For some headers, Node's `headers` keeps only the first value. */
 function isFirstOfSeveral(value: string | undefined, name: string, rawHeaders: readonly string[]): boolean {
   const first = nextHeader(rawHeaders, name, 0)
   return first !== -1 && rawHeaders[first + 1] === value && nextHeader(rawHeaders, name, first + 2) !== -1

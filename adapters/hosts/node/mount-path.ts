@@ -1,15 +1,16 @@
 import { isBelow, originForm, pathOf } from '../../../src/http/request-target.ts'
 import type { NodeIncoming } from './types.ts'
 
-/** The place of a request: its whole target, and the part of the path that a router of the host has matched. */
+/** The whole target of a request, and the part of its path that routers have matched (the mount path). */
 export interface Place {
   readonly target: string
   readonly mountPath: string
 }
 
 /**
- * Returns the place of a request below a base path, or `undefined` if the request is not for the store. A router that has
- * matched a prefix leaves the rest in `url`. The base path may begin behind the prefix, at its end, or contain it.
+ * Returns the target and the mount path of a request, or `undefined` if its path is outside the base path. A router that has
+ * matched a prefix leaves only the rest in `url`. The prefix may come before the base path, overlap with its beginning, or be
+ * part of it.
  */
 export function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
   const rest = originForm(incoming.url ?? '/')
@@ -22,7 +23,7 @@ export function findPlace(incoming: NodeIncoming, basePath: string): Place | und
   return mountPath === undefined ? undefined : { target, mountPath }
 }
 
-/** Returns the part of the path that routers have matched. The host may have rewritten the rest. */
+/** Returns the part of the path that routers have matched; '' if it is unknown because other code has rewritten `url`. */
 export function matchedPath({ baseUrl, originalUrl }: NodeIncoming, rest: string): string {
   if (baseUrl !== undefined) return baseUrl
   if (originalUrl === undefined) return ''
@@ -30,7 +31,7 @@ export function matchedPath({ baseUrl, originalUrl }: NodeIncoming, rest: string
   return path.endsWith(end) ? path.slice(0, -end.length) : ''
 }
 
-/** Returns the end of a prefix with which the base path begins, such as `/v1` of `/shop/v1` and `/v1`. */
+/** Returns the end of the prefix that is also the beginning of the base path: `/v1` for `/shop/v1` and `/v1`. */
 export function overlap(prefix: string, basePath: string): string {
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
     if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)
@@ -41,7 +42,7 @@ function withoutOverlap(prefix: string, basePath: string): string {
   return prefix.slice(0, prefix.length - overlap(prefix, basePath).length)
 }
 
-/** If the whole path is matched, Express leaves a slash in `url` that the client may not have sent. */
+/** Returns the target. If a router matches the whole path, Express sets `url` to `/`, which the client may not have sent. */
 function wholeTarget({ originalUrl = '' }: NodeIncoming, matched: string, rest: string): string {
   const isAdded = pathOf(rest) === '/' && pathOf(originForm(originalUrl)) === matched
   return matched + (isAdded ? rest.slice(1) : rest)

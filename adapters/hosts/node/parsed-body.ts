@@ -6,10 +6,10 @@ const SHORTEST = '{"name":"a","categoryId":1}'
 const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
 
 /**
- * Returns a body that the host has already read: the exact bytes if it kept them, or else the parsed value as JSON, if writing it
- * loses nothing.
+ * Returns a body that the host has already read: the exact bytes if the host kept them, otherwise the parsed value as JSON again.
  *
- * @throws {PetStoreError} `body_already_read`
+ * @throws {PetStoreError} `body_already_read` if parsing may have lost something; `malformed_json` if the value is nested too
+ * deeply
  */
 export function keptBody(incoming: NodeIncoming): Uint8Array {
   const { httpVersionMajor, rawBody, body, _body } = incoming
@@ -17,7 +17,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   const length = sentHeader(incoming, 'content-length')
   for (const kept of [rawBody, body])
     if (typeof kept === 'string' && Number(length ?? 1) > 0) return wholeText(kept, length)
-  // HTTP/2 may send a body without announcing it in a header.
+  // In HTTP/2, a request may have a body although no header announces it.
   const isAnnounced = sentHeader(incoming, 'transfer-encoding') !== undefined || httpVersionMajor > 1
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
   if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
@@ -26,7 +26,10 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   return Buffer.from(rewrite(body))
 }
 
-/** The length shows whether the text is the whole body. Decoding replaces bytes that are not UTF-8 by U+FFFD. */
+/**
+ * Returns the bytes of a text that is the whole body, as its length shows. A text with U+FFFD is refused: decoding replaces bytes
+ * that are not UTF-8 by U+FFFD.
+ */
 function wholeText(text: string, length: unknown): Uint8Array {
   const bytes = Buffer.from(text)
   if (length !== undefined && Number(length) !== bytes.byteLength)
@@ -35,7 +38,7 @@ function wholeText(text: string, length: unknown): Uint8Array {
   return bytes
 }
 
-/** Parsers set `{}` if they have parsed nothing, so `{}` is a body only if the real one was too short for an animal. */
+/** Parsers also set `{}` if they have parsed nothing. `{}` is used only if the body was too short for an animal. */
 function isEmptyObject(body: unknown): boolean {
   return typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0
 }
@@ -55,14 +58,14 @@ function rewrite(body: unknown): string {
   throw lost('the body was parsed, and is no JSON value any more')
 }
 
-/** Returns whether a number may have been rounded: integers beyond 2^53 and infinity. Lost digits of a fraction go unnoticed. */
+/** Returns whether parsing may have rounded a value: integers beyond 2^53 and infinity. Rounded fractions stay unnoticed. */
 function isRounded(value: unknown): boolean {
   return (
     typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))
   )
 }
 
-/** Returns the error of a body that the host has read without keeping the exact bytes. */
+/** Returns the error for a body that the host has read without keeping its exact bytes. */
 export function lost(why: string, cause?: unknown): PetStoreError {
   return new PetStoreError(
     'body_already_read',

@@ -5,29 +5,29 @@ import type { NodeIncoming, NodeOutgoing } from './types.ts'
 const lastRequests = new WeakMap<object, NodeIncoming>()
 
 /**
- * Records that the connection closes after the response to this request. Later requests on the connection get no response and
- * may be sent again, so they must not be processed (RFC 9112, section 9.6).
+ * Records that the connection closes after the response to this request. Later requests on the connection get no response.
+ * Clients may send them again, so they must not be processed (RFC 9112, section 9.6).
  */
 export function setLastRequest(incoming: NodeIncoming): void {
   if (incoming.socket) lastRequests.set(incoming.socket, incoming)
 }
 
-/** Returns whether the connection closes before the response to this request. */
+/** Returns whether the connection will close before this request gets a response. */
 export function isAfterLastRequest(incoming: NodeIncoming): boolean {
   const { socket } = incoming
   const last = socket ? lastRequests.get(socket) : undefined
   return last !== undefined && last !== incoming
 }
 
-/** For each connection, the functions that end the wait of its pipelined requests. */
+/** For each connection, the functions that end the wait of a pipelined request. */
 const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
 
 /**
- * Resolves when all earlier responses of the connection have been sent: to `true`, or to `false` if the connection has
- * closed. Returns `undefined` if there are none.
+ * Returns a promise, or `undefined` if the request need not wait. The promise resolves to `true` after all earlier responses of
+ * the connection have been sent, or to `false` if the connection closes.
  *
- * Node starts pipelined requests at once. A request that is processed too early would not find an animal that an earlier request
- * creates (RFC 9112, section 9.3.2).
+ * Node emits pipelined requests all at once. A request that is processed too early would not find an animal that an earlier
+ * request creates (RFC 9112, section 9.3.2).
  */
 export function turnOf(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined
@@ -49,8 +49,8 @@ export function turnOf(outgoing: NodeOutgoing): Promise<boolean> | undefined {
 }
 
 /**
- * Keeps a socket paused while requests wait. Node stops reading only when responses hold data, and waiting ones hold none:
- * a client that sends requests and reads no response would fill the memory. Node resumes the socket after each response.
+ * Keeps a socket paused while requests wait, although Node resumes it after each response. Otherwise, a client that sends
+ * requests and reads no responses could fill the memory: Node stops reading only if responses contain data.
  */
 function watch(socket: Socket): Set<(isConnected: boolean) => void> {
   const settles = new Set<(isConnected: boolean) => void>()

@@ -5,7 +5,7 @@ import { declaredLength } from './headers.ts'
 import { keptBody, lost } from './parsed-body.ts'
 import type { NodeIncoming } from './types.ts'
 
-/** Small chunks are joined when there are this many: each takes more memory than its bytes. */
+/** Chunks are joined in groups of this many, because each separate chunk takes more memory than its bytes. */
 const MANY = 64
 
 /** A request whose client may wait for "100 Continue". */
@@ -14,23 +14,23 @@ interface Waiting {
 }
 
 /**
- * Reads the whole body of a Node request, or uses what the host has kept if it has read the body.
+ * Reads the whole body of a Node request. If the host has already read the body, returns what the host has kept.
  *
  * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the client disconnects;
- * `body_already_read` if the host has read it and the exact bytes are lost
+ * `body_already_read` if the host has read the body and its exact bytes are lost
  */
 export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
   if (declaredLength(incoming) > limit) throw tooLarge(limit)
-  // In HTTP/2, a body that broke off before it was read counts as ended too.
+  // In HTTP/2, Node also reports a body as ended if the client aborted before the body was read.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
-  // The stream decides, because parsers set `body` even if they have read nothing.
+  // Only the stream shows whether the body was read: parsers set `incoming.body` even if they have read nothing.
   if (incoming.readableDidRead || incoming.readableEnded) return takeKept(incoming, limit)
   request.sendContinue()
   return collect(incoming, limit)
 }
 
-/** Waits until the host has read the whole body, because it keeps the bytes only then. */
+/** Returns the body that the host has kept, after waiting until the host has read all of it. */
 async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
   return withinLimit(keptBody(incoming), limit)
@@ -42,8 +42,8 @@ function withinLimit(body: Uint8Array, limit: number): Uint8Array {
 }
 
 /**
- * Collects the body beside other readers of the host. The listeners stay, so that the rest of a body over the limit flows on. If
- * the host pauses the stream, it is resumed in a later turn, because a host may pause it at every resume.
+ * Collects the body while other listeners may read it too. Over the limit, the listeners stay, so that the rest still flows. If
+ * other code pauses the stream, it is resumed in a later turn of the event loop, because that code may pause it at each resume.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
     incoming.on('close', onBreak)
     if (incoming.httpVersionMajor < 2) incoming.on('end', onEnd)
     else {
-      // HTTP/2 emits `end` for a body that breaks off, just before `aborted`.
+      // In HTTP/2, Node emits `end` for an aborted body too, just before `aborted`. So `onEnd` runs later.
       incoming.on('aborted', onBreak)
       incoming.on('end', () => setImmediate(onEnd))
     }
@@ -89,15 +89,15 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   })
 }
 
-/** After `setEncoding`, bytes that are not UTF-8 have become U+FFFD, so the exact bytes are lost. */
+/** Returns the bytes of a chunk, or `undefined` if they are lost: `setEncoding` replaces bytes that are not UTF-8 by U+FFFD. */
 function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Array | undefined {
   if (typeof chunk !== 'string') return chunk as Uint8Array
   return chunk.includes('\ufffd') ? undefined : Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding)
 }
 
 /**
- * Starts the stream. If the host listens to `readable`, the stream does not flow and must be read, and no event announces what has
- * already arrived.
+ * Starts the stream. If the host listens to `readable`, the stream does not flow. Then it is read at each `readable` event, and
+ * once at the start, because no event announces data that has already arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
   if (incoming.listenerCount('readable') === 0) {

@@ -8,7 +8,7 @@ import type { NodeIncoming, NodeOutgoing } from './types.ts'
 /** How many headers of a request Node keeps by default (`server.maxHeadersCount`). */
 const MAX_HEADERS = 1_000
 
-/** A Node request as plain values. Each is read only when it is needed. */
+/** Gives the store access to a Node request. Headers, body and signal are read only when they are needed. */
 export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string
@@ -21,7 +21,7 @@ export class NodeRequest implements ApiRequest {
   readonly #outgoing: NodeOutgoing
   readonly #readAddress: AddressReader
   readonly #readHeader: typeof sentHeader
-  /** Read at the start, because a closed socket has no address. */
+  /** The connection's address, read at the start because a closed socket has no address. */
   readonly #peer: string | undefined
   #abort: AbortController | undefined
 
@@ -45,7 +45,7 @@ export class NodeRequest implements ApiRequest {
   }
 
   get clientAddress(): string | undefined {
-    // Node drops headers beyond this number. The proxy's entry may be among them, so only the connection is trusted then.
+    // Node drops the headers beyond this number, perhaps including the proxy's entry. Then only the connection's address is used.
     const isComplete = this.#incoming.rawHeaders.length < 2 * MAX_HEADERS
     return this.#readAddress(this.#peer, isComplete ? this.header('x-forwarded-for') : undefined)
   }
@@ -59,7 +59,7 @@ export class NodeRequest implements ApiRequest {
     return this.#readHeader(this.#incoming, name)
   }
 
-  /** Not `async`, which would delay each body by three ticks. */
+  /** Reads the body. The method is not `async`, because that would delay each body by three microtasks. */
   body(limit: number): Promise<Uint8Array> {
     try {
       return readBody(this.#incoming, limit, this)
@@ -75,7 +75,7 @@ export class NodeRequest implements ApiRequest {
   }
 }
 
-/** In HTTP/2, the socket of a closed session throws when it is read. */
+/** Returns the client's address, or `undefined` after an HTTP/2 session has closed: reading its socket then throws. */
 function peerAddress({ socket }: NodeIncoming): string | undefined {
   try {
     return socket?.remoteAddress
@@ -85,8 +85,8 @@ function peerAddress({ socket }: NodeIncoming): string | undefined {
 }
 
 /**
- * Aborts if the response closes before all of it was sent. Node also reports a response as finished if its last bytes could not be
- * written; only the socket shows that.
+ * Returns a controller that aborts if the response closes before all of it was sent. Node also reports a response as finished if
+ * its last bytes could not be written, so the socket's error is checked too.
  */
 function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: NodeOutgoing): AbortController {
   const controller = new AbortController()
@@ -100,7 +100,7 @@ function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: No
   return controller
 }
 
-/** In HTTP/2, a socket carries many requests, and a closed one throws when it is read. */
+/** Returns whether an HTTP/1 socket has failed. In HTTP/2, many requests share a socket, and reading it may throw. */
 function hasFailed({ httpVersionMajor, socket }: NodeIncoming): boolean {
   return httpVersionMajor < 2 && socket?.errored != null
 }

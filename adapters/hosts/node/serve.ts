@@ -10,7 +10,7 @@ import { sentHeader } from './headers.ts'
 
 /** The options of {@link serve}. */
 export interface ServeOptions extends NodeHandlerOptions {
-  /** The port to listen on; 0 for any that is free. @default 3000 */
+  /** The port to listen on; 0 for any free port. @default 3000 */
   readonly port?: number | undefined
   /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined
@@ -33,17 +33,17 @@ const RULES: OptionRules<keyof ServeOptions> = {
 
 /** A running server. */
 export interface ServingPetStore {
-  /** Its address, such as `http://127.0.0.1:3000`, without the base path. */
+  /** The server's address, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
-  /** Stops accepting requests, waits for running ones, and resolves when all connections are closed. */
+  /** Stops accepting requests, waits for running requests, and resolves when all connections are closed. */
   close(): Promise<void>
 }
 
 /**
  * Starts a server for a pet store.
  *
- * @throws {Error} Node's error, such as `EADDRINUSE`, if it cannot listen; {@link PetStoreError} `invalid_option` if the store or an
- * option is wrong
+ * @throws {Error} Node's error, such as `EADDRINUSE`, if the server cannot listen; {@link PetStoreError} `invalid_option` if the
+ * store or an option is invalid
  * @example
  * ```ts
  * import { createPetStore } from 'petstore-kit'
@@ -60,18 +60,18 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   const server = createServer()
   const running = runningResponses(server)
   const close = closer(server, running, closeTimeout)
-  // By default, Node drops headers beyond a number, even a second Authorization. Their total size is limited anyway.
+  // Keeps all headers: by default, Node drops some, even a second Authorization. Node limits their total size anyway.
   server.maxHeadersCount = 0
-  // Otherwise, a client that never reads its response would keep its connection forever.
+  // Closes idle connections. Otherwise, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // Node's default is 5 seconds. Proxies keep connections longer, so a proxy could send a request on a closing connection.
+  // Node's default of 5 seconds is shorter than that of proxies, so a proxy could send a request on a closing connection.
   server.keepAliveTimeout = idleTimeout
   handleAll(server, nodeResponder(petStore, { trustProxy }))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** Handles requests of every kind. */
+/** Responds to all requests, including those with an `Expect` header. */
 function handleAll(server: Server, answer: NodeResponder): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue?: boolean) =>
     answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader, awaitsContinue)
@@ -82,7 +82,7 @@ function handleAll(server: Server, answer: NodeResponder): void {
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // The listener stays: a connection that cannot be accepted, as when file descriptors run out, must not end the process.
+    // The listener stays: without it, a later error would end the process, for example if file descriptors run out.
     server.on('error', reject)
     server.listen(port, host, resolve)
   })

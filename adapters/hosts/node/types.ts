@@ -1,14 +1,17 @@
-/** An event listener. Newer Node types do not accept `never` as its arguments. */
+/** An event listener. Its arguments are `unknown`, because newer Node types do not accept `never`. */
 type Listener = (...args: unknown[]) => void
 
-/** What is needed of Node's `Socket`. */
+/** The part of Node's `Socket` that the adapters use. */
 interface NodeSocket {
   readonly remoteAddress?: string | undefined
   readonly errored?: Error | null
   destroy?(): unknown
 }
 
-/** What is needed of Node's `IncomingMessage`, of HTTP/1 or of the HTTP/2 compatibility API, and of Express's `Request`. */
+/**
+ * The part of a request that the adapters use: Node's `IncomingMessage`, the request of Node's HTTP/2 compatibility API, or
+ * Express's `Request`.
+ */
 export interface NodeIncoming {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -22,17 +25,17 @@ export interface NodeIncoming {
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined
   readonly complete: boolean
   readonly destroyed?: boolean
-  /** Whether the client has disconnected, in HTTP/2. */
+  /** In HTTP/2: whether the client has disconnected. */
   readonly aborted?: boolean
   /** Whether a part of the body has been read. */
   readonly readableDidRead?: boolean
   /** Whether all of the body has been read. */
   readonly readableEnded?: boolean
   readonly readableEncoding?: string | null
-  /** Whether the stream flows. */
+  /** Whether the stream flows; `null` until something reads the stream. */
   readonly readableFlowing?: boolean | null
   readonly socket: NodeSocket | null
-  /** The value of a body parser, and the exact bytes if the host has kept them. */
+  /** `body` is the value that a body parser has set; `rawBody` is the exact bytes, if the host has kept them. */
   readonly body?: unknown
   readonly rawBody?: unknown
   /** Set by the parsers of Express 4 after they have parsed a body. */
@@ -44,7 +47,7 @@ export interface NodeIncoming {
   resume(): unknown
 }
 
-/** What is needed of Node's `ServerResponse`, of HTTP/1 or of the HTTP/2 compatibility API. */
+/** The part of a response that the adapters use: Node's `ServerResponse`, or the response of the HTTP/2 compatibility API. */
 export interface NodeOutgoing {
   statusCode: number
   readonly headersSent: boolean
@@ -65,8 +68,8 @@ export interface NodeOutgoing {
       }
     | undefined
   /**
-   * Whether the client waits for "100 Continue", and whether it was sent, in HTTP/1. No public property shows this; checked with
-   * Node 20 to 26. Without them, a client that waits sends its body after its own time limit.
+   * In HTTP/1: whether the client waits for "100 Continue", and whether it was sent. Both properties are private, and checked
+   * with Node 20 to 26. Without them, a client that waits sends its body after its own time limit.
    */
   readonly _expect_continue?: boolean | undefined
   readonly _sent100?: boolean | undefined
@@ -74,7 +77,7 @@ export interface NodeOutgoing {
   getHeaderNames(): readonly string[]
   setHeader(name: string, value: string | string[]): unknown
   writeHead(status: number, headers?: object): unknown
-  /** In HTTP/1. */
+  /** Exists only in HTTP/1. */
   flushHeaders?(): void
   write(chunk: string, callback?: (error?: Error | null) => void): boolean
   end(): unknown
@@ -85,7 +88,7 @@ export interface NodeOutgoing {
 }
 
 /**
- * A request handler of Node's servers, and a middleware of frameworks built on them. It throws only if its arguments are not a
+ * A request handler for Node's servers, and a middleware for frameworks built on them. It throws only if its arguments are not a
  * request and a response of Node.
  */
 export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => void

@@ -2,21 +2,21 @@ import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** How much of a refused upload is read and discarded, in bytes. A client may read the response only after its upload. */
+/** How many bytes of a refused upload are read and discarded. A client may read the response only after its upload. */
 const DRAINED_BYTES = 16_777_216
-/** How long the server waits for more of it, in milliseconds. */
+/** How long the server waits for more bytes of a refused upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
-/** Up to this declared length, in bytes, the time limits of the host apply instead. */
+/** A body of at most this declared length, in bytes, is read to its end. Only the server's own time limits apply. */
 const SMALL_BODY = 1_048_576
 
-/** Returns whether the connection closes after the response although more of the body may arrive. */
+/** Returns whether the connection closes after the response, although more of the body may arrive. */
 export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
   return request.awaitsContinue || isLastByHead(incoming, outgoing) || declaredLength(incoming) > DRAINED_BYTES
 }
 
 /**
- * Returns whether no request can follow this one: the client wants the connection closed, or asks for an upgrade. Node loses
- * what arrives together with the end of a body behind an `Upgrade` header.
+ * Returns whether this is the last request of its connection: the connection will close, or the client asks for an upgrade. After
+ * an `Upgrade` header, Node loses data that arrives together with the end of the body.
  */
 export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   return outgoing.shouldKeepAlive === false || sentHeader(incoming, 'upgrade') !== undefined
@@ -32,12 +32,12 @@ function isChunked(incoming: NodeIncoming): boolean {
   return sentHeader(incoming, 'transfer-encoding') !== undefined
 }
 
-/** Returns whether a body is small and of known length: its rest is read however long that takes, and the connection stays. */
+/** Returns whether a body has a known, small length. Such a body is always read to its end, and the connection stays open. */
 export function isSmallBody(incoming: NodeIncoming): boolean {
   return !isChunked(incoming) && declaredLength(incoming) <= SMALL_BODY
 }
 
-/** Reads the rest of a body after the response, so that the connection can be reused. */
+/** Reads the rest of a body after the response is sent, so that the connection can be reused. */
 export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
@@ -45,7 +45,10 @@ export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   outgoing.on('finish', () => (isSmallBody(incoming) ? incoming.resume() : drain(incoming, giveUp)))
 }
 
-/** Reads on until the body ends, the limit is reached, or nothing arrives for a while; then calls `finish` once. */
+/**
+ * Discards the rest of a body until it ends, too many bytes have arrived, or nothing arrives for a while. Then calls `finish`
+ * once.
+ */
 export function drain(incoming: NodeIncoming, finish: () => void): void {
   let left = DRAINED_BYTES
   let isDone = false
@@ -59,7 +62,7 @@ export function drain(incoming: NodeIncoming, finish: () => void): void {
   const awaitData = () => {
     clearTimeout(timer)
     timer = setTimeout(stop, DRAIN_TIMEOUT)
-    // On Workers a timer is a number.
+    // On Workers, a timer is a number and has no `unref`.
     timer.unref?.()
   }
   awaitData()

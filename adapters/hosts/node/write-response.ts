@@ -35,19 +35,21 @@ export function writeResponse(
   }
 }
 
-/** Returns whether the host has replaced a function of the response, as compression does: it must see the whole body in `end`. */
+/**
+ * Returns whether a middleware has replaced a method of the response, as `compression` does. It must get the whole body in `end`.
+ */
 function isWrapped(outgoing: NodeOutgoing): boolean {
   const { writeHead, write, end } = ServerResponse.prototype
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
 }
 
-/** The response to HEAD already states the length of the body that it lacks. */
+/** Adds Content-Length. A response to HEAD already has it, and a 204 has no body. */
 function withLength(method: string, { status, headers, body }: ApiResponse): readonly string[] {
   if (method === 'HEAD' || status === 204) return headers
   return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
-/** Node's `writeHead` with a list is fastest, but removes the host's headers of the same names. */
+/** Writes status and headers. `writeHead` with a list is fastest, but removes headers of the same names that the host has set. */
 function writeHead(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
   if (outgoing.getHeaderNames().length === 0) outgoing.writeHead(status, headers)
   else setHead(outgoing, status, headers)
@@ -60,9 +62,9 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
 }
 
 /**
- * HTTP/2: after the response, the rest of the body is refused by closing the stream. Until then it is read, because Node counts
- * unread data against the memory of the session. The response emits `finish` only when the stream has closed, so its stream is
- * observed.
+ * Writes an HTTP/2 response, and discards the request body, because Node counts unread data against the session's memory. If the
+ * body does not end soon after the response, the stream is closed. `finish` of the stream is used: the response emits its own
+ * `finish` only after the stream has closed.
  */
 function writeStream(
   incoming: NodeIncoming,
@@ -80,8 +82,8 @@ function writeStream(
 }
 
 /**
- * Sends the whole response, then reads on before it ends: if a connection is closed with bytes unread, it is reset, and the
- * client may lose the response.
+ * Sends the whole response, but ends it only after the request body is read. If a connection is closed with unread bytes, it is
+ * reset, and the client may lose the response.
  */
 function endAfterDraining(
   incoming: NodeIncoming,
@@ -106,8 +108,8 @@ function endAfterDraining(
 }
 
 /**
- * Ends a response whose `end` must see the whole body at once. If the connection stays open, Node reads the rest of the request
- * body afterwards; if it closes, the rest is read first.
+ * Calls `end`, which sends the whole body at once. If the connection stays open, the rest of the request body is read after the
+ * response; otherwise it is read first.
  */
 export function endAfterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: () => unknown): void {
   const isUnread = isUnreadBody(incoming)

@@ -2,7 +2,7 @@ import type { PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 
 /**
- * Checks a store when it is mounted, not at the first request.
+ * Checks the store when a handler is created, not at the first request.
  *
  * @throws {PetStoreError} `invalid_option`, naming `petStore`
  */

@@ -11,11 +11,11 @@ import { checkOptions, invalidOption, type OptionRule } from '../../../src/suppo
  */
 export type TrustProxy = false | number | readonly string[]
 
-/** Reads a client's address from that of the connection and the `X-Forwarded-For` header. */
+/** Returns the client's address, given the connection's address and the `X-Forwarded-For` header. */
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
 /**
- * Creates the reader for a setting of `trustProxy`.
+ * Creates the address reader for a value of `trustProxy`.
  *
  * @throws {PetStoreError} `invalid_option`
  */
@@ -26,9 +26,9 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
 }
 
 /**
- * Creates the reader for the options of an adapter.
+ * Creates the address reader for the options of an adapter.
  *
- * @param others - names of further options
+ * @param others - the names of the adapter's other options
  *
  * @throws {PetStoreError} `invalid_option`
  */
@@ -42,7 +42,7 @@ export function readerOf(
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
 
-/** The rule of the option `trustProxy`. The reader checks the number or the list. */
+/** The rule for the option `trustProxy`. `addressReader` checks the number or the list further. */
 export const trustProxyRule: OptionRule = {
   expected: EXPECTED,
   check: (value) => value === false || typeof value === 'number' || Array.isArray(value),
@@ -63,7 +63,10 @@ function byList(trusted: BlockList): AddressReader {
   }
 }
 
-/** Returns the last valid address of a chain, nearest first. If a proxy adds an invalid entry, its own address is used. */
+/**
+ * Returns the last valid address of a list that begins with the nearest. If a proxy adds an invalid entry, the proxy's own
+ * address is used.
+ */
 function firstKnown(chain: readonly (string | undefined)[]): string | undefined {
   for (let i = chain.length - 1; i >= 0; i--) {
     const address = chain[i] === undefined ? undefined : canonicalAddress(chain[i] as string)
@@ -83,8 +86,8 @@ function forwardedAddresses(header = ''): string[] {
 }
 
 /**
- * Returns an address in one spelling, without port, zone and brackets, IPv4-mapped IPv6 as IPv4. Returns `undefined` for any other
- * text.
+ * Returns an IP address in its canonical spelling, without port, zone and brackets. An IPv4-mapped IPv6 address becomes IPv4.
+ * Returns `undefined` for any other text.
  */
 export function canonicalAddress(text: string): string | undefined {
   if (isIP(text) === 4) return text

@@ -3,11 +3,14 @@ export async function cancelBody(request: Request): Promise<void> {
   try {
     if (!request.bodyUsed) await request.body?.cancel()
   } catch {
-    // The host is reading the body, or has replaced the Request.
+    // Another handler is reading the body, or has replaced the Request.
   }
 }
 
-/** Returns a response that cancels the body when it is sent. If the host discards the response, it can still read the body. */
+/**
+ * Returns a response that cancels the request body when Deno sends it. A router that discards the response can still read the
+ * body.
+ */
 export async function cancelBodyWhenSent(request: Request, response: Response): Promise<Response> {
   if (!response.body || !isUnread(request)) return response
   const bytes = new Uint8Array(await response.arrayBuffer())

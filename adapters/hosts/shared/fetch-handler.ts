@@ -3,16 +3,16 @@ import { type ApiRequest, type ApiResponse, type PetStore, toResponse } from '..
 import { checkPetStore } from './check-pet-store.ts'
 import { type AddressReader, readerOf, type TrustProxy } from './client-address.ts'
 
-/** The options of adapters on runtimes with the Fetch API. */
+/** The options of the adapters for Bun and Deno. */
 export interface FetchHandlerOptions {
   /** Which proxies to trust for the client's address. @default false */
   readonly trustProxy?: TrustProxy | undefined
 }
 
-/** Converts a Request and its connection to plain values. */
+/** A class that adapts a Request and its connection to `ApiRequest`. */
 type Served<Connection> = new (request: Request, connection: Connection, readAddress: AddressReader) => ApiRequest
 
-/** Returns the value of a fulfilled promise if the runtime can read it without waiting. */
+/** Returns a promise's value if the promise is fulfilled and the runtime can read the value at once; otherwise `undefined`. */
 type Peek = (promise: Promise<ApiResponse>) => ApiResponse | undefined
 
 /** Creates the handler that the adapters for Bun and Deno share. It never throws or rejects. */

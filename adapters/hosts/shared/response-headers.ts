@@ -1,10 +1,10 @@
-/** Headers that list values: those of the host stay beside those of the store. */
+/** Headers that can have several values. The host's values are kept, and the store's values are added. */
 const LISTS = new Set(['link', 'set-cookie', 'vary', 'www-authenticate'])
 
 /**
- * Groups the headers of a response by name, so that several of one name are kept, and adds the host's values of lists.
+ * Groups the store's headers by name, and adds the host's values to headers that can have several values.
  *
- * @param headers - names and values in turn
+ * @param headers - names and values, alternating
  * @param hostHeader - returns a header that the host has already set
  */
 export function mergeHeaders(

@@ -13,10 +13,10 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
     this.#readAddress = readAddress
   }
 
-  /** Returns the address of the connection. It is read only when needed, because that takes time. */
+  /** Returns the connection's address. It is called only when the address is needed, because it takes time. */
   protected abstract peer(): string | undefined
 
-  /** Kept, because a closed connection has no address. */
+  /** The client's address. It is remembered, because a closed connection has no address. */
   override get clientAddress(): string | undefined {
     if (this.#address === null) this.#address = this.#readAddress(this.peer(), this.header('x-forwarded-for'))
     return this.#address
