@@ -31,8 +31,8 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * The code of a {@link PetStoreError}: an error code of the API, `invalid_option` for an invalid argument in code, or a code of the
- * client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it.
+ * The code of a {@link PetStoreError}: an error code of the API, `invalid_option` for an invalid option or argument, or a code of
+ * the client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it.
  */
 export type PetStoreErrorCode = ErrorCode | 'invalid_option' | 'network_error' | 'unexpected_response'
 

@@ -22,7 +22,7 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/** An animal of the catalogue. */
+/** An animal in the store. */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint

@@ -68,7 +68,7 @@ export interface PetStoreOptions {
    * @default 'refuse'
    */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined
-  /** Called with every error behind a 500 or 503, and with the request. @default logs to `console.error` */
+  /** Called with every error that is not the client's fault, and with its request. @default logs to `console.error` */
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
   /** Called with a report of every response. @default none */
   readonly onResponse?: ((report: ResponseReport) => void) | undefined

@@ -37,7 +37,7 @@ export interface PetStore {
 }
 
 /**
- * Responds to a standard `Request`, or to a URL as the global `fetch` takes it.
+ * Responds to a standard `Request`, or to a URL as the global `fetch` accepts it.
  *
  * Arguments after a `Request` are ignored, because Bun, Deno and Workers pass their own. The promise rejects only if the first
  * argument is neither a `Request` nor a URL, such as a request object of Node.
@@ -106,7 +106,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     }
   }
 
-  /** Returns the response to a request whose handling threw. If that throws too, returns a 500 without using request or clock. */
+  /** Returns the response to a request whose handling threw. If this fails too, returns a 500 without reading request or clock. */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request)
@@ -198,7 +198,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   return { fetch: fetchThrough(respond), handle: (request) => Promise.resolve(respond(request)), basePath }
 }
 
-/** Returns a {@link PetStoreFetch} that passes each request to `respond` as plain values, and converts its result. */
+/** Returns a {@link PetStoreFetch} that passes each request to `respond` as plain values, and converts the response back. */
 export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
   return async (input: Request | URL | string, init?: unknown) => {
     const isUrl = typeof input === 'string' || input instanceof URL

@@ -63,9 +63,9 @@ export interface IssueOptions {
   readonly plan: string
   /** Keys with the same account share one allowance. @default an allowance of its own */
   readonly account?: string | undefined
-  /** Limits for this key alone. @default those of the plan */
+  /** Limits for this key only. @default the limits of the plan */
   readonly limits?: PlanLimits | undefined
-  /** A note for the list of keys. @default none */
+  /** A note that is shown in the list of keys. @default none */
   readonly label?: string | undefined
   /** When the key expires, in milliseconds since the Unix epoch. @default never */
   readonly expiresAt?: number | undefined
@@ -148,11 +148,11 @@ export interface QuotaStore {
   spend(request: QuotaRequest, context?: CallContext): MaybePromise<QuotaCount>
 }
 
-/** The three ports of a whole back end, as `createPetStore` takes them. */
+/** The three ports of a whole back end, as `createPetStore` accepts them. */
 export interface BackEnd {
-  /** Keeps the animals. */
+  /** Stores the animals. */
   readonly storage: PetStorage
-  /** Finds the key of a token. */
+  /** Finds the API key for a token. */
   readonly keyStore: KeyStore
   /** Counts requests. */
   readonly quota: QuotaStore

@@ -8,7 +8,7 @@ import { unexpectedResponse } from './response-error.ts'
 import { type ClientResponse, createSender } from './send.ts'
 import { stringifyJson } from './stringify-json.ts'
 
-/** The options of every call. */
+/** The options that every method of the client accepts. */
 export interface CallOptions {
   /** Aborts the request and any wait before the next attempt. The call then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined

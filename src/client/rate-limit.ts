@@ -1,4 +1,4 @@
-/** The rate limit that the headers of a response state. */
+/** The rate limit in the headers of a response. */
 export interface RateLimit {
   /** The largest number of requests in the current window. */
   readonly limit: number

@@ -75,7 +75,7 @@ function guard<Input, T>(port: string, timeout: number, call: PortCall<Input, T>
   }
 }
 
-/** Wraps any {@link PetStoreError} but `service_unavailable`, the only one that a port may throw. Returns other errors. */
+/** Wraps a {@link PetStoreError}, except `service_unavailable`, which a port may throw. Returns any other error unchanged. */
 function toPortFault(error: unknown): unknown {
   try {
     if (isPetStoreError(error) && error.code !== 'service_unavailable')
@@ -94,7 +94,7 @@ function checkCount(count: QuotaCount): QuotaCount {
   throw new TypeError(`quota store: expected a QuotaCount from spend, got ${describe(count)}`)
 }
 
-/** Returns the key, or `undefined` for `false` and `null`. Throws for other values, which plain JavaScript may return. */
+/** Returns the key, or `undefined` for `false` and `null`. Throws for values such as `true`, from plain JavaScript. */
 function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   if (!key) return undefined
   if (typeof key === 'object') return key

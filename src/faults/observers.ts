@@ -6,7 +6,7 @@ import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 import { isUnreachable } from './guard-ports.ts'
 
-/** The request that a report is about. */
+/** The request to which a report belongs. */
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method: string
@@ -34,7 +34,7 @@ export interface Observers {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
-/** Seconds after which a client should retry a 503. */
+/** The value of `Retry-After` in a 503 response, in seconds. */
 const RETRY_AFTER = '5'
 /** The status that nginx logs if the client has disconnected. */
 export const CLIENT_CLOSED_REQUEST = 499

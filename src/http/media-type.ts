@@ -16,7 +16,7 @@ export function rejectOtherMediaTypes(request: ApiRequest): ApiResponse | undefi
   return unsupported(['Accept-Encoding', 'identity'], 'no Content-Encoding', coding)
 }
 
-/** Matches characters that are not allowed here (RFC 9110, section 5.6.3), some of which `String.trim` would remove. */
+/** Matches a character that `Content-Type` must not contain. `trim` removes some of them (RFC 9110, section 5.6.3). */
 const NOT_ASCII = /[^\t -~]/
 
 function isJson(type = ''): boolean {

@@ -40,7 +40,7 @@ export async function readBody(
   }
 }
 
-/** Returns a reader that calls `arrayBuffer()`: Firefox has no `Request.body`, and some libraries have no standard stream there. */
+/** Returns a reader that calls `arrayBuffer()`: Firefox has no `Request.body`, and some libraries have another kind of stream. */
 function wholeBodyReader(request: Request): BodyReader {
   let isRead = false
   return {
@@ -54,7 +54,7 @@ function wholeBodyReader(request: Request): BodyReader {
 }
 
 /**
- * Ends a pending read when the signal aborts. Some servers abort as soon as a body has arrived, so a complete body is used.
+ * Ends a pending read when the signal aborts. Some servers abort as soon as a body has arrived, so a complete body is still used.
  * A body is complete if it has the length in `Content-Length`. A chunked body gets one more turn of the event loop to end.
  */
 function watchAbort({ signal, headers }: Request) {

@@ -51,7 +51,7 @@ export interface OperationPlace {
   readonly path: string
 }
 
-/** Returns every operation. */
+/** Returns every operation with its method and path. */
 export function operationPlaces(): OperationPlace[] {
   return routes.map(([method, , [toRoute], path = '']) => {
     const { kind } = (toRoute as unknown as ToRoute)({ params: {} })

@@ -11,7 +11,7 @@ export type Caller =
 
 const CHALLENGE = 'Bearer realm="petstore"'
 const NO_CREDENTIAL: Caller = { code: 'missing_api_key', challenge: CHALLENGE }
-/** Has no `error`, which is only for requests with a bearer token (RFC 6750, section 3.1). */
+/** The challenge has no `error`, because `error` is only for requests with a bearer token (RFC 6750, section 3.1). */
 const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
 const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
@@ -31,7 +31,7 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID_TOKEN))
 }
 
-/** Returns whether a key is not revoked and not expired; a cache may return such a key. A time may be `null` in a database row. */
+/** Returns whether a key is valid now: a key store may cache an old key. In a database row, a missing time is `null`. */
 function isLive(key: ApiKey, clock: Clock): boolean {
   return key.revokedAt == null && (key.expiresAt == null || key.expiresAt > clock.now())
 }

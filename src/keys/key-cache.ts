@@ -144,7 +144,7 @@ class KeyCache {
     this.#lookUps = boundedByLength(this.#max)
   }
 
-  /** Returns whether `since` is less than `length` milliseconds ago. A time in the future, after the clock stepped back, is not. */
+  /** Returns whether `since` is less than `length` milliseconds ago. Returns `false` for a future time. */
   #isFresh(since: number, length: number): boolean {
     const age = this.#clock.now() - since
     return age >= 0 && age < length

@@ -2,7 +2,7 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX = 'pet_'
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
-/** The prefix, then 43 digits of secret and 6 of checksum. */
+/** Matches the prefix, 43 digits of the secret and 6 digits of the checksum. */
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
 /** Returns a new token: 256 random bits in base62, and a checksum so that a mistyped token needs no look-up. */

@@ -7,7 +7,7 @@ interface Header {
   /** The name of the header, if it differs from the key in `headers`. */
   readonly header?: string
   readonly description: string
-  /** Whether every response that declares the header has it. */
+  /** Whether the header is in every response that declares the header. */
   readonly required: boolean
   readonly schema: JsonSchema
 }
@@ -109,7 +109,7 @@ const ofEveryResponse: readonly HeaderName[] = [
   'X-Content-Type-Options',
 ]
 
-/** Headers of one operation only. They are optional: the operation also lists the 404 of an unknown route, which lacks them. */
+/** Headers of one operation only. These headers are optional, because the 404 and 405 responses of the router lack them. */
 const ofOperation: Partial<Record<OperationName, readonly HeaderName[]>> = {
   getPet: ['Deprecation', 'Sunset', 'Successor'],
 }

@@ -17,7 +17,7 @@ const bodies = () => ({
   Error: { schema: errorSchema, description: 'An error. All error responses have this form.' },
 })
 
-/** Descriptions of the members of bodies. */
+/** Descriptions of the members of bodies, by member name. */
 const memberTexts: Readonly<Record<string, JsonSchema>> = {
   id: { description: 'The unique identifier, which the service assigns.', examples: [7] },
   name: { description: 'The name. At least one character is not white space.', examples: ['Rex'] },
@@ -27,7 +27,7 @@ const memberTexts: Readonly<Record<string, JsonSchema>> = {
   status: { description: 'The HTTP status of the response.' },
 }
 
-/** Descriptions of the parameters of listPets. */
+/** Descriptions of the query parameters of listPets, by name. */
 const parameterTexts: Readonly<Record<string, string>> = {
   limit: 'The largest number of animals to return.',
   status: 'Returns only animals with this status.',

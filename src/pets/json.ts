@@ -50,8 +50,8 @@ function malformed(why: string): PetStoreError {
 /**
  * Returns the depth of a JSON text, and the number of its members.
  *
- * The parser is recursive, so the depth must be checked before it runs. It accepts a repeated name if both values are equal, so
- * the members are counted to find repeated names.
+ * The parser is recursive, so the depth must be checked before it runs. It also accepts a repeated name if both values are equal,
+ * so the members are counted to find repeated names.
  */
 function outline(text: string): { depth: number; members: number } {
   let depth = 0

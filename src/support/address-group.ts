@@ -42,7 +42,7 @@ function groupsOf(text: string): number[] {
   return text.split(':').map((group) => (/^[\da-f]{1,4}$/i.test(group) ? Number.parseInt(group, 16) : -1))
 }
 
-/** Returns `c000:201` for `192.0.2.1` at the end of an IPv6 address. */
+/** Converts the IPv4 address at the end of an IPv6 address to hexadecimal: `192.0.2.1` to `c000:201`. */
 function hexOfIpv4(text: string): string {
   const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number)
   return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /**
- * Creates a map with a largest number of entries. It removes the least recently used entry first.
+ * Creates a map with at most this many entries. The map removes the least recently used entry first.
  *
  * Uses the option `maxSize` of lru-cache, with size 1 for each entry. With `max`, lru-cache allocates room for all entries at once,
  * which would take most of the time to create a pet store.

@@ -1,5 +1,5 @@
 /**
- * Returns a promise with the result of `promise`. It rejects if `promise` has not settled within the time limit.
+ * Returns a promise with the result of `promise`. The returned promise rejects if `promise` has not settled within the time limit.
  *
  * @param timeout - the limit, in milliseconds
  * @param onTimeout - returns the error with which the result rejects when the limit is reached

@@ -16,7 +16,7 @@ export interface RecordedRequest {
   readonly header: (name: string) => string | undefined
   /** The body as text; empty if the store responded without reading it. */
   readonly body: string
-  /** When the request arrived by the clock of the store, in milliseconds since the Unix epoch. */
+  /** When the request arrived, by the store's clock, in milliseconds since the Unix epoch. */
   readonly time: number
   /** The response; `undefined` until the store has responded. */
   readonly response: RecordedResponse | undefined

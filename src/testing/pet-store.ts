@@ -52,7 +52,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
 
 /** An animal that the store has from the start. */
 export interface SeedPet extends Omit<NewPet, 'categoryId'> {
-  /** The category, an int64. @default 1n */
+  /** The id of the category, an int64. @default 1n */
   readonly categoryId?: bigint | undefined
 }
 
@@ -98,7 +98,7 @@ const testRules: OptionRules = {
 /**
  * Creates a pet store in memory with one API key, on a clock that starts at the time of creation and stands still.
  *
- * @throws {PetStoreError} `invalid_option`, as `createPetStore` does, and for a port, since the test store has its own
+ * @throws {PetStoreError} `invalid_option` for an invalid option, also for a port, because the test store has its own ports
  * @example
  * ```ts
  * import { createTestPetStore } from 'petstore-kit/testing'

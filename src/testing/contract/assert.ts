@@ -1,4 +1,4 @@
-/** Throws `what` as an error unless `holds`. The suites bring their own assertions, because they run under any test runner. */
+/** Throws an error with the text `what` unless `holds`. The suites have their own assertions, because any test runner runs them. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
 }

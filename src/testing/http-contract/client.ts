@@ -63,7 +63,7 @@ export class LimitReached extends Error {}
 /** Thrown when no response arrives in time. */
 export class NoResponse extends Error {}
 
-/** The longest time that a client waits after 429 responses in all, in seconds. It covers several minute windows. */
+/** The longest total wait after 429 responses, in seconds. It covers several minute windows. */
 const MAX_WAIT = 180
 
 /**
@@ -78,7 +78,7 @@ export function contractClient(
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
-  /** Errors for limits that stay used up for too long. No more requests are sent for them, because these could lead to a ban. */
+  /** The limits that stay used up for too long. No more requests are sent with such a key or address, to avoid a ban. */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(path: string, request: ContractRequest): Promise<ContractResponse> {

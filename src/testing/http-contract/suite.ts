@@ -23,7 +23,7 @@ const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract, decisions 
  * minutes in all. If the key has the plan `pro`, no wait is needed.
  *
  * @param runner - `describe` and `test` of vitest, node:test, bun:test or Jest
- * @throws {PetStoreError} `invalid_option` if the address or the token is missing
+ * @throws {PetStoreError} `invalid_option` if `baseUrl` is not a URL, or `token` is missing
  * @example
  * ```ts
  * import { describe, test } from 'node:test'
