@@ -3,20 +3,20 @@ import type { AddedData } from './demo-data.ts'
 import type { ServeFlags } from './flags.ts'
 import { printable, shellWord } from './output.ts'
 
-/** Returns one line of JSON for the program that has started the server. */
+/** Returns one line of JSON about a started server, for a program that has started it. */
 export function startReport(url: string, place: string, { animals, keys }: AddedData, control?: string): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
   return JSON.stringify({ url, control, place, animals, keys: tokens })
 }
 
-/** What else a server says at its start. */
+/** The options of {@link welcome}. */
 export interface WelcomeOptions {
   readonly controlUrl?: string | undefined
   /** Whether the API reference is installed. */
   readonly hasReference: boolean
 }
 
-/** Returns the text for the person who has started the server. */
+/** Returns the text that a server prints at its start, for a person. */
 export function welcome(
   url: string,
   place: string,

@@ -3,18 +3,18 @@ import { type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
-/** The flags that say where animals and keys are stored. */
+/** The flags for where animals and keys are stored. */
 export interface PlaceFlags {
   readonly data?: string
   readonly databaseUrl?: string
 }
 
-/** The flags that say where a server stores animals and keys, and where it counts requests. */
+/** The flags for where a server stores animals and keys, and where it counts requests. */
 export interface BackEndFlags extends PlaceFlags {
   readonly redisUrl?: string
 }
 
-/** Opens the back end that the flags name; without flags, in memory. */
+/** Opens the back end that the flags name. Without flags, opens one in memory. */
 export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   const backEnd = isPersistent(flags) ? await openPlace(flags) : { ...memory(), place: 'memory', close: async () => {} }
   if (flags.redisUrl === undefined) return backEnd
@@ -28,12 +28,12 @@ export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   }
 }
 
-/** Returns whether animals and keys outlive the command. */
+/** Returns whether the animals and keys are still there after the command ends. */
 export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
   return data !== undefined || databaseUrl !== undefined
 }
 
-/** Opens the back end of the flags, uses it, and closes it. An error names the file or the database. */
+/** Opens the back end that the flags name, calls `use`, and closes the back end. Errors name the file or the database. */
 export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
   const backEnd = await openPlace(flags)
   try {

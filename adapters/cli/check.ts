@@ -14,39 +14,39 @@ export interface CheckFlags {
   readonly key: string
   readonly limitedKey?: string
   readonly contractOnly?: true
-  /** In seconds. */
+  /** The time limit of each request, in seconds. */
   readonly timeout: number
   readonly json?: true
 }
 
-/** The outcome of one row. */
+/** The result of one row of the contract suite. */
 export interface RowResult {
   readonly title: string
   readonly basis: HttpContractRow['basis']
   readonly result: 'pass' | 'fail' | 'skip'
-  /** Why the row fails or is skipped. */
+  /** Why the row failed or was skipped. */
   readonly reason?: string
 }
 
-/** What a check does besides its requests. */
+/** The options of {@link checkServer}. */
 export interface CheckOptions {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** The time of the server if its responses have no `Date`. @default the system's clock */
+  /** The clock to use if a response has no `Date` header. @default the system's clock */
   readonly clock?: Clock
-  /** Called before each wait for the end of a limit, with the number of seconds. */
+  /** Called before each wait until a rate limit ends, with the number of seconds. */
   readonly onWait?: (seconds: number) => void
   /** Called after each row. */
   readonly onRow?: (row: RowResult) => void
 }
 
-/** The number of rows in a row without a response after which the check stops. Each waits for the whole time-out. */
+/** The check stops after this many rows in succession without a response: each row waits for the whole time limit. */
 const MAX_SILENT_ROWS = 3
 
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
 
 /**
- * Runs the rows against a server one after the other.
+ * Runs the rows of the contract suite against a server, one after the other.
  *
  * @throws {Error} if the server does not respond, stops responding, or rejects the key
  */
@@ -79,7 +79,7 @@ export async function checkServer(url: string, flags: CheckFlags, options: Check
   return results
 }
 
-/** Sends one request, since without a server, its base path and a valid key every row would fail. */
+/** Checks with one request that the server responds, has the base path and accepts the key. Otherwise, every row would fail. */
 async function requireServer(client: ContractClient): Promise<void> {
   const { url, status, json } = await client.send('/pets?limit=1').catch((error: Error) => {
     if (error instanceof LimitReached) return { url: '', status: 429, json: undefined }
@@ -94,7 +94,7 @@ async function requireServer(client: ContractClient): Promise<void> {
     )
 }
 
-/** The outcome of a row, and whether a request of the row got no response in time. */
+/** The result of a row, and whether one of its requests got no response in time. */
 type RowOutcome = Pick<RowResult, 'result' | 'reason'> & { readonly isSilent?: boolean }
 
 async function runRow(row: HttpContractRow, client: ContractClient): Promise<RowOutcome> {
@@ -108,7 +108,7 @@ async function runRow(row: HttpContractRow, client: ContractClient): Promise<Row
   }
 }
 
-/** Runs `petstore check`. The exit code is 1 if a row of the interface fails, and 2 if not all of them could be checked. */
+/** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if some of these rows could not be checked. */
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onWait = (seconds: number) =>
     console.error(`petstore: the limit is used up; the check goes on in ${seconds} seconds`)
@@ -122,7 +122,7 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   }
 }
 
-/** Returns the exit code of a check. A row that needs a further key is no part of a check without one. */
+/** Returns the exit code of a check. Without `--limited-key`, rows that need that key do not affect the exit code. */
 export function exitCodeOf(results: readonly RowResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)
   if (contract.some(({ result }) => result === 'fail')) return 1
@@ -134,7 +134,7 @@ const HEADINGS = {
   decision: 'What petstore-kit decided where the interface is silent',
 } as const
 
-/** Returns a function that prints one line for each row, below the heading of its basis. */
+/** Returns a function that prints one line per row, under the heading for `contract` or `decision`. */
 function printRow(): (row: RowResult) => void {
   let heading: string | undefined
   return ({ title, basis, result, reason }) => {

@@ -9,7 +9,7 @@ const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
 const CATEGORIES = 5
 
-/** Returns the demo animal of an index, counted from 0. */
+/** Returns the demo animal with an index. The first index is 0. */
 export function demoPet(index: number): NewPet {
   const round = Math.floor(index / NAMES.length)
   const name = NAMES[index % NAMES.length] as string
@@ -20,10 +20,10 @@ export function demoPet(index: number): NewPet {
   }
 }
 
-/** A storage that may have a faster way to add many animals. */
+/** A storage, which may have a faster method to add many animals. */
 type BulkStorage = PetStorage & { createMany?(pets: readonly NewPet[]): Promise<unknown> }
 
-/** Adds animals, in batches if the storage can. */
+/** Adds animals, all in one call if the storage can do that. */
 export async function addPets(storage: BulkStorage, pets: readonly NewPet[]): Promise<void> {
   if (storage.createMany) await storage.createMany(pets)
   else await Promise.all(pets.map(async (pet) => storage.create(pet)))
@@ -35,7 +35,7 @@ const BATCH = 500
 export interface AddOptions {
   /** Stops adding when it aborts. */
   readonly signal?: AbortSignal | undefined
-  /** Waits after each batch. Gets the time that the batch took, in milliseconds. @default one turn of the event loop */
+  /** Waits after each batch. It gets the duration of the batch, in milliseconds. @default one turn of the event loop */
   readonly pause?: (batchTime: number) => Promise<unknown>
 }
 
@@ -62,7 +62,7 @@ export async function addDemoPets(
   }
 }
 
-/** Leaves a shared database to others for as long as the batch has used it, so that a server beside the command can write. */
+/** Waits as long as the last batch took, so that a server that shares the database can write meanwhile. */
 export function leaveTimeForOthers(batchTime: number): Promise<void> {
   return setTimeout(Math.max(10, batchTime))
 }
@@ -76,22 +76,23 @@ export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanL
   )
 }
 
-/** The number of demo animals of an empty store. */
+/** The number of demo animals that an empty store gets. */
 export const DEMO_ANIMALS = 8
 
-/** The demo data that a server has added when it started. */
+/** The demo data that a server added at its start. */
 export interface AddedData {
-  /** The number of animals in the store; `undefined` if the store may have had some before. */
+  /** The number of animals in the store; `undefined` if the store may have contained animals before. */
   readonly animals: number | undefined
   readonly keys: readonly IssuedKey[]
-  /** Whether there was a key before. */
+  /** Whether the key store contained a key before. */
   readonly hasKeys: boolean
 }
 
 /**
- * Adds demo animals and keys to an empty store: always in memory, elsewhere only with `--demo` or, for animals, `--seed`.
+ * Adds demo animals and keys to an empty store. In memory, always; in a file or database, only with `--demo` or, for animals,
+ * `--seed`.
  *
- * @param closing - stops adding, and revokes the new keys, since nobody will see them
+ * @param closing - if it aborts, no more is added, and the new keys are revoked, since nobody will see them
  */
 export async function addDemoData(
   { storage, keyStore }: Pick<OpenedBackEnd, 'storage' | 'keyStore'>,

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { isPetStoreError } from '../../src/errors.ts'
 import type { ManagedKeyStore, PetStorage, QuotaStore } from '../../src/index.ts'
 
-/** A back end that is ready. */
+/** A back end that is open and ready for use. */
 export interface OpenedBackEnd {
   readonly storage: PetStorage
   readonly keyStore: ManagedKeyStore
   readonly quota: QuotaStore
-  /** The name of the place, for messages. It contains no password. */
+  /** The name of the file or database, for messages. It contains no password. */
   readonly place: string
   close(): Promise<void>
 }
@@ -20,10 +20,10 @@ const NOT_INSTALLED = new Set([
   'ERR_UNSUPPORTED_ESM_URL_SCHEME',
 ])
 
-/** Loads a driver that is installed beside this package or in the current folder. Returns `undefined` if it is in neither. */
+/** Loads a driver that is installed beside this package or in the current folder. Returns `undefined` if neither has it. */
 export async function loadDriver(name: string): Promise<unknown> {
   const beside = await attempt(() => import(name))
-  // A module of the runtime, such as `node:sqlite`, is in no folder, but a folder may have the same name.
+  // A name such as `node:sqlite` is a module of the runtime, so it is not looked for in the current folder.
   if (beside !== undefined || name.includes(':')) return beside
   return attempt(() => createRequire(join(process.cwd(), 'petstore'))(name))
 }
@@ -38,9 +38,9 @@ async function attempt(load: () => unknown): Promise<unknown> {
 }
 
 /**
- * Uses an engine.
+ * Calls `use`, which uses a file or a database.
  *
- * @throws {Error} one line with the place of the engine and the cause; an error about an option is passed on as it is
+ * @throws {Error} with one line that names the place and the cause; `invalid_option` errors are rethrown unchanged
  */
 export async function using<T>(place: string, use: () => T | Promise<T>): Promise<T> {
   try {
@@ -51,7 +51,7 @@ export async function using<T>(place: string, use: () => T | Promise<T>): Promis
   }
 }
 
-/** Returns why an engine failed: the message of the innermost cause, which says most. */
+/** Returns the message of the innermost cause of an error, because that message says most. */
 export function reason(error: unknown): string {
   const { cause, errors, message, code } = error as {
     cause?: unknown

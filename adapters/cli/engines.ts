@@ -3,17 +3,19 @@ import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
-/** How long to wait for an engine, in milliseconds. */
+/** How long to wait for PostgreSQL or Redis, in milliseconds. */
 export interface EngineTimeouts {
-  /** For a connection to open. */
+  /** The wait for a connection to open. */
   readonly connect: number
-  /** For a response. An engine may be gone without closing its connections. */
+  /** The wait for a response. A server may be gone without having closed its connections. */
   readonly response: number
 }
 
 const TIMEOUTS: EngineTimeouts = { connect: 5_000, response: 15_000 }
 
-/** How long to wait for a connection of a pool, in milliseconds: also for one that is free, so it must outlast a burst of requests. */
+/**
+ * How long to wait for a connection of the pool, in milliseconds. It includes the wait for a free one during a burst of requests.
+ */
 const POOL_TIMEOUT = 8_000
 
 interface Events {
@@ -23,7 +25,7 @@ interface Events {
 type Pool = PostgresClient & Events & { end(): Promise<void> }
 type Pg = { Pool: new (options: object) => Pool }
 
-/** Opens a back end in PostgreSQL, and migrates its tables. */
+/** Opens a back end in PostgreSQL, and brings its tables up to date. */
 export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
   const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
@@ -52,7 +54,7 @@ type IoRedisDriver = { Redis: new (url: string, options: object) => IoRedis }
 type NodeRedis = Events & { connect(): Promise<unknown>; destroy(): void } & RedisClient
 type NodeRedisDriver = { createClient(options: object): NodeRedis }
 
-/** A quota store in Redis that is ready. */
+/** A quota store in Redis that is open and ready for use. */
 export interface OpenedQuota {
   readonly quota: QuotaStore
   readonly place: string
@@ -74,7 +76,7 @@ export async function openRedis(url: string): Promise<OpenedQuota> {
   }
 }
 
-/** Creates a client of the driver that is installed. */
+/** Creates a Redis client with the driver that is installed. */
 async function createRedisClient(
   url: string,
   place: string,
@@ -90,7 +92,7 @@ async function createRedisClient(
   return { client, close: async () => client.destroy() }
 }
 
-/** Prints connection errors. Drivers reconnect by themselves and report each failure, so a repeated message is left out. */
+/** Prints connection errors, but not the same message twice in succession: drivers report each failed attempt to reconnect. */
 function reportErrors(place: string, client: Events): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
@@ -99,7 +101,7 @@ function reportErrors(place: string, client: Events): void {
   })
 }
 
-/** Returns the host and the path of a URL. The rest may contain a password. */
+/** Returns the host and the path of a URL, without the parts that may contain a password. */
 function placeOf(url: string, flag: string, protocol: RegExp, example: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
@@ -109,8 +111,8 @@ function placeOf(url: string, flag: string, protocol: RegExp, example: string): 
 }
 
 /**
- * Returns the options of ioredis. Commands fail at once while Redis is away, so that clients get 503 without waiting. They are
- * not retried: a request whose reply was lost has been counted already.
+ * Returns the options for ioredis. While Redis is unreachable, commands fail at once, so that clients get 503 without waiting.
+ * Commands are not retried: if only the reply was lost, the request has already been counted.
  */
 export function ioRedisOptions({ connect, response }: EngineTimeouts) {
   return {
@@ -123,7 +125,7 @@ export function ioRedisOptions({ connect, response }: EngineTimeouts) {
   }
 }
 
-/** Returns the options of node-redis. Without a `reconnectStrategy`, it does not reconnect after a `socketTimeout`. */
+/** Returns the options for node-redis. Without a `reconnectStrategy`, it does not reconnect after a `socketTimeout`. */
 export function nodeRedisOptions(url: string, { connect, response }: EngineTimeouts) {
   const reconnectStrategy = (attempts: number) => Math.min(2 ** attempts * 50, 2_000)
   const socket = { connectTimeout: connect, socketTimeout: response, reconnectStrategy }

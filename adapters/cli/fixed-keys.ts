@@ -4,13 +4,13 @@ import { demoLimits, type FixedKey, knownPlans, type PlanLimitsByName, type Serv
 import { printable } from './output.ts'
 import { isLoopback } from './page/routes.ts'
 
-/** A key whose token was chosen outside a key store. */
+/** A key whose token was chosen by the user, not by a key store. */
 export interface KnownKey {
   readonly token: string
   readonly key: ApiKey
 }
 
-/** Puts keys in front of a key store. It keeps only the SHA-256 of their tokens, which may have any form. */
+/** Returns a key store that also finds the known keys. It keeps only the SHA-256 of their tokens, which may have any form. */
 export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly KnownKey[]): ManagedKeyStore {
   if (known.length === 0) return keyStore
   const byHash = new Map(known.map(({ token, key }) => [hashOf(token), key]))
@@ -33,7 +33,7 @@ export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly KnownKe
   }
 }
 
-/** Returns the keys of the flag `--key`. Their ids come from their tokens, so that counts continue after a restart. */
+/** Returns the keys of the flag `--key`. Their ids come from their tokens, so that their counters continue after a restart. */
 export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByName): KnownKey[] {
   return keys.map(({ plan, token }) => {
     const id = `key_fixed_${hashOf(token).slice(0, 12)}`
@@ -43,9 +43,9 @@ export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByNam
 }
 
 /**
- * Checks the flag `--key`. A fixed token stands in files and shell histories, so only this machine may use it.
+ * Checks the flag `--key`. A fixed token may be readable in files and shell histories, so only this machine may use it.
  *
- * @throws {Error} with the flag, for an unknown plan or an address that other machines reach
+ * @throws {Error} naming the flag, for an unknown plan or an address that other machines can reach
  */
 export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
   const plans = knownPlans(planLimits)

@@ -21,23 +21,23 @@ export interface ServeFlags extends BackEndFlags {
   readonly controlPort?: number
 }
 
-/** Limits by plan, from the flag `--plan-limits`. */
+/** The limits of each plan, from the flag `--plan-limits`. */
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 
-/** Returns the plans that a server knows: those of the interface, and those of `--plan-limits`. */
+/** Returns the plans that a server knows: the four plans of the API, and the plans of `--plan-limits`. */
 export function knownPlans(planLimits: PlanLimitsByName): string[] {
   return [...new Set(['free', 'pro', 'business', 'enterprise', ...Object.keys(planLimits)])]
 }
 
-/** The limits of demo keys and fixed keys of the plan `enterprise`. */
+/** The limits that demo keys and fixed keys of the plan `enterprise` get. */
 const ENTERPRISE = { perMinute: 10_000, perDay: 1_000_000 }
 
-/** Returns the limits to set on a demo key or a fixed key; `undefined` for those of its plan. */
+/** Returns the limits for a demo key or a fixed key; `undefined` if the limits of its plan apply. */
 export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimits | undefined {
   return planLimits[plan] ?? (plan === 'enterprise' ? ENTERPRISE : undefined)
 }
 
-/** A format of the log. */
+/** A format for the log. */
 export type LogFormat = 'text' | 'json'
 
 /** A fixed key, from the flag `--key`. */
@@ -46,28 +46,28 @@ export interface FixedKey {
   readonly token: string
 }
 
-/** Reads a TCP port. */
+/** Parses a TCP port. */
 export function parsePort(text: string): number {
   const port = parseWholeNumber(text)
   if (port > 65_535) throw new Error('Expected a port from 0 to 65535.')
   return port
 }
 
-/** Reads a whole number. */
+/** Parses a whole number. */
 export function parseWholeNumber(text: string): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (Number.isNaN(number)) throw new Error('Expected a whole number.')
   return number
 }
 
-/** Reads a number of seconds. */
+/** Parses a number of seconds. */
 export function parseTimeout(text: string): number {
   const seconds = parseWholeNumber(text)
   if (seconds < 1 || seconds > 600) throw new Error('Expected a whole number from 1 to 600.')
   return seconds
 }
 
-/** Reads the address of an API. */
+/** Parses the URL of an API. */
 export function parseServerUrl(text: string): string {
   const { protocol, username, search, hash } = URL.canParse(text) ? new URL(text) : new URL('none:')
   if (!/^https?:$/.test(protocol) || username + search + hash !== '')
@@ -75,57 +75,57 @@ export function parseServerUrl(text: string): string {
   return text.replace(/\/+$/, '')
 }
 
-/** Reads a token. The message does not repeat it, since it must not get into a log. */
+/** Checks a token. The error message does not contain the token, which must not get into a log. */
 export function parseToken(text: string): string {
   if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('Expected a token of visible ASCII characters.')
   return text
 }
 
-/** Reads a number of demo animals. A limit keeps a typing error from filling the memory. */
+/** Parses a number of demo animals. The limit keeps a mistyped number from filling the memory. */
 export function parseSeed(text: string): number {
   const count = parseWholeNumber(text)
   if (count > 1_000_000) throw new Error('Expected a whole number of at most 1000000.')
   return count
 }
 
-/** Reads an address to listen on. It rejects an empty text, with which Node would listen on every address. */
+/** Checks an address to listen on. It rejects an empty text, with which Node would listen on every address. */
 export function parseHost(text: string): string {
   if (text.trim() === '') throw new Error('Expected an address or a name.')
   return text
 }
 
-/** Reads the name of a file. SQLite takes an empty name for a temporary file, and drivers differ on URIs. */
+/** Checks the name of a file. For an empty name, SQLite would open a temporary file; drivers treat URIs differently. */
 export function parseFile(text: string): string {
   if (text.trim() === '' || /^(?::memory:$|file:)/.test(text)) throw new Error('Expected the name of a file.')
   return text
 }
 
-/** Reads the origins of `--cors`: a list with commas, or `*` for every origin. */
+/** Parses the origins of `--cors`: a list separated by commas, or `*` for every origin. */
 export function parseOrigins(text: string): boolean | CorsOptions {
   if (text === '*' || text === 'true' || text === '1') return true
   if (text === 'false' || text === '0') return false
   return { origins: splitList(text) }
 }
 
-/** Reads `--trust-proxy`: a number of proxies, or a list of addresses and CIDR ranges with commas. */
+/** Parses `--trust-proxy`: a number of proxies, or a list of addresses and CIDR ranges, separated by commas. */
 export function parseTrustProxy(text: string): TrustProxy {
   if (text === 'false') return false
   return /^\d{1,3}$/.test(text) ? Number(text) : splitList(text)
 }
 
-/** Reads the format of the log. */
+/** Parses the format of the log. */
 export function parseLogFormat(text: string): LogFormat {
   if (text === 'true' || text === '1') return 'text'
   if (text !== 'text' && text !== 'json') throw new Error('Expected text or json.')
   return text
 }
 
-/** Reads `pro=my-token`, or several of these with commas, and adds them to the previous ones. */
+/** Parses `pro=my-token`, or several such keys separated by commas, and adds them to the previous keys. */
 export function parseKeys(text: string, previous: readonly FixedKey[] = []): readonly FixedKey[] {
   const keys = splitList(text).map((part) => {
-    // A token68 (RFC 9110, section 11.2), as it must fit into an Authorization header.
+    // Only the characters of a token68 (RFC 9110, section 11.2) may stand in an Authorization header.
     const [, plan, token] = /^([^=]+)=([\w\-.~+/]+=*)$/.exec(part) ?? []
-    // The part itself may be a token, so the message does not repeat it.
+    // The error message does not contain `part`, because `part` may be a token.
     if (plan === undefined || token === undefined)
       throw new Error('Expected plan=token with a token of letters, digits and -._~+/, such as pro=my-token.')
     return { plan, token }
@@ -139,7 +139,7 @@ function splitList(text: string): string[] {
   return text.split(',').map((part) => part.trim())
 }
 
-/** Reads `free=10/100`, or several of these with commas, and adds them to the previous ones. */
+/** Parses `free=10/100`, or several such limits separated by commas, and adds them to the previous limits. */
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   const entries = text.split(',').map((part) => {
     const [, plan, perMinute, perDay] = /^([^=]+)=(\d{1,15})\/(\d{1,15})$/.exec(part) ?? []
@@ -152,7 +152,7 @@ export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanL
   return { ...previous, ...Object.fromEntries(entries) }
 }
 
-/** Reads the limits of one key, such as `10/100`. */
+/** Parses the limits of one key, such as `10/100`. */
 export function parseLimits(text: string): PlanLimits {
   const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
   const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
@@ -162,7 +162,7 @@ export function parseLimits(text: string): PlanLimits {
   return limits
 }
 
-/** Reads the end of a key, in milliseconds since the Unix epoch. */
+/** Returns the time at which a key expires, in milliseconds since the Unix epoch. */
 export function parseExpiry(text: string, now = Date.now()): number {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.exec(text) ?? []
   const time = isDay(day) ? Date.parse(text) : Number.NaN
@@ -171,7 +171,7 @@ export function parseExpiry(text: string, now = Date.now()): number {
   return time
 }
 
-/** Returns whether a day exists. `Date.parse` takes 30 February for 1 or 2 March. */
+/** Returns whether a day exists: `Date.parse` reads 30 February as 1 or 2 March. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)

@@ -15,7 +15,7 @@ export interface IssueFlags extends PlaceFlags {
   readonly expires?: number
 }
 
-/** Runs `petstore keys issue`. Standard output gets only the token, for scripts; standard error gets the rest. */
+/** Runs `petstore keys issue`. It prints only the token to standard output, for scripts, and the rest to standard error. */
 export async function runIssue(flags: IssueFlags): Promise<void> {
   const { plan, planLimits, account, label, limits, expires, ...place } = flags
   requirePlan(plan, planLimits, limits)
@@ -33,7 +33,7 @@ export async function runIssue(flags: IssueFlags): Promise<void> {
     throw new Error(`the token could not be printed, so its key was revoked: ${reason(failure)}`)
 }
 
-/** Refuses a plan whose limits no server knows: each request with such a key would be a 500. */
+/** Throws for a plan without known limits: a server would respond with 500 to each request with such a key. */
 function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLimits | undefined): void {
   if (limits !== undefined) return
   if (plan === 'enterprise')
@@ -52,7 +52,7 @@ export interface ListFlags extends PlaceFlags {
   readonly json?: true
 }
 
-/** Runs `petstore keys list`: prints every key ever issued. */
+/** Runs `petstore keys list`: prints every key, including expired and revoked keys. */
 export async function runList({ json, ...place }: ListFlags): Promise<void> {
   if (place.data !== undefined) requireFile(place.data)
   const keys = await withPlace(place, ({ keyStore }) => keyStore.list())
@@ -62,7 +62,7 @@ export async function runList({ json, ...place }: ListFlags): Promise<void> {
 
 /** Runs `petstore keys revoke`. */
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
-  // The message does not repeat the token, which must not get into a log.
+  // The error message does not contain the token, which must not get into a log.
   if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
   if (place.data !== undefined) requireFile(place.data)
   const isRevoked = await withPlace(place, ({ keyStore }) => keyStore.revoke(id))

@@ -4,13 +4,13 @@ import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
 import { escaped } from './output.ts'
 
-/** Returns the options of a pet store that print its faults and, with a format, its responses. */
+/** Returns pet store options that print faults and, if a log format is given, responses. */
 export function logTo(format: LogFormat | undefined): Pick<PetStoreOptions, 'onError' | 'onResponse'> {
   if (format === 'json') return { onError: logFaultAsJson, onResponse: logResponseAsJson }
   return { onError: logFault, ...(format && { onResponse: logResponse }) }
 }
 
-/** Prints one line if an engine is away, and the whole error if the code may be wrong. */
+/** Prints one line if the back end is unavailable, and otherwise the whole error, which may be a bug. */
 function logFault(error: unknown, { method, target }: ErrorReport): void {
   const isAway = isPetStoreError(error) && error.code === 'service_unavailable'
   console.error(`petstore: ${method} ${escaped(target)} failed:`, isAway ? reason(error) : error)

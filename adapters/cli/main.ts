@@ -27,7 +27,7 @@ import { runServe } from './serve.ts'
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 survivePipes()
-// The files of a database hold customers and the hashes of their tokens, so other users get no rights to them.
+// New files, such as a database with accounts and token hashes, get no rights for other users.
 process.umask(process.umask(0o077) | 0o007)
 
 try {
@@ -141,7 +141,7 @@ function createProgram(): Command {
     .option('--timeout <seconds>', 'how long a response may take', asArgument(parseTimeout), 10)
     .option('--json', 'print one line of JSON')
     .exitOverride((error) => {
-      // The code 1 means that the server fails the check.
+      // The exit code 1 means that the server fails the check, so invalid arguments get 2.
       throw Object.assign(error, { exitCode: error.exitCode && 2 })
     })
     .action(async (url, flags) => (await import('./check.ts')).runCheck(url, flags))
@@ -149,14 +149,14 @@ function createProgram(): Command {
 }
 
 /**
- * Creates an option with an environment variable: PETSTORE_PUBLIC_URL for `--public-url`. A variable does not show a password
- * in the list of processes, as a flag does.
+ * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`. Unlike a flag, a variable does
+ * not show a password in the list of processes.
  */
 function flag(flags: string, description: string, parse?: (text: string, previous: never) => unknown): Option {
   const option = new Option(flags, description)
   const variable = variableOf(option.name())
   const value = process.env[variable]
-  // Commander takes any value of the variable of a flag without argument for true.
+  // For a flag without an argument, commander treats every value of the variable as true, even `false`.
   const isOff = option.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
   if (value === '' || isOff) delete process.env[variable]
   if (parse) option.argParser(asArgument(parse as (text: string, previous: unknown) => unknown))
@@ -165,7 +165,7 @@ function flag(flags: string, description: string, parse?: (text: string, previou
 
 function variableOf(name: string): string {
   const variable = `PETSTORE_${name.toUpperCase().replaceAll('-', '_')}`
-  // Many hosting services set PORT.
+  // Many hosting services set PORT, so PORT sets the port if PETSTORE_PORT is not set.
   return name === 'port' && process.env.PORT && !process.env[variable] ? 'PORT' : variable
 }
 
@@ -174,7 +174,7 @@ function planLimits(): Option {
   return flag('--plan-limits <plan=minute/day...>', description, parsePlanLimits).default({}, 'those of the plans')
 }
 
-/** Converts the error of a parser, so that commander names the flag. */
+/** Returns a parser whose errors name the flag, because commander adds the name to its own error class. */
 function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, previous: T) => T {
   return (text, previous) => {
     try {
@@ -185,7 +185,7 @@ function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, 
   }
 }
 
-/** Adds the flags that say where animals and keys are stored. */
+/** Adds the flags for where animals and keys are stored. */
 function withPlace(command: Command): Command {
   return command
     .addOption(flag('--data <file>', 'store everything in this SQLite file', parseFile))
@@ -193,7 +193,7 @@ function withPlace(command: Command): Command {
     .hook('preAction', (_, action) => preferTyped(action, 'data', 'databaseUrl'))
 }
 
-/** Of two flags that exclude each other, one on the command line replaces one from an environment variable. */
+/** Of two flags that exclude each other, keeps the flag on the command line and drops the one from an environment variable. */
 function preferTyped(command: Command, ...names: readonly string[]): void {
   const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
   if (!names.some(isTyped)) return

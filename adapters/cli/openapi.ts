@@ -20,12 +20,12 @@ export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags)
   await print(yaml ? (await import('./yaml.ts')).toYaml(document) : JSON.stringify(document, undefined, 2))
 }
 
-/** The settings of a server that its document shows. */
+/** The settings of a server that its OpenAPI document depends on. */
 export interface DocumentOptions extends OpenApiOptions {
   readonly cors?: boolean | CorsOptions | undefined
 }
 
-/** Returns the route of the OpenAPI document of a server. Web pages that may call the API may read it. */
+/** Returns the route for a server's OpenAPI document. Web pages that may call the API (CORS) may also read the document. */
 export function documentRoute({ cors = false, ...options }: DocumentOptions): SiteRoute {
   const rules = corsRules(cors)
   let body: Promise<string> | undefined
@@ -37,7 +37,7 @@ export function documentRoute({ cors = false, ...options }: DocumentOptions): Si
   }
 }
 
-/** Few starts of the command need the document, so its code is loaded on demand. */
+/** Returns the document. Its code is loaded on demand, because most commands do not need it. */
 async function documentOf(options: OpenApiOptions) {
   const { openApiDocument } = await import('../../src/openapi/index.ts')
   return openApiDocument(options)

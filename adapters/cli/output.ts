@@ -8,8 +8,8 @@ export function print(text: string): Promise<void> {
 }
 
 /**
- * Keeps the command running if the reader of its output closes the pipe early, as `head` does. Other write errors, such as a
- * full disk, set the exit code.
+ * Keeps the command running if the program that reads its output exits early, as `head` does. Other write errors, such as a full
+ * disk, set the exit code.
  */
 export function survivePipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -29,17 +29,17 @@ export function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** Returns a text as one word of a shell command, with quotes if it needs them. */
+/** Returns a text as one word for a shell, in quotes if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Prints one line about an error, and sets the exit code. Help that Commander prints is not an error. */
+/** Prints one line about an error, and sets the exit code. Does nothing for exit code 0: commander has printed its help. */
 export function fail(error: unknown): void {
   const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
   if (exitCode === 0) return
   process.exitCode = exitCode ?? 1
-  // `commander.help`: the help is already printed. `EPIPE`: the reader of the output has closed the pipe.
+  // `commander.help`: the help is already printed. `EPIPE`: the program that reads the output has closed the pipe.
   if (code === 'commander.help' || code === 'EPIPE') return
   console.error(`petstore: ${explain(error, code, String(message))}`)
 }
@@ -57,10 +57,10 @@ function explain(error: unknown, code: string | undefined, message: string): str
   return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')
 }
 
-/** Options of the library whose flag has another name. */
+/** The flags that are not named after their option of the library. */
 const FLAGS: Readonly<Record<string, string>> = { expiresAt: '--expires', plans: '--plan-limits' }
 
-/** Returns the flag of an option of the library: `basePath` is `--base-path`. */
+/** Returns the flag for an option of the library, such as `--base-path` for `basePath`. */
 export function flagOf(option: string): string {
   return FLAGS[option] ?? `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
@@ -80,7 +80,7 @@ export function progressBar(total: number): { show(done: number): void; end(): v
   }
 }
 
-/** A line wider than the terminal would start a new line at each step, so the bar shrinks. */
+/** Returns the bar. It shrinks to fit: a line wider than the terminal would begin a new line at each step. */
 function barOf(part: number, room: number): string {
   const width = Math.min(BAR_WIDTH, room)
   return width < 1 ? '' : `[${'#'.repeat(Math.floor(part * width)).padEnd(width, '.')}] `

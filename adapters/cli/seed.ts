@@ -9,7 +9,7 @@ export interface SeedFlags extends PlaceFlags {
 
 const PAGE = 1_000
 
-/** Runs `petstore seed`: adds demo animals until there are `count` animals. An interrupted seed continues where it stopped. */
+/** Runs `petstore seed`: adds demo animals until the store has `count` animals. Run again after an interruption, it continues. */
 export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   await withPlace(place, async ({ storage, place }) => {
     const found = await countPets(storage, count)
@@ -19,7 +19,7 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   })
 }
 
-/** Counts the animals, but stops at `enough`. */
+/** Returns the number of animals, but stops counting at `enough`. */
 async function countPets(storage: PetStorage, enough: number): Promise<number> {
   let after: bigint | undefined
   let count = 0

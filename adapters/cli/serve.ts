@@ -16,7 +16,7 @@ import { CLOSE_TIMEOUT, closeOnSignal, watchRequests } from './shutdown.ts'
 import { operatingRoutes, readyCheck, withSite } from './site.ts'
 import { requireWritable } from './sqlite-file.ts'
 
-/** Runs `petstore serve` until a signal ends it. */
+/** Runs `petstore serve` until SIGINT or SIGTERM. */
 export async function runServe(flags: ServeFlags): Promise<void> {
   checkFixedKeys(flags)
   if (flags.controlPort !== undefined) return runTestDouble(flags, flags.controlPort)
@@ -38,19 +38,19 @@ async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
     await adding.catch(() => {})
     await backEnd.close()
   })
-  // Demo keys are issued only when the server listens: otherwise nobody would see them.
+  // Demo keys are issued only after the server listens. If it cannot listen, nobody would see the keys.
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
     if (!closing.aborted) site.announce(backEnd.place, added)
   } catch (error) {
     await site.close()
-    // After a signal, an interrupted start is no error.
+    // After SIGINT or SIGTERM, an interrupted start is no error.
     if (!closing.aborted) throw error
   }
 }
 
-/** Serves a store in memory, and the API that steers it. */
+/** Serves an in-memory store and the API that controls this store. */
 async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<void> {
   const other = (['data', 'databaseUrl', 'redisUrl'] as const).find((name) => flags[name] !== undefined)
   if (other !== undefined)
@@ -79,7 +79,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
 
 /** A server with the API and the routes outside the base path. */
 interface RunningSite {
-  /** The requests that run. */
+  /** The requests that have no response yet. */
   readonly running: ReadonlySet<ApiRequest>
   /** Prints the addresses and the keys. */
   announce(place: string, added: AddedData, controlUrl?: string): void
@@ -109,20 +109,20 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): P
     if (flags.json) console.log(startReport(api, place, added, controlUrl))
     else {
       const text = welcome(api, place, added, flags, { controlUrl, hasReference: swaggerFolder !== undefined })
-      // With a log of JSON, each line of standard output is an object.
+      // With `--log json`, each line of standard output must be a JSON object, so this text goes to standard error.
       flags.log === 'json' ? console.error(text) : console.log(text)
     }
   }
   return { running, announce, close }
 }
 
-/** Returns whether the demo keys open nothing but a demo on this machine. A proxy in front would let others in. */
+/** Returns whether only this machine can reach the server and nothing is stored, so that demo keys are harmless. */
 function isOnlyForThisMachine(flags: ServeFlags): boolean {
   const isProxied = flags.publicUrl !== undefined || Boolean(flags.trustProxy)
   return !isPersistent(flags) && isLoopback(flags.host) && !isProxied
 }
 
-/** Creates the pet store of a back end, and watches its counts for the page. */
+/** Creates the pet store of a back end, and records the usage of its keys for the page. */
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
   const { usageOf, ...watched } = watchUsage(backEnd, clock)
   const { storage, keyStore, quota } = { ...backEnd, ...watched }

@@ -1,10 +1,10 @@
 import type { ApiRequest, PetStore } from '../../src/index.ts'
 import { escaped, fail } from './output.ts'
 
-/** How long running requests may take to finish when the server closes, in milliseconds. */
+/** How long running requests may take after closing begins, in milliseconds. */
 export const CLOSE_TIMEOUT = 10_000
 
-/** Keeps the set of running requests. */
+/** Returns a pet store that also keeps the set of its running requests. */
 export function watchRequests(petStore: PetStore): PetStore & { readonly running: ReadonlySet<ApiRequest> } {
   const running = new Set<ApiRequest>()
   const handle: PetStore['handle'] = async (request) => {
@@ -18,13 +18,14 @@ export function watchRequests(petStore: PetStore): PetStore & { readonly running
   return { ...petStore, handle, running }
 }
 
-/** How long the back end may take to close, in milliseconds. An engine that hangs never closes its connections. */
+/** How long the back end may take to close, in milliseconds. If PostgreSQL or Redis hangs, its connections never close. */
 const BACK_END_CLOSE_TIMEOUT = 2_000
 
 /**
- * On the first signal, lets running requests finish and closes the back end. A second signal ends the process at once.
+ * On the first SIGINT or SIGTERM, lets running requests finish, then closes the back end. The second one ends the process at
+ * once.
  *
- * @returns a signal that aborts when closing begins
+ * @returns an AbortSignal, aborted when closing begins
  */
 export function closeOnSignal(
   running: ReadonlySet<ApiRequest>,
@@ -47,7 +48,7 @@ export function closeOnSignal(
   return controller.signal
 }
 
-/** Returns what the server waits for while it closes, and for how long. */
+/** Returns a message about the requests that the server waits for while it closes, and for how long. */
 export function closingMessage(running: readonly Pick<ApiRequest, 'method' | 'target'>[]): string {
   const [first, ...others] = running
   if (first === undefined) return 'Closing.'

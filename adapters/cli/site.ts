@@ -4,13 +4,13 @@ import type { ApiRequest, ApiResponse, BackEnd, PetStore } from '../../src/index
 import { newToken } from '../../src/keys/token.ts'
 import { reason } from './driver.ts'
 
-/** A page or a document of `petstore serve` outside the base path. It responds to GET and HEAD. */
+/** A handler for a page or a document outside the base path. It gets only GET and HEAD requests. */
 export type SiteRoute = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
-/** The routes by their path, such as `/health`. */
+/** Routes by path, such as `/health`. */
 export type SiteRoutes = Readonly<Record<string, SiteRoute>>
 
-/** Adds routes to a pet store. Requests to them need no key and are not counted. */
+/** Returns a pet store with more routes. Requests to these routes need no key and are not counted. */
 export function withSite(petStore: PetStore, routes: SiteRoutes): PetStore {
   const byPath = new Map(Object.entries(routes))
   const handle: PetStore['handle'] = async (request) => {
@@ -27,7 +27,7 @@ async function respond(route: SiteRoute, request: ApiRequest): Promise<ApiRespon
   return { status, headers: [...headers, 'X-Content-Type-Options', 'nosniff'], body: method === 'HEAD' ? '' : body }
 }
 
-/** Returns the routes that every server has. */
+/** Returns the routes that every server has: health checks and an empty favicon. */
 export function operatingRoutes(checkReady: ReadyCheck): SiteRoutes {
   return {
     '/health': () => jsonResponse(200, '{"status":"ok"}'),
@@ -40,29 +40,29 @@ export function operatingRoutes(checkReady: ReadyCheck): SiteRoutes {
   }
 }
 
-/** Returns the names of the parts of the back end that fail. */
+/** Returns the names of the failing parts of the back end. */
 export type ReadyCheck = () => Promise<readonly string[]>
 
 /** The options of {@link readyCheck}. */
 export interface ReadyOptions {
   readonly now?: () => number
-  /** How long a part may take, in milliseconds. */
+  /** How long a check of one part may take, in milliseconds. */
   readonly timeout?: number
-  /** Called with the cause of each failure. */
+  /** Called for each failing part, with the cause. */
   readonly onFailure?: (part: string, cause: string) => void
 }
 
-/** How long a result is reused, in milliseconds, so that a flood of probes does not reach the back end. */
+/** How long a result is reused, in milliseconds, so that frequent health checks do not burden the back end. */
 const REUSED_FOR = 1_000
 
-/** Returns a function that calls each part of the back end once. */
+/** Returns a function that checks each part of the back end with one call. */
 export function readyCheck(
   { storage, keyStore, quota }: BackEnd,
   { now = Date.now, timeout = 2_000, onFailure = logFailure }: ReadyOptions = {},
 ): ReadyCheck {
   const probes: Readonly<Record<string, () => unknown>> = {
     storage: () => storage.list({ limit: 1 }),
-    // A cache has no result for a new token, so the key store itself has to respond.
+    // The token is new, so no cache knows it, and the key store itself has to respond.
     keys: () => keyStore.find(newToken()),
     quota: () =>
       quota.spend({

@@ -6,7 +6,7 @@ import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
 type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection
 
-/** The drivers in the order of preference: those of the runtime first. */
+/** The SQLite drivers in order of preference. Drivers of the runtime come first. */
 const DRIVERS = [
   ['bun:sqlite', 'Database'],
   ['node:sqlite', 'DatabaseSync'],
@@ -14,7 +14,7 @@ const DRIVERS = [
   ['libsql', 'default'],
 ] as const
 
-/** Opens a back end in a file. A missing file is created. */
+/** Opens a back end in a SQLite file. Creates the file if it is missing. */
 export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
   await using(path, () => requirePlace(path))
   const Driver = await findDriver()
@@ -29,24 +29,24 @@ export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
   }
 }
 
-/** Checks that a file exists, for commands that only read. @throws {Error} if it does not */
+/** Checks that a file exists, for commands that only read it. @throws {Error} if there is no such file */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
 }
 
-/** Checks that this user may write a file. Without this check, every request would fail. @throws {Error} if not */
+/** Checks that this user may read and write a file. Otherwise, every request would fail. @throws {Error} if not */
 export function requireWritable(path: string): void {
   if (existsSync(path) && !isAllowed(path, constants.R_OK | constants.W_OK))
     throw new Error(`cannot use ${path}: this user may not read and write it`)
 }
 
-/** Checks the folder of a file. Drivers report a wrong path only as "unable to open database file". */
+/** Checks the folder of a file. For a wrong path, drivers only report "unable to open database file". */
 function requirePlace(path: string): void {
   const isFolder = (place: string) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
   const folder = dirname(path)
   if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
   if (isFolder(path)) throw new Error('it is a folder, not a file')
-  // SQLite creates its log in the folder, unless the log exists.
+  // SQLite creates its write-ahead log in the folder, unless the log already exists.
   if (!existsSync(`${path}-wal`) && !isAllowed(folder, constants.W_OK))
     throw new Error(`this user may not write in the folder ${folder}, where SQLite keeps its log`)
 }

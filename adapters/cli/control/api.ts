@@ -10,17 +10,17 @@ import { controlDocument } from './document.ts'
 import { type Operation, operations, problem } from './operations.ts'
 import type { TestDouble } from './test-double.ts'
 
-/** The largest body, in bytes: ten thousand animals fit. */
+/** The largest request body, in bytes. Ten thousand animals fit into it. */
 const BODY_LIMIT = 4 * 1024 * 1024
 
-/** Creates the control API of a test double. It has the form of a pet store, so that `serve` can serve it. */
+/** Creates the control API of a test double. The result has the type of a pet store, so `serve` can serve it. */
 export function createControlApi(double: TestDouble): PetStore {
   const handle = async (request: ApiRequest): Promise<ApiResponse> => {
     try {
       return await respond(double, request)
     } catch (error) {
       if (!isPetStoreError(error)) return problem(500, 'internal_error', String(error))
-      // An option that the key store refuses is a member of the body.
+      // The options come from the request body, so an invalid option is reported as an invalid body.
       if (error.code === 'invalid_option')
         return problem(400, 'invalid_body', error.message.replace(/^option (\S+): e/, 'The body is not valid: $1: e'))
       return problem(error.status, error.code, error.message)
@@ -30,7 +30,7 @@ export function createControlApi(double: TestDouble): PetStore {
 }
 
 async function respond(double: TestDouble, request: ApiRequest): Promise<ApiResponse> {
-  // Without this check, any web page could reset the store of its visitor. Browsers send Origin with a POST to another site.
+  // Without this check, any web page could reset the pet store. With a POST to another site, browsers send `Origin`.
   if (!isFromThisMachine(request) || request.header('origin') !== undefined)
     return problem(
       403,
@@ -57,7 +57,9 @@ async function respond(double: TestDouble, request: ApiRequest): Promise<ApiResp
   return operation.run(double, { body: checked?.data, exactBody, query: query?.data, id })
 }
 
-/** Returns the parameter of a path; an empty text if the path has none; `undefined` if it is another path. */
+/**
+ * Returns the parameter in a path; an empty string if the path has none; `undefined` if the path does not match the operation.
+ */
 function parameterOf({ path }: Operation, actual: string): string | undefined {
   const [prefix = '', rest] = path.split('{id}')
   if (rest === undefined) return actual === path ? '' : undefined
@@ -78,10 +80,10 @@ function checkQuery(schema: z.ZodMiniObject, text: string): { readonly data?: un
   return error ? { error: problemOf(error, query) } : { data }
 }
 
-/** The longest part of a body in a message, in UTF-16 code units. */
+/** The longest excerpt of a body in an error message, in UTF-16 code units. */
 const MAX_RECEIVED = 200
 
-/** Returns the first problem of a body or a query: where it is, what was expected and what was received. */
+/** Returns the first problem in a body or a query: its place, what was expected and what was received. */
 function problemOf({ issues }: z.core.$ZodError, input: unknown): string {
   const [{ path, message } = { path: [], message: 'another value' }] = issues
   let received: unknown = input

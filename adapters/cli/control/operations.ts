@@ -25,14 +25,14 @@ export interface Operation {
 /** The checked input of an operation. */
 export interface OperationInput {
   readonly body: unknown
-  /** The body with a `bigint` for each integer, since a number would round the ids of animals. */
+  /** The body with a `bigint` for each integer: a JavaScript number would round the ids of animals. */
   readonly exactBody: unknown
   readonly query: unknown
-  /** The parameter of the path; empty if it has none. */
+  /** The parameter in the path, such as the id of a key; empty if the path has none. */
   readonly id: string
 }
 
-/** The request headers in the journal. */
+/** The request headers that the journal of requests shows. */
 const HEADERS = ['accept', 'authorization', 'content-type', 'origin', 'user-agent', 'x-forwarded-for']
 
 const noContent: ApiResponse = { status: 204, headers: ['Cache-Control', 'no-store'], body: '' }
@@ -175,7 +175,7 @@ export const operations: readonly Operation[] = [
         time: new Date(time).toISOString(),
         method,
         path,
-        // A header that was not sent is `undefined`, which JSON leaves out.
+        // If a header was not sent, its value is `undefined`, which JSON leaves out.
         headers: Object.fromEntries(HEADERS.map((name) => [name, header(name)])),
         body,
         response: response
@@ -202,7 +202,7 @@ function json(status: number, value: unknown): ApiResponse {
   return jsonResponse(status, JSON.stringify(value))
 }
 
-/** Returns an error response of the control API, which has the form of the pet store's errors. */
+/** Returns an error response of the control API, in the same form as the pet store's errors. */
 export function problem(status: number, code: string, message: string): ApiResponse {
   return json(status, { code, message, status })
 }

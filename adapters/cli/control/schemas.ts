@@ -5,11 +5,11 @@ const INSTANT = 'a time such as "2030-12-05T00:00:00Z"'
 const isInstant = (text: string) =>
   /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
 const instant = z.string(INSTANT).check(z.refine(isInstant, INSTANT), z.meta({ format: 'date-time' }))
-/** A time in a response. */
+/** The schema of a time in a response. */
 const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))
 const text = z.string('a string')
 
-/** A whole number in a range. */
+/** Returns the schema of a whole number in a range. */
 function integer(minimum: number, maximum?: number) {
   const expected =
     maximum === undefined ? `a whole number of at least ${minimum}` : `a whole number from ${minimum} to ${maximum}`
@@ -99,7 +99,7 @@ const newPet = z.object({
   status: z.optional(z.enum(petStatuses)),
 })
 export const pets = z.array(z.extend(newPet, { id: int64 }))
-/** The schema of the pet store checks the animals: its messages name each field. */
+/** Accepts any value: the pet store's own schema checks the animals later, with messages that name each field. */
 const checkedLater = z.unknown().check(z.meta(jsonSchemaOf(newPet)))
 export const petsBody = z.union(
   [
@@ -131,7 +131,7 @@ export const journal = z.object({
   ),
 })
 
-/** Returns the JSON Schema of what a client sends or receives. */
+/** Returns the JSON Schema of the values that a client sends or receives. */
 export function jsonSchemaOf(schema: z.ZodMiniType): Record<string, unknown> {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input' })
   return rest

@@ -6,11 +6,11 @@ import { type RecordedRequest, recordRequests } from '../../../src/testing/journ
 import { type KnownKey, withKnownKeys } from '../fixed-keys.ts'
 import type { Usage } from '../page/usage.ts'
 
-/** A clock that follows another one, or stands still at an instant. */
+/** A clock that follows the real time, with an offset if it was moved, or stands still. */
 export interface SteerableClock extends Clock {
   /** Whether the clock runs. */
   isRunning(): boolean
-  /** Stops the clock at an instant, in milliseconds since the Unix epoch. */
+  /** Stops the clock at a time, in milliseconds since the Unix epoch. */
   set(time: number): void
   /** Moves the clock forward by a number of milliseconds. A running clock keeps running. */
   advance(milliseconds: number): void
@@ -39,19 +39,19 @@ export function steerableClock(real: Clock): SteerableClock {
   }
 }
 
-/** A pet store, and the quota of its keys for the page. */
+/** A pet store, and a function that returns the usage of a key for the page. */
 export interface Service {
   readonly petStore: PetStore
   usageOf(token: string): Usage | undefined
 }
 
-/** The parts of a test double. */
+/** The parameters of {@link createTestDouble}. */
 export interface TestDoubleParts {
-  /** Creates the pet store. It is called again after each reset, since a pet store remembers refusals. */
+  /** Creates the pet store. It runs again after each reset: an old pet store would still refuse clients over their limit. */
   readonly createService: (ports: BackEnd, clock: Clock) => Service
-  /** Adds the animals of the start. */
+  /** Adds the initial animals. Runs at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
-  /** The keys of the start. They stay valid after a reset. */
+  /** The initial keys. They stay valid after a reset. */
   readonly keys: readonly KnownKey[]
   /** The plans for which keys can be issued. */
   readonly plans: readonly string[]
@@ -59,14 +59,14 @@ export interface TestDoubleParts {
   readonly clock: Clock
 }
 
-/** A pet store in memory that tests in any language steer from outside. */
+/** A pet store in memory that tests in any language can control over HTTP. */
 export interface TestDouble extends Service {
   readonly clock: SteerableClock
   readonly faults: PortFaults
   readonly requests: RecordedRequest[]
-  /** The ports of the current state, without faults. */
+  /** Returns the back end since the last reset, without the injected faults. */
   ports(): { readonly storage: PetStorage; readonly keyStore: ManagedKeyStore } & BackEnd
-  /** Returns to the state of the start. */
+  /** Resets everything to the state at the start. */
   reset(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
 import type { SiteRoute, SiteRoutes } from '../site.ts'
 import type { Usage } from './usage.ts'
 
-/** A key that the page fills in by itself. */
+/** A key that the page offers without asking the visitor for it. */
 export interface DemoKey {
   readonly plan: string
   readonly token: string
@@ -16,21 +16,21 @@ export interface DemoKey {
 /** The options of {@link pageRoutes}. */
 export interface PageOptions {
   readonly basePath: string
-  /** Returns the keys to fill in. They must be worth nothing outside this machine. */
+  /** Returns the keys that the page offers. They must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
-  /** Returns the quota of a token, if a request with the token was served. */
+  /** Returns the usage of a token's key, if a request with the token was served. */
   readonly usageOf: (token: string) => Usage | undefined
-  /** Returns the OpenAPI document. */
+  /** The route for the OpenAPI document. */
   readonly document: SiteRoute
-  /** The folder of the page's files. @default 'page', beside the bundle of the command */
+  /** The folder that contains the page's files. @default 'page', beside the bundled command */
   readonly folder?: string
   /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. */
   readonly swaggerFolder: string | undefined
 }
 
 /**
- * Everything comes from this server, and nothing inline is executed. `data:` images are icons in the stylesheet of Swagger UI.
- * Scripts may set single properties of a style, which the policy does not restrict.
+ * The Content-Security-Policy. It allows files from this server only, and no inline scripts. Swagger UI's stylesheet contains
+ * icons as `data:` images. The policy does not stop scripts from setting single style properties.
  */
 const POLICY = [
   "default-src 'none'",
@@ -52,7 +52,7 @@ const PAGE_HEADERS = [
   'same-origin',
 ]
 
-/** Returns the routes of the page at the server's root, of the API reference and of their files. */
+/** Returns the routes for the page at the server's root, for the API reference, and for the files of both. */
 export function pageRoutes(options: PageOptions): SiteRoutes {
   const { folder = fileURLToPath(new URL('page', import.meta.url)), swaggerFolder: swagger } = options
   const own = (name: string) => file(join(folder, name))
@@ -82,17 +82,18 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
 }
 
 /**
- * Returns whether a browser on this machine has sent the request to a name of this machine.
+ * Returns whether a request comes from this machine and is addressed to a host name of this machine.
  *
- * A page on the internet may let its own name point to 127.0.0.1 (DNS rebinding), and would then read every response of this
- * server. Its name still stands in `Host`. A reverse proxy on this machine sends requests of others.
+ * A website may make its own host name point to 127.0.0.1 (DNS rebinding), to read every response of this server. Then the `Host`
+ * header still contains the website's name. Requests from a reverse proxy do not count, because the proxy passes on requests of
+ * other machines.
  */
 export function isFromThisMachine(request: ApiRequest): boolean {
   const isProxied = ['forwarded', 'via', 'x-forwarded-for'].some((name) => request.header(name) !== undefined)
   return !isProxied && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
 }
 
-/** Returns whether an address to listen on can only be reached from this machine. */
+/** Returns whether a server that listens on this address can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host)
 }
@@ -108,7 +109,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Returns a route that responds with a file. The file is read when it is first requested, so that it costs no start-up time. */
+/** Returns a route that responds with a file. The file is read at the first request, so that it does not delay the start. */
 function file(path: string): SiteRoute {
   const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] as string
   let body: string | undefined
@@ -118,7 +119,7 @@ function file(path: string): SiteRoute {
   }
 }
 
-/** Returns the folder of Swagger UI, installed beside this package or in the current folder. */
+/** Returns the folder of Swagger UI, if it is installed beside this package or in the current folder. */
 export function findSwagger(): string | undefined {
   for (const from of [import.meta.url, join(process.cwd(), 'petstore')]) {
     try {

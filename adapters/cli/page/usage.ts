@@ -4,7 +4,7 @@ import { untouchedCount } from '../../../src/quota/fixed-windows.ts'
 import { keyQuotaRequest } from '../../../src/quota/rate-limit.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
 
-/** One window of a key's quota. */
+/** How much of one limit of a key is used. */
 export interface UsageWindow {
   readonly limit: number
   readonly used: number
@@ -12,10 +12,10 @@ export interface UsageWindow {
   readonly endsAt: number
 }
 
-/** Both windows of a key's quota, as of the last request with the key that this process has served. */
+/** The usage of both limits of a key, as of the last request with the key that this process has served. */
 export interface Usage {
   readonly plan: string
-  /** The quota store's time, in milliseconds since the Unix epoch. Browsers may have another. */
+  /** The quota store's time, in milliseconds since the Unix epoch. The browser's time may differ. */
   readonly now: number
   readonly minute: UsageWindow
   readonly day: UsageWindow
@@ -24,7 +24,7 @@ export interface Usage {
   readonly ban: BanRule | false
 }
 
-/** How many keys are remembered. */
+/** The largest number of keys whose usage is remembered. */
 const MAX_KEYS = 10_000
 
 interface Counted {
@@ -33,9 +33,9 @@ interface Counted {
 }
 
 /**
- * Remembers the last count of each key, because the headers of a response state only one of the two windows.
+ * Remembers the last count of each key, because response headers describe only one of the two limits.
  *
- * `usageOf` reads only what is remembered: a request for it is not counted, so it must never reach a key store or a quota store.
+ * `usageOf` reads only remembered values. It never calls a key store or a quota store, because requests to it are not limited.
  */
 export function watchUsage(
   { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,
@@ -91,13 +91,13 @@ function usageAt(coreNow: number, { plan }: ApiKey, { request, count }: Counted)
   }
 }
 
-/** Returns the name of a key's counter, from the function that names it for the quota store. */
+/** Returns the name under which the quota store counts a key. Calls the store's own naming function, so both names agree. */
 function subjectOf(key: ApiKey): string {
   const anyLimits = { perMinute: 1, perDay: 1 }
   return keyQuotaRequest(key, anyLimits, { plans: {}, anonymous: anyLimits, ipv6Prefix: 56, ban: false }, 0).subject
 }
 
-/** Tokens are secrets, so only their hashes stay in memory. */
+/** Returns the hash of a token. Tokens are secrets, so only their hashes stay in memory. */
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }

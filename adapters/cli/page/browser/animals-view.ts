@@ -2,15 +2,15 @@ import { LosslessNumber, stringify } from 'lossless-json'
 import { type Animal, type Api, messageOf, type SendOptions } from './api.ts'
 import { byId, create, setNote, setText } from './dom.ts'
 
-/** Shows the animals page by page, and adds one. */
+/** Shows the animals in pages, and adds new animals. */
 export class AnimalsView {
   readonly #api: Api
-  /** The cursors of the pages up to the current one. The first page has none. */
+  /** The cursors of all pages up to the current page. The first page has no cursor. */
   #cursors: (string | undefined)[] = [undefined]
   #next: string | undefined
-  /** The animal that was added last. */
+  /** The last animal that the visitor has added. */
   #added: Animal | undefined
-  /** Counts the loads, so that a late response does not replace a newer one. */
+  /** The number of loads, by which a late response to an older load is recognised and ignored. */
   #load = 0
 
   constructor(api: Api) {
@@ -26,7 +26,7 @@ export class AnimalsView {
     })
   }
 
-  /** Shows the first page again, with another key for example. */
+  /** Shows the first page again, for example after the key has changed. */
   #restart(): void {
     this.#turn([undefined])
   }
@@ -36,7 +36,7 @@ export class AnimalsView {
     void this.load()
   }
 
-  /** Forgets the pages of the previous key. */
+  /** Clears the view, because it shows the animals of the previous key. */
   reset(): void {
     byId('rows').replaceChildren()
     this.#added = undefined
@@ -104,7 +104,7 @@ export class AnimalsView {
   async #add(): Promise<void> {
     const name = byId<HTMLInputElement>('name')
     const note = byId('add-note')
-    // A number of JavaScript would round ids above 2^53.
+    // A JavaScript number would round a category id above 2^53.
     const categoryId = new LosslessNumber(byId<HTMLInputElement>('category').value)
     const status = byId<HTMLSelectElement>('status').value
     try {
@@ -128,13 +128,15 @@ function filterStatus(): string {
   return document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
 }
 
-/** Returns the cursor of the next page. The rest of the link may name a public address that the page cannot reach. */
+/**
+ * Returns the cursor of the next page from a `Link` header. The rest of the link may name a host that this browser cannot reach.
+ */
 function cursorOf(link: string | null): string | undefined {
   const target = /<([^>]*)>; *rel="next"/.exec(link ?? '')?.[1]
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined)
 }
 
-/** Returns a note about an added animal, and where to find it once a page has been loaded. */
+/** Returns a note about an added animal, and, after a page has been loaded, where to find the animal. */
 function addedNote({ id, name, status }: Animal, filter?: string, isOnPage = false): string {
   const note = `${name} was added with the id ${id}.`
   if (filter === undefined) return note

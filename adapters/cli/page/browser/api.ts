@@ -1,22 +1,22 @@
 import { parse } from 'lossless-json'
 
-/** One request to the API and its response. */
+/** One request to the API, and its response. */
 export interface Exchange {
   readonly method: string
-  /** The target, such as `/v1/pets?limit=5`. */
+  /** The request target, such as `/v1/pets?limit=5`. */
   readonly target: string
   readonly requestBody?: string | undefined
   readonly status: number
   readonly headers: Headers
-  /** The body, exactly as it arrived. */
+  /** The response body, exactly as it arrived. */
   readonly text: string
-  /** The body as values, with exact numbers; `undefined` if it is not JSON. */
+  /** The parsed response body, with exact numbers; `undefined` if it is not JSON. */
   readonly body: unknown
-  /** The code of an error; empty if the request succeeded. */
+  /** The code of an error response; empty if the request succeeded. */
   readonly code: string
 }
 
-/** An animal. Its numbers keep all digits of an int64 as text. */
+/** An animal. `toString` of its numbers returns all digits of an int64. */
 export interface Animal {
   readonly id: { toString(): string }
   readonly name: string
@@ -34,13 +34,13 @@ export interface Usage {
   readonly ban: { readonly afterRefusals: number; readonly seconds: number } | false
 }
 
-/** The options of a request of the page. */
+/** The options of {@link Api.send}. */
 export interface SendOptions {
-  /** Whether the visitor sees the response as the last one. @default true */
+  /** Whether the page shows the response as the last one. @default true */
   readonly isShown?: boolean
 }
 
-/** Sends the requests of the page. */
+/** Sends the page's requests. */
 export class Api {
   key = ''
   readonly #basePath: string
@@ -52,7 +52,7 @@ export class Api {
   }
 
   /**
-   * Sends a request and reports the exchange.
+   * Sends a request, and passes the request and its response to the listener.
    *
    * @throws {TypeError} if no response arrives
    */
@@ -78,7 +78,7 @@ export class Api {
     return exchange
   }
 
-  /** Returns the quota of the key; `undefined` before the first request with it. This request is not counted. */
+  /** Returns the usage of the key; `undefined` before the first request with it. This request itself is not counted. */
   async usage(): Promise<Usage | undefined> {
     if (this.key === '') return undefined
     const response = await fetch('/usage', { headers: { Authorization: `Bearer ${this.key}` } })

@@ -1,11 +1,11 @@
-/** Returns the element of an id that the page has. */
+/** Returns the element with an id. Throws if the page has no such element. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`the page has no element #${id}`)
   return element as T
 }
 
-/** Creates an element with a class, texts and elements. Text is never read as HTML. */
+/** Creates an element with a class, and adds texts and elements to it. Texts are never parsed as HTML. */
 export function create(tag: string, className = '', ...children: (Node | string)[]): HTMLElement {
   const element = document.createElement(tag)
   if (className !== '') element.className = className
@@ -13,7 +13,7 @@ export function create(tag: string, className = '', ...children: (Node | string)
   return element
 }
 
-/** Sets a text only if it changes, so that screen readers do not repeat a status. */
+/** Sets an element's text only if the text differs, so that screen readers do not repeat a status. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }

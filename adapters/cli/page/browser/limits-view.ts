@@ -4,26 +4,26 @@ import { byId, create, setNote, setText } from './dom.ts'
 const SVG = 'http://www.w3.org/2000/svg'
 const RADIUS = 54
 const LENGTH = 2 * Math.PI * RADIUS
-/** How often the usage is loaded, in milliseconds. Other programs may use the same key. */
+/** How often the usage is loaded, in milliseconds, because other programs may use the same key. */
 const RELOAD_EVERY = 2_000
-/** How long a burst may take, in milliseconds. After a minute the limit would be a new one. */
+/** How long a burst of requests may take, in milliseconds. After a minute, a new limit would begin. */
 const BURST_TIME = 60_000
 
 type Window = Usage['minute']
 
-/** The current refusal. Its end is a time of the page's clock. */
+/** The last response with 429, and the time at which the refusal ends, by the browser's clock. */
 interface Refusal {
   readonly exchange: Exchange
   readonly endsAt: number
 }
 
-/** Shows both windows of the quota, what a 429 and a ban look like, and the buttons that lead there. */
+/** Shows both rate limits of the key, explains a 429 and a ban, and has buttons that cause them. */
 export class LimitsView {
   readonly #api: Api
   readonly #minute = gauge('Requests this minute', 'This minute')
   readonly #day = gauge('Requests today', 'Today (UTC)')
   #usage: Usage | undefined
-  /** The server's time minus the page's time, in milliseconds. */
+  /** The server's time minus the browser's time, in milliseconds. */
   #clockOffset = 0
   #refusal: Refusal | undefined
   #isSending = false
@@ -47,7 +47,7 @@ export class LimitsView {
     this.#render()
   }
 
-  /** Forgets everything about the previous key. */
+  /** Clears the view, because it shows the previous key. */
   reset(): void {
     this.#isSending = false
     this.#usage = undefined
@@ -56,7 +56,7 @@ export class LimitsView {
     this.#render()
   }
 
-  /** Takes note of a response. */
+  /** Updates the view after a response. */
   observe(exchange: Exchange): void {
     if (exchange.status === 429) {
       const seconds = Number(exchange.headers.get('Retry-After'))
@@ -65,7 +65,7 @@ export class LimitsView {
     if (!this.#isSending) void this.reload()
   }
 
-  /** Loads the usage. */
+  /** Loads and shows the usage of the key. */
   async reload(): Promise<void> {
     if (this.#isLoading) return
     this.#isLoading = true
@@ -77,13 +77,13 @@ export class LimitsView {
       if (usage) this.#clockOffset = usage.now - Date.now()
       this.#render()
     } catch {
-      // The server is away. The next request of the visitor says so.
+      // The server cannot be reached. The visitor's next request shows that.
     } finally {
       this.#isLoading = false
     }
   }
 
-  /** Sends requests one after another until the server responds with an error of this code. */
+  /** Sends requests one after another until the server responds with the given error code. */
   async #burst(code: 'rate_limit_exceeded' | 'api_key_banned'): Promise<void> {
     const note = byId('burst-note')
     const endsAt = Date.now() + BURST_TIME
@@ -169,17 +169,17 @@ function rulesOf(usage: Usage | undefined): string {
   return `After ${plural(afterRefusals, 'refused request')} in one minute, the key is banned for ${inWords(seconds)}.`
 }
 
-/** Returns a count with its noun: `1 request`, `1,000 requests`. */
+/** Returns a number with its noun: `1 request`, `1,000 requests`. */
 function plural(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Returns a length of time in words: `5 minutes`, `90 seconds`. */
+/** Returns a duration in words: `5 minutes`, `90 seconds`. */
 function inWords(seconds: number): string {
   return seconds % 60 === 0 ? plural(seconds / 60, 'minute') : plural(seconds, 'second')
 }
 
-/** Returns a time that is left: `0:07`, `4:59`, `21 h 38 min`. */
+/** Returns a remaining time: `0:07`, `4:59`, `21 h 38 min`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1_000))
   const minutes = Math.floor(seconds / 60)
@@ -187,7 +187,7 @@ export function duration(milliseconds: number): string {
   return `${minutes}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** Creates a ring that shows how many requests remain, and when the window resets. */
+/** Creates a ring that shows how many requests remain, and when the limit resets. */
 function gauge(label: string, title: string) {
   const track = shape('circle', { class: 'track', cx: 64, cy: 64, r: RADIUS, fill: 'none', 'stroke-width': 9 })
   const arc = shape('circle', {

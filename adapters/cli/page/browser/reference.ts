@@ -12,7 +12,7 @@ interface OpenApiDocument {
   readonly components?: { readonly securitySchemes?: Readonly<Record<string, { readonly scheme?: string }>> }
 }
 
-/** The part of the system of Swagger UI that its plugins use. */
+/** The part of Swagger UI's plugin interface that this page uses. */
 interface SwaggerSystem {
   readonly React: { createElement(component: unknown, props: object, ...children: string[]): unknown }
   getComponent(name: string, isContainer: true): unknown
@@ -35,9 +35,9 @@ const ui = SwaggerUIBundle({
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   plugins: [{ wrapComponents: { responseBody: exactResponseBody } }],
-  // The colours of this theme have enough contrast.
+  // This theme is used because its colours have enough contrast.
   syntaxHighlight: { theme: 'monokai' },
-  // The badge of an online validator would send the address of this server to it.
+  // `null` turns off the validator badge: it would send this server's address to an online validator.
   validatorUrl: null,
   onComplete: () => {
     const key = currentKey(settings)
@@ -45,7 +45,7 @@ const ui = SwaggerUIBundle({
   },
 })
 
-/** Shows a JSON body with all digits of its numbers. Swagger UI reads it with `JSON.parse`, which rounds an int64. */
+/** Shows a JSON body with all digits of its numbers: Swagger UI uses `JSON.parse`, which rounds an int64. */
 function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSystem) {
   return (props: { readonly content: unknown; readonly contentType?: string }) => {
     const { content, contentType = '' } = props
@@ -63,7 +63,7 @@ function indented(json: string): string {
   }
 }
 
-/** Fills in the key, so that the console works at once. */
+/** Fills in the key, so that the visitor can send requests at once. */
 function authorize(key: string): void {
   const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {}
   const name = Object.keys(schemes).find((scheme) => schemes[scheme]?.scheme?.toLowerCase() === 'bearer')
@@ -73,20 +73,20 @@ function authorize(key: string): void {
 repairLabels()
 new MutationObserver(repairLabels).observe(reference, { childList: true, subtree: true })
 
-/** Adds what Swagger UI leaves out for screen readers and keyboards: names, the order of headings, the focus of code blocks. */
+/** Adds what Swagger UI lacks for screen readers and keyboards: names, levels of headings, and focus for code blocks. */
 function repairLabels(): void {
   for (const control of reference.querySelectorAll('select, textarea, tr[data-param-name] input'))
     name(control, nameOfControl(control))
   for (const table of reference.querySelectorAll('.responses-table[role=region]'))
     name(table, `Responses to ${table.closest('.opblock')?.id.split('-').at(-1)}`)
   for (const button of reference.querySelectorAll('.close-modal')) name(button, 'Close')
-  // The name "Remove authorization" does not contain the text of the button, "Logout", so voice control cannot find it.
+  // Voice control finds this button by its visible text "Logout", which the name "Remove authorization" does not contain.
   reference.querySelector('.modal-btn[aria-label]')?.removeAttribute('aria-label')
-  // Below its h1, Swagger UI starts with h3.
+  // Swagger UI skips h2: below its h1, headings start with h3.
   for (const heading of reference.querySelectorAll('h3, h4, h5, h6'))
     heading.setAttribute('aria-level', String(Math.min(4, Number(heading.tagName[1]) - 1)))
   for (const code of reference.querySelectorAll<HTMLElement>('pre:not([tabindex])')) code.tabIndex = 0
-  // Once Swagger UI has loaded the document, it brings the landmark `main`, for the operations only.
+  // After Swagger UI has loaded the document, it adds its own `main` element, which contains only the operations.
   if (reference.querySelector('main')) reference.removeAttribute('role')
   else reference.setAttribute('role', 'main')
   for (const [selector, label] of [
@@ -103,7 +103,7 @@ function name(element: Element, label: string): void {
   element.setAttribute('aria-label', label)
 }
 
-/** Returns the name of the parameter of a control, or the text beside the control. */
+/** Returns the name of the parameter that a control belongs to, or the text beside the control. */
 function nameOfControl(control: Element): string {
   const parameter = control.closest('tr')?.getAttribute('data-param-name')
   if (parameter) return parameter

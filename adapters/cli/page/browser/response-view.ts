@@ -2,7 +2,7 @@ import { stringify } from 'lossless-json'
 import { type Exchange, messageOf } from './api.ts'
 import { byId, create } from './dom.ts'
 
-/** The names of the statuses of this API. HTTP/2 sends none. */
+/** The reason phrases of the API's status codes, because HTTP/2 sends none. */
 const NAMES: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** Headers that explain a response. The panel leaves out those of the transport. */
+/** The headers that the panel shows. It leaves out the headers that do not explain the response. */
 const SHOWN = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -31,7 +31,9 @@ const SHOWN = [
   'Content-Type',
 ]
 
-/** Shows the last request and its response. Only the last exchange of a frame is shown, as a burst has hundreds. */
+/**
+ * Returns a function that shows a request and its response. It shows at most one per animation frame, as a burst has hundreds.
+ */
 export function responseView(): (exchange: Exchange) => void {
   let last: Exchange | undefined
   return (exchange) => {
@@ -70,14 +72,14 @@ function show(exchange: Exchange): void {
 
 function block(title: string, text: string): HTMLElement[] {
   const pre = create('pre', '', text)
-  // Text that scrolls must be reachable with the keyboard.
+  // Makes the text focusable, so that a keyboard can scroll it.
   pre.tabIndex = 0
   pre.setAttribute('role', 'region')
   pre.setAttribute('aria-label', title)
   return [create('h3', '', title), pre]
 }
 
-/** Returns what a response means, in plain English. */
+/** Returns an explanation of a response, in plain English. */
 export function explanationOf(exchange: Exchange): string {
   const { status, code, headers, body } = exchange
   const seconds = headers.get('Retry-After')
