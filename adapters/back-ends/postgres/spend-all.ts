@@ -11,7 +11,7 @@ export function spendAllFunction({ spendAll, quota }: Names): string {
   return batchFunction(spendAll, lockCustomer(quota), saveCustomer(quota))
 }
 
-/** Returns SQL that creates the same function for anonymous clients. */
+/** Returns SQL that creates the function for requests of anonymous clients. It works like that of `spendAllFunction`. */
 export function spendAllAnonymousFunction({ spendAllAnonymous, anonymous }: Names): string {
   return batchFunction(spendAllAnonymous, lockAnonymous(anonymous), saveAnonymous(anonymous))
 }

@@ -65,9 +65,7 @@ export function lockCustomer(quota: string): string {
       END LOOP;`
 }
 
-/**
- * Returns SQL that reads and locks the row of an anonymous client. Adds a missing row, and removes another if the bucket is full.
- */
+/** Returns SQL that locks the row of an anonymous client. Adds a missing row; if the bucket is full, removes another row. */
 export function lockAnonymous(anonymous: string): string {
   return `LOOP
         SELECT a.* INTO state FROM ${anonymous} AS a WHERE a.bucket = in_bucket AND a.subject = who FOR NO KEY UPDATE;

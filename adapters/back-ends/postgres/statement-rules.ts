@@ -13,9 +13,7 @@ export function statementRules(lockTimeout: number): Pick<BatchOptions<never, ne
  * raised by a trigger that the user of this package added (P0001).
  */
 const REFUSED = /^(?:22...|23...|54...|P0001)$/
-/**
- * SQLSTATE codes and messages, also of pg and pg-pool, of a statement that waited too long for a lock, a connection or a result.
- */
+/** SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a result. */
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i
 
 function reachOf(error: unknown): Reach {

@@ -5,10 +5,7 @@ import type { Names } from './names.ts'
 import { statementRules } from './statement-rules.ts'
 import { guarded, unguarded } from './text.ts'
 
-/**
- * A row of the table of animals. An int64 is text, because a number would lose digits. Column names are single lower-case words,
- * which no driver renames.
- */
+/** An animal's row. An int64 is text, as a number would lose digits. No driver renames columns that are one lower-case word. */
 interface PetRow {
   readonly id: string
   readonly name: string

@@ -8,13 +8,13 @@ export interface IoRedisClient {
 
 /** A client of node-redis, or its cluster, pool or sentinel. */
 export interface NodeRedisClient {
-  /** Runs a script. */
+  /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
-  /** Runs a script that the server knows, by its SHA-1. */
+  /** Runs a Lua script that the server already knows, given by its SHA-1. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
-/** A client of Bun. */
+/** Bun's Redis client. */
 export interface BunRedisClient {
   /** Sends one command. */
   send(command: string, args: string[]): Promise<unknown>

@@ -8,9 +8,7 @@ const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max number of clients)\b/
 
-/**
- * Returns whether Redis cannot be reached or cannot work now. `instanceof` is not used: under Jest, errors have another realm.
- */
+/** Returns whether Redis is unavailable. `instanceof` is not used: under Jest, errors belong to another realm. */
 export function isUnavailable(error: unknown): boolean {
   const { name, message } = Object(error) as { name?: unknown; message?: unknown }
   if (typeof message !== 'string' || name === 'TypeError') return false
@@ -22,9 +20,7 @@ export function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && /\bNOSCRIPT\b/.test(error.message)
 }
 
-/**
- * Removes the arguments from the failed command that ioredis attaches to an error: the arguments of AUTH contain the password.
- */
+/** Removes arguments from the failed command that ioredis attaches to an error: the argument of AUTH is the password. */
 export function concealCommand(error: unknown, seen = new Set<unknown>()): void {
   if (typeof error !== 'object' || error === null || seen.has(error)) return
   seen.add(error)

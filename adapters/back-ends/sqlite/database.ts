@@ -23,7 +23,7 @@ export interface Statement {
   run(...values: SqliteValue[]): unknown
 }
 
-/** Prepares a statement. */
+/** Prepares a statement, with types that fit every driver. */
 export function prepare(database: SqliteDatabase, sql: string): Statement {
   return database.prepare(sql) as Statement
 }
@@ -34,7 +34,7 @@ export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 /** The settings of `PRAGMA synchronous`. The index of each setting is its number in SQLite. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
-/** The settings of a connection. */
+/** The settings that `setUp` applies to a connection. */
 export interface Settings {
   /** `undefined` keeps the connection's setting. */
   readonly synchronous: SqliteSynchronous | undefined

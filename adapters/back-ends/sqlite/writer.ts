@@ -25,7 +25,7 @@ function rollBack(database: SqliteDatabase): void {
   }
 }
 
-/** A running transaction. */
+/** A running transaction, as it is passed to each `work`. */
 export interface Transaction {
   /** Calls a function just before the commit. */
   beforeCommit(work: () => void): void
@@ -49,10 +49,7 @@ interface Job {
 /** The largest number of jobs in a transaction, so that other processes and requests get their turn. */
 const LARGEST_GROUP = 500
 
-/**
- * Creates the writer of a connection. Each commit waits for the disk, so a busy server commits once per turn of the event loop
- * instead of once per request.
- */
+/** Creates a connection's writer. A commit waits for the disk, so one commit per turn of the event loop saves time. */
 export function createWriter(database: SqliteDatabase): Writer {
   let waiting: Job[] = []
 

@@ -57,9 +57,7 @@ async function respond(double: TestDouble, request: ApiRequest): Promise<ApiResp
   return operation.run(double, { body: checked?.data, exactBody, query: query?.data, id })
 }
 
-/**
- * Returns the parameter in a path; an empty string if the path has none; `undefined` if the path does not match the operation.
- */
+/** Returns the parameter in a path; '' if the path has none; `undefined` if the path does not match the operation. */
 function parameterOf({ path }: Operation, actual: string): string | undefined {
   const [prefix = '', rest] = path.split('{id}')
   if (rest === undefined) return actual === path ? '' : undefined

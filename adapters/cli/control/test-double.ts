@@ -12,9 +12,9 @@ export interface SteerableClock extends Clock {
   isRunning(): boolean
   /** Stops the clock at a time, in milliseconds since the Unix epoch. */
   set(time: number): void
-  /** Moves the clock forward by a number of milliseconds. A running clock keeps running. */
+  /** Moves the clock forward by a number of milliseconds. If the clock runs, it keeps running. */
   advance(milliseconds: number): void
-  /** Follows the real time again. */
+  /** Makes the clock follow the real time again, without an offset. */
   follow(): void
 }
 

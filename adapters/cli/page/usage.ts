@@ -8,7 +8,7 @@ import { boundedMap } from '../../../src/support/bounded-map.ts'
 export interface UsageWindow {
   readonly limit: number
   readonly used: number
-  /** When the window ends, in milliseconds since the Unix epoch. */
+  /** When the minute or the day of the limit ends, in milliseconds since the Unix epoch. */
   readonly endsAt: number
 }
 

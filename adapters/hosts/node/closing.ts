@@ -67,9 +67,7 @@ function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }
 
-/**
- * Closes a server after written responses are sent. For Node their connections are idle, so `server.close` would cut them off.
- */
+/** Closes a server after written responses are sent. `server.close` would cut them off: Node calls their connections idle. */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
   const unsent = () => [...running.values()].flatMap(lastWritten)
   if (unsent().length === 0) server.close(onClose)

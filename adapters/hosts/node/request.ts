@@ -15,7 +15,7 @@ export class NodeRequest implements ApiRequest {
   readonly mountPath: string
   /** True while the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). */
   awaitsContinue: boolean
-  /** True once the whole response is written, even if the connection stays open to drain the body. */
+  /** True after the whole response is written, even if the connection stays open to drain the body. */
   isAnswered = false
   readonly #incoming: NodeIncoming
   readonly #outgoing: NodeOutgoing

@@ -8,10 +8,7 @@ interface NodeSocket {
   destroy?(): unknown
 }
 
-/**
- * The part of a request that the adapters use: Node's `IncomingMessage`, the request of Node's HTTP/2 compatibility API, or
- * Express's `Request`.
- */
+/** The part of a request that the adapters use, in HTTP/1, in Node's HTTP/2 compatibility API, and in Express. */
 export interface NodeIncoming {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -38,7 +35,7 @@ export interface NodeIncoming {
   /** `body` is the value that a body parser has set; `rawBody` is the exact bytes, if the host has kept them. */
   readonly body?: unknown
   readonly rawBody?: unknown
-  /** Set by the parsers of Express 4 after they have parsed a body. */
+  /** Whether a body parser has parsed the body. Express 4's parsers set it. */
   readonly _body?: unknown
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
@@ -54,7 +51,7 @@ export interface NodeOutgoing {
   readonly writableEnded: boolean
   readonly writableFinished?: boolean
   readonly destroyed?: boolean
-  /** The socket, once all earlier responses of the connection have been sent. */
+  /** The socket; unset until all earlier responses of the connection have been sent. */
   readonly socket?: { uncork?(): void } | null
   /** Whether the connection stays open after this response. */
   shouldKeepAlive?: boolean

@@ -45,10 +45,7 @@ export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   outgoing.on('finish', () => (isSmallBody(incoming) ? incoming.resume() : drain(incoming, giveUp)))
 }
 
-/**
- * Discards the rest of a body until it ends, too many bytes have arrived, or nothing arrives for a while. Then calls `finish`
- * once.
- */
+/** Discards the rest of a body until it ends, is too long, or nothing arrives for a while. Then calls `finish` once. */
 export function drain(incoming: NodeIncoming, finish: () => void): void {
   let left = DRAINED_BYTES
   let isDone = false

@@ -6,7 +6,7 @@ import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
-/** Writes a response, and drains or refuses a request body that was not read. */
+/** Writes a response, and drains or refuses the request body if it was not read. */
 export function writeResponse(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
@@ -35,9 +35,7 @@ export function writeResponse(
   }
 }
 
-/**
- * Returns whether a middleware has replaced a method of the response, as `compression` does. It must get the whole body in `end`.
- */
+/** Returns whether a middleware, such as `compression`, has replaced a method and so must get the whole body in `end`. */
 function isWrapped(outgoing: NodeOutgoing): boolean {
   const { writeHead, write, end } = ServerResponse.prototype
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end

@@ -5,9 +5,9 @@ import { checkOptions, invalidOption, type OptionRule } from '../../../src/suppo
 /**
  * Which proxies to trust for the client's address.
  *
- * `false`: trust no proxy, and use the address of the connection. A number: the number of proxies in front, each of which adds an
- * address to `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first address from the
- * right that is not in the list.
+ * `false`: no proxy is trusted, and the connection's address is used. A number: how many proxies are in front of the server; each
+ * adds an address to `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first address
+ * from the right that is not in the list.
  */
 export type TrustProxy = false | number | readonly string[]
 
@@ -63,10 +63,7 @@ function byList(trusted: BlockList): AddressReader {
   }
 }
 
-/**
- * Returns the last valid address of a list that begins with the nearest. If a proxy adds an invalid entry, the proxy's own
- * address is used.
- */
+/** Returns the last valid address of a chain. If a proxy adds an invalid entry, the proxy's own address is returned. */
 function firstKnown(chain: readonly (string | undefined)[]): string | undefined {
   for (let i = chain.length - 1; i >= 0; i--) {
     const address = chain[i] === undefined ? undefined : canonicalAddress(chain[i] as string)

@@ -7,10 +7,7 @@ export async function cancelBody(request: Request): Promise<void> {
   }
 }
 
-/**
- * Returns a response that cancels the request body when Deno sends it. A router that discards the response can still read the
- * body.
- */
+/** Returns a response that cancels the request body when it is sent. Until then, other handlers can read the body. */
 export async function cancelBodyWhenSent(request: Request, response: Response): Promise<Response> {
   if (!response.body || !isUnread(request)) return response
   const bytes = new Uint8Array(await response.arrayBuffer())

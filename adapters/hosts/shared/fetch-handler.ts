@@ -15,7 +15,7 @@ type Served<Connection> = new (request: Request, connection: Connection, readAdd
 /** Returns a promise's value if the promise is fulfilled and the runtime can read the value at once; otherwise `undefined`. */
 type Peek = (promise: Promise<ApiResponse>) => ApiResponse | undefined
 
-/** Creates the handler that the adapters for Bun and Deno share. It never throws or rejects. */
+/** Creates a handler for Bun or Deno. The handler never throws or rejects. */
 export function createFetchHandler<Connection>(
   petStore: PetStore,
   options: FetchHandlerOptions,

@@ -1,7 +1,7 @@
 import { FetchRequest } from '../../../src/http/request.ts'
 import type { AddressReader } from './client-address.ts'
 
-/** A Request with the connection that it came from. */
+/** A Request, together with its connection. */
 export abstract class ServedRequest<Connection> extends FetchRequest {
   protected readonly connection: Connection
   readonly #readAddress: AddressReader

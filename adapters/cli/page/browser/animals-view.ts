@@ -128,9 +128,7 @@ function filterStatus(): string {
   return document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
 }
 
-/**
- * Returns the cursor of the next page from a `Link` header. The rest of the link may name a host that this browser cannot reach.
- */
+/** Returns only the cursor from a link to the next page: this browser may be unable to reach the rest of the link. */
 function cursorOf(link: string | null): string | undefined {
   const target = /<([^>]*)>; *rel="next"/.exec(link ?? '')?.[1]
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined)

@@ -24,7 +24,7 @@ export interface Animal {
   readonly status?: string
 }
 
-/** Both windows of a key's quota, as `/usage` reports them. Times are in milliseconds since the Unix epoch. */
+/** The usage of both limits of a key, as `/usage` reports it. Times are in milliseconds since the Unix epoch. */
 export interface Usage {
   readonly plan: string
   readonly now: number

@@ -7,7 +7,7 @@ import { currentKey, keepKey, loadSettings, type Settings } from './settings.ts'
 
 await start()
 
-/** Starts the live view. */
+/** Starts the main page, with its views of the limits, the animals and the last response. */
 async function start(): Promise<void> {
   const settings = await loadSettings()
   setText(byId('base-url'), location.origin + settings.basePath)

@@ -31,9 +31,7 @@ const SHOWN = [
   'Content-Type',
 ]
 
-/**
- * Returns a function that shows a request and its response. It shows at most one per animation frame, as a burst has hundreds.
- */
+/** Returns a function that shows a request and its response, at most once per animation frame: a burst has hundreds. */
 export function responseView(): (exchange: Exchange) => void {
   let last: Exchange | undefined
   return (exchange) => {
