@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Returns every source file of a folder with its imports. */
+/** Maps each source file in a folder to the modules that the file imports. */
 function importsOf(folder: string): Map<string, string[]> {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((file) =>
     /(?<!\.d)\.ts$/.test(file),
@@ -23,7 +23,7 @@ function imports(file: string): string[] {
 const src = importsOf('src')
 const adapters = importsOf('adapters')
 
-/** The folders and single files of `src`, from the top to the bottom: each imports only from those below it. */
+/** The folders and top-level files of `src`, from top to bottom. Each may import only from entries below its own. */
 const layers = [
   'index.ts',
   'testing',
@@ -49,16 +49,16 @@ function layerOf(file: string): string {
 }
 
 describe('the folders', () => {
-  test('hold the source files', () => {
+  test('contain more than 20 source files', () => {
     expect(src.size).toBeGreaterThan(20)
     expect(src.get('src/pet-store.ts')).toContain('src/quota/rate-limit.ts')
   })
 
-  test('every source file has a place in the list of layers', () => {
+  test('are all in the list of layers, as is every top-level file', () => {
     expect([...src.keys()].map(layerOf).filter((layer) => !layers.includes(layer))).toEqual([])
   })
 
-  test('a folder imports only from the folders below it', () => {
+  test('import only from folders below them in the list of layers', () => {
     const upward = [...src].flatMap(([file, names]) =>
       names
         .filter((name) => name.startsWith('src/'))
@@ -107,7 +107,7 @@ describe('the folders', () => {
   test('only the default clock reads the time', () => {
     for (const file of [...src.keys(), ...adapters.keys()]) {
       const text = readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(?:\*|\/\/|\/\*).*$/gm, '')
-      // Batched writes measure the length of a turn. Their tests pass a clock.
+      // `batched-writes.ts` measures how long a turn of the event loop takes. Its tests pass a clock.
       const exceptions = ['src/support/system-clock.ts', 'adapters/hosts/node/batched-writes.ts']
       if (!file.startsWith('adapters/cli') && !exceptions.includes(file))
         expect(text, file).not.toMatch(/Date\.now\(|performance\.now\(|new Date\(\)/)

@@ -9,7 +9,7 @@ import {
   type PetStoreOptions,
 } from '../../src/index.ts'
 
-/** Pairs of the path that the error names and a wrong value of the option. */
+/** Pairs of an option, as the error names it, and an invalid value for this option. */
 const nonsense: [string, unknown][] = [
   ['storage', {}],
   ['storage', null],
@@ -85,7 +85,7 @@ const nonsense: [string, unknown][] = [
 const optionOf = (place: string) => place.replace(/\..*/, '')
 
 describe('a wrong option', () => {
-  test.each(nonsense)('is rejected by name: %s: %j', (place, value) => {
+  test.each(nonsense)('is named in the error: %s: %j', (place, value) => {
     const create = () => createPetStore({ [optionOf(place)]: value } as PetStoreOptions)
     expect(create).toThrow(PetStoreError)
     expect(create).toThrow(
@@ -96,7 +96,7 @@ describe('a wrong option', () => {
     )
   })
 
-  test.each(nonsense.slice(0, -2))('is rejected if it is inherited or a getter: %s: %j', (place, value) => {
+  test.each(nonsense.slice(0, -2))('is rejected even if it is inherited or a getter: %s: %j', (place, value) => {
     const name = optionOf(place)
     const names = new RegExp(`^option ${place}: `)
     class Config {}
@@ -105,7 +105,7 @@ describe('a wrong option', () => {
       expect(() => createPetStore(options)).toThrow(names)
   })
 
-  test('reads inherited members and getters, in nested options too', async () => {
+  test('inherited members and getters are read, also in nested options', async () => {
     class Cors {
       get origins() {
         return ['https://a.example']
@@ -125,7 +125,7 @@ describe('a wrong option', () => {
     expect((await ask()).headers.get('retry-after')).toBe('500')
   })
 
-  test('accepts undefined options and the companions of a back end', () => {
+  test('undefined options and further members of a back end are accepted', () => {
     const left = Object.fromEntries(nonsense.slice(0, -2).map(([place]) => [optionOf(place), undefined]))
     expect(() => createPetStore(left)).not.toThrow()
     expect(() =>
@@ -133,7 +133,7 @@ describe('a wrong option', () => {
     ).not.toThrow()
   })
 
-  test('accepts a port that is also a map', () => {
+  test('a storage that is also a Map is accepted', () => {
     class Keys extends Map<string, ApiKey> {
       find(token: string) {
         return this.get(token)
@@ -142,7 +142,7 @@ describe('a wrong option', () => {
     expect(() => createPetStore({ keyStore: new Keys() })).not.toThrow()
   })
 
-  test('accepts the defaults', () => {
+  test('default values are accepted if they are given explicitly', () => {
     const options: Required<Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'publicUrl'>> = {
       clock: Date,
       basePath: '/v1',
@@ -181,13 +181,13 @@ describe('a wrong option of memory', () => {
     ['maxCustomers', 0],
     ['maxAddresses', '9'],
     ['maxCustomer', 1],
-  ])('rejects %s: %j by name', (name, value) => {
+  ])('is named in the error: %s: %j', (name, value) => {
     expect(() => memory({ [name]: value } as MemoryOptions)).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(`^option ${name}: expected `) }),
     )
   })
 
-  test('rejects missing options of memory and of a new key', async () => {
+  test('memory(null) and issue(undefined) throw invalid_option', async () => {
     const wrong = { code: 'invalid_option' }
     expect(() => memory(null as never)).toThrow(expect.objectContaining(wrong))
     await expect(memory().keyStore.issue(undefined as never)).rejects.toMatchObject(wrong)
@@ -203,7 +203,7 @@ describe('a wrong option of memory', () => {
     ['expires', { plan: 'pro', expires: 0 }],
     ['plan', Object.create({ plan: 7 })],
     ['limits.perMinute', Object.create({ plan: 'pro', limits: { perMinute: 0, perDay: 1 } })],
-  ])('rejects a wrong %s of a new key by name', async (name, options) => {
+  ])('an invalid %s of a new key is named in the error', async (name, options) => {
     await expect(memory().keyStore.issue(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(`^option ${name}: expected `),
@@ -228,7 +228,7 @@ test.each([
   expect(() => createPetStore({ cors, ban: {} })).not.toThrow()
 })
 
-test('describes the received value of a wrong option', () => {
+test('the error about an option describes the received value', () => {
   expect(() => createPetStore({ bodyLimit: 0 })).toThrow(
     'option bodyLimit: expected a whole number from 1 to 2^53-1, got the number 0',
   )

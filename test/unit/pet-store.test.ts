@@ -60,13 +60,13 @@ describe('routes', () => {
     expect(got.headers.get('allow')).toBe(allow)
   })
 
-  test('OPTIONS is 204 with Allow', async () => {
+  test('OPTIONS gets 204 with Allow', async () => {
     const { send } = await startApi()
     const got = await send('/v1/pets', { method: 'OPTIONS' })
     expect([got.status, got.text, got.headers.get('allow')]).toEqual([204, '', 'GET, HEAD, POST, OPTIONS'])
   })
 
-  test('HEAD is GET without the body', async () => {
+  test('HEAD gets the status and headers of GET, without the body', async () => {
     const { send, add } = await startApi()
     await add('{"name":"Réx","categoryId":1}')
     await add('{"name":"Max","categoryId":1}')
@@ -78,7 +78,7 @@ describe('routes', () => {
     expect((await send('/v1/pets/9', { method: 'HEAD' })).status).toBe(404)
   })
 
-  test('uses the option basePath', async () => {
+  test('begin with the option basePath', async () => {
     for (const basePath of ['', '/', '/shop/api/v1', '/v1/', "/a-._~!$&'()*+,;=:@"]) {
       const { petStore, send } = await startApi({ basePath })
       expect(petStore.basePath).toBe(basePath.replace(/\/$/, ''))
@@ -89,7 +89,7 @@ describe('routes', () => {
 })
 
 describe('getPet', () => {
-  test('reads an animal of any status', async () => {
+  test('returns an animal of any status', async () => {
     const { send, add } = await startApi()
     for (const [i, status] of petStatuses.entries()) {
       const added = await add(JSON.stringify({ name: 'Rex', categoryId: 1, status }))
@@ -120,7 +120,7 @@ describe('getPet', () => {
     expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
   })
 
-  test('announces its removal on its own responses only', async () => {
+  test('announces its removal only in its own responses', async () => {
     const { send, add, petStore } = await startApi()
     await add('{"name":"Rex","categoryId":1}')
     const answers = [
@@ -152,7 +152,7 @@ describe('getPet', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('stays available with the option sunset: announce', async () => {
+  test("stays available with the option sunset: 'announce'", async () => {
     const { send, add } = await startApi({ clock: manualClock(SUNSET), sunset: 'announce' })
     await add('{"name":"Rex","categoryId":1}')
     expect((await send('/v1/pets/1')).status).toBe(200)
@@ -160,7 +160,7 @@ describe('getPet', () => {
 })
 
 describe('every response', () => {
-  test('carries the three headers; errors have three members', async () => {
+  test('has the three rate-limit headers; errors have three members', async () => {
     const { send, add } = await startApi({ cors: true })
     const answers = [
       await send('/v1/pets'),
@@ -189,7 +189,7 @@ describe('every response', () => {
     }
   })
 
-  test('forbids caches to store it', async () => {
+  test('has the header Cache-Control: no-store', async () => {
     const { send, add } = await startApi({ anonymous: { perMinute: 1, perDay: 1 } })
     for (const [status, got] of [
       [201, await add('{"name":"Rex","categoryId":1}')],
@@ -203,7 +203,7 @@ describe('every response', () => {
       expect([got.status, got.headers.get('cache-control')]).toEqual([status, 'no-store'])
   })
 
-  test('is the same from a detached fetch with extra arguments', async () => {
+  test('is the same if fetch is called detached and with extra arguments', async () => {
     const { petStore, token } = await startApi()
     const { fetch } = petStore as { fetch: (...args: unknown[]) => Promise<Response> }
     const headers = { authorization: `Bearer ${token}` }
@@ -239,7 +239,7 @@ describe('CORS', () => {
     ).toBe('GET, HEAD, OPTIONS')
   })
 
-  test('exposes the headers that clients need, on errors too', async () => {
+  test('exposes the rate-limit and Link headers to browsers, on errors too', async () => {
     const { send } = await startApi({ cors: true })
     for (const got of [await send('/v1/pets'), await send('/v1/pets', { token: null })]) {
       expect(got.headers.get('access-control-allow-origin')).toBe('*')
@@ -278,7 +278,7 @@ describe('CORS', () => {
   })
 })
 
-test('works as the default export of a module', async () => {
+test('a pet store works as the default export of a module', async () => {
   const { default: store } = { default: createPetStore() }
   expect((await store.fetch(new Request('http://x/v1/pets'))).status).toBe(401)
 })
@@ -306,7 +306,7 @@ test('responds to a preflight of an unknown path', async () => {
   expect([got.status, got.headers.get('access-control-allow-methods')]).toEqual([204, 'OPTIONS'])
 })
 
-test.each(Object.entries(errorTable))('%s has a message that is a sentence', (code, entry) => {
+test.each(Object.entries(errorTable))('the message of the error %s is a sentence', (code, entry) => {
   expect(entry.message).toMatch(/^[A-Z].+\.$/)
   expect(new PetStoreError(code as keyof typeof errorTable)).toMatchObject(entry)
 })
@@ -337,6 +337,6 @@ test('the default clock follows fake timers', async () => {
     vi.useRealTimers()
   }
   const reset = Number((await ask()).headers.get('x-ratelimit-reset'))
-  // After the clock steps back by years, no window lasts longer than its usual length.
+  // Although the clock has stepped back by years, the reported window ends within two days.
   expect(Math.abs(reset - Date.now() / 1000)).toBeLessThan(2 * 86_400)
 })

@@ -3,12 +3,15 @@ import { createPetStore, memory, type ResponseReport } from '../../src/index.ts'
 import { startApi } from '../support/api.ts'
 
 describe('headers of a response', () => {
-  test.each(['/v1/pets', '/v1/pets/1', '/nothing'])('%s forbids browsers to guess the type', async (target) => {
-    const { send } = await startApi()
-    expect((await send(target)).headers.get('x-content-type-options')).toBe('nosniff')
-  })
+  test.each(['/v1/pets', '/v1/pets/1', '/nothing'])(
+    'for %s include X-Content-Type-Options: nosniff',
+    async (target) => {
+      const { send } = await startApi()
+      expect((await send(target)).headers.get('x-content-type-options')).toBe('nosniff')
+    },
+  )
 
-  test('a page states its cursor in Link and in X-Next-Cursor', async () => {
+  test('X-Next-Cursor has the same cursor as Link', async () => {
     const { send, add } = await startApi()
     for (const name of ['a', 'b']) await add(JSON.stringify({ name, categoryId: 1 }))
     const { headers } = await send('/v1/pets?limit=1&status=available')
@@ -18,7 +21,7 @@ describe('headers of a response', () => {
     expect([last.headers.get('x-next-cursor'), last.headers.get('link')]).toEqual([null, null])
   })
 
-  test('201 names the path of the animal until getPet is removed', async () => {
+  test('Location has the path of a new animal until getPet is removed', async () => {
     const { add, send, clock } = await startApi()
     const { headers } = await add('{"name":"Rex","categoryId":1}')
     expect(headers.get('location')).toBe('/v1/pets/1')
@@ -27,7 +30,7 @@ describe('headers of a response', () => {
     expect((await add('{"name":"Rex","categoryId":1}')).headers.get('location')).toBeNull()
   })
 
-  test('Location and Link begin with the public address', async () => {
+  test('Location begins with the publicUrl', async () => {
     const { add } = await startApi({ publicUrl: 'https://shop.example/shop' })
     const { headers } = await add('{"name":"Rex","categoryId":1}')
     expect(headers.get('location')).toBe('https://shop.example/shop/v1/pets/1')
@@ -36,18 +39,18 @@ describe('headers of a response', () => {
   test.each([
     ['accept', 'application/json', { 'content-type': 'text/plain' }],
     ['accept-encoding', 'identity', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
-  ])('415 states %s: %s', async (name, value, headers) => {
+  ])('a 415 has the header %s: %s', async (name, value, headers) => {
     const { add } = await startApi()
     const response = await add('{}', { headers })
     expect([response.status, response.headers.get(name)]).toEqual([415, value])
   })
 
-  test('404 outside the base path names the base path', async () => {
+  test('the message of a 404 outside the base path names the base path', async () => {
     const { send } = await startApi({ basePath: '/shop/v1' })
     expect(await send('/')).toMatchObject({ status: 404, message: expect.stringContaining('/shop/v1/pets') })
   })
 
-  test('a preflight allows further request headers of the option cors', async () => {
+  test('a preflight response allows the headers of the option cors.headers', async () => {
     const { send } = await startApi({ cors: { headers: ['traceparent'] } })
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' }
     const { headers: allowed } = await send('/v1/pets', { method: 'OPTIONS', headers })
@@ -59,7 +62,7 @@ describe('headers of a response', () => {
 test.each([
   [1_000, 201],
   [1_001, 400],
-])('a name of %i characters gets %i', async (length, status) => {
+])('a name of %i characters gets status %i', async (length, status) => {
   const { add } = await startApi()
   const response = await add(JSON.stringify({ name: 'x'.repeat(length), categoryId: 1 }))
   expect(response.status).toBe(status)
@@ -67,7 +70,7 @@ test.each([
 })
 
 describe('requests without a valid key', () => {
-  test('are counted by IPv6 prefix, and an IPv4-mapped address as IPv4', async () => {
+  test('are counted per IPv6 prefix; an IPv4-mapped address counts as IPv4', async () => {
     const { send } = await startApi({ anonymous: { perMinute: 2, perDay: 9 } })
     const statuses = async (addresses: string[]) =>
       Promise.all(addresses.map(async (address) => (await send('/v1/pets', { token: null, address })).status))
@@ -76,7 +79,7 @@ describe('requests without a valid key', () => {
     expect(await statuses(['203.0.113.7', '::ffff:203.0.113.7', '203.0.113.7'])).toEqual([401, 401, 429])
   })
 
-  test('are counted by the option ipv6Prefix', async () => {
+  test('are counted per prefix of the length ipv6Prefix', async () => {
     const { send } = await startApi({ anonymous: { perMinute: 1, perDay: 9 }, ipv6Prefix: 128 })
     for (const address of ['2001:db8::1', '2001:db8::2'])
       expect((await send('/v1/pets', { token: null, address })).status).toBe(401)
@@ -94,7 +97,7 @@ describe('a back end that cannot be reached', () => {
     new Error('query failed', { cause: new DOMException('x', 'TimeoutError') }),
     new AggregateError([Object.assign(new Error('x'), { code: 'EHOSTUNREACH' })]),
   ]
-  test.each(wrapped.map((error) => [String(error), error] as const))('gets 503: %s', async (_, error) => {
+  test.each(wrapped.map((error) => [String(error), error] as const))('causes 503: %s', async (_, error) => {
     const down = () => {
       throw error
     }
@@ -112,7 +115,7 @@ describe('a back end that cannot be reached', () => {
   })
 })
 
-test('reports a disconnected client as 499, without a fault', async () => {
+test('onResponse gets 499 for a disconnected client, and onError is not called', async () => {
   const reports: ResponseReport[] = []
   const errors: unknown[] = []
   const client = new AbortController()
@@ -133,7 +136,7 @@ test('reports a disconnected client as 499, without a fault', async () => {
   expect([errors, reports.map(({ status }) => status)]).toEqual([[], [499]])
 })
 
-test('logs a fault without onError, and no token', async () => {
+test('logs an error, without the token, if there is no onError', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => log.mockRestore())
   const fault = new Error('broken')
@@ -148,7 +151,7 @@ test('logs a fault without onError, and no token', async () => {
   expect(log.mock.calls).toEqual([['petstore-kit: GET /v1/pets?limit=1 failed:', fault]])
 })
 
-test.each([true, 'Ada'])('the fault names a key store that returns %j', async (found) => {
+test.each([true, 'Ada'])('the error names the key store if find returns %j', async (found) => {
   const errors: unknown[] = []
   const keyStore = { find: () => found as never }
   const petStore = createPetStore({ keyStore, onError: (error) => void errors.push(error) })
@@ -174,6 +177,6 @@ describe('issuing a key', () => {
 test.each([
   [{ ipv6Prefix: 31 }, 'ipv6Prefix'],
   [{ cors: { origins: ['https://a.example/'] } }, 'without a trailing slash'],
-])('rejects the option %j', (options, part) => {
+])('createPetStore rejects the option %j', (options, part) => {
   expect(() => createPetStore(options)).toThrow(part)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type BatchOptions, inBatches, type Reach } from '../../../adapters/back-ends/shared/batches.ts'
 
-/** An engine whose statements wait until a test completes them. */
+/** Simulates a database whose statements stay pending until the test completes them. */
 function heldEngine(reach: Reach = 'statement') {
   const sent: { inputs: readonly string[]; complete(): void; fail(error: unknown): void }[] = []
   const send = (inputs: readonly string[]) =>
@@ -10,7 +10,7 @@ function heldEngine(reach: Reach = 'statement') {
       sent.push({ inputs, complete: () => resolve(inputs.map((input) => input.toUpperCase())), fail: reject })
     })
   const call = inBatches({ send, reachOf: () => reach, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
-  /** Completes the statement of an index, and waits for its calls to settle. */
+  /** Completes the statement that was sent at this index, then waits until its calls have settled. */
   const complete = async (index: number) => {
     sent[index]?.complete()
     await settle()
@@ -31,7 +31,7 @@ describe('batches', () => {
     expect(await results).toEqual(['A', 'B', 'C'])
   })
 
-  test('sends at most the largest batch', async () => {
+  test('sends at most `maxSize` inputs in one statement', async () => {
     const { call, complete, inputs } = heldEngine()
     for (const input of 'abcdefgh') void call(input)
     for (const index of [0, 1, 2, 3]) await complete(index)
@@ -53,7 +53,7 @@ describe('batches', () => {
   test.each([
     ['statement', ['failed', 'failed', 'D']],
     ['waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error with the reach %s fails the right calls', async (reach, expected) => {
+  ] as const)('an error with the reach %s fails only the calls in its reach', async (reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
     void call('a')
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
@@ -71,7 +71,7 @@ describe('batches', () => {
     size: fc.integer({ min: 1, max: 6 }),
   })
 
-  test('carry out every call once, in order, and fail bad calls alone', async () => {
+  test('runs every call once and in order; a bad call fails alone', async () => {
     const property = fc.asyncProperty(fc.scheduler(), fc.array(statements, { maxLength: 30 }), async (s, calls) => {
       const [arrived, sent, done] = [[], [], []] as [number[], number[], number[]]
       let running = 0
@@ -118,7 +118,7 @@ describe('a statement that does not return', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('fails with 503 at its time limit and holds up no other', async () => {
+  test('fails with 503 at its time limit and delays no other statement', async () => {
     const { sent, call, inputs } = heldEngine()
     const lost = call('a')
     const next = call('b')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type D1Database, d1 } from '../../../adapters/back-ends/d1/index.ts'
 
-/** A database of which every call fails with a message. */
+/** Returns a database on which every statement fails with the given message. */
 function failing(message: string): D1Database {
   const all = () => Promise.reject(new Error(message))
   const statement = { bind: () => statement, all }
@@ -19,7 +19,7 @@ describe('d1', () => {
     'D1_ERROR: database or disk is full: SQLITE_FULL',
     'D1_ERROR: disk I/O error: SQLITE_IOERR (extended: SQLITE_IOERR_WRITE)',
     'SERVER_ERROR: Server returned HTTP status 502',
-  ])('reports an unavailable database: %s', async (message) => {
+  ])('throws service_unavailable if D1 fails with: %s', async (message) => {
     const { storage, quota } = d1(failing(message))
     const unavailable = { code: 'service_unavailable', cause: { message } }
     await expect(storage.get(1n)).rejects.toMatchObject(unavailable)
@@ -31,11 +31,11 @@ describe('d1', () => {
     'D1_ERROR: no such table: petstore_pets: SQLITE_ERROR',
     'D1_ERROR: UNIQUE constraint failed: petstore_keys.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)',
     "D1_TYPE_ERROR: Type 'undefined' not supported for value 'undefined'",
-  ])('leaves a fault of a statement as it is: %s', async (message) => {
+  ])('rethrows the error of a bad statement unchanged: %s', async (message) => {
     await expect(d1(failing(message)).storage.get(1n)).rejects.toMatchObject({ message })
   })
 
-  test('names a missing binding', () => {
+  test('throws an error that names the database option if the binding is missing', () => {
     const missing = undefined as unknown as D1Database
     expect(() => d1(missing)).toThrow(/database: expected a D1 binding such as env.DB/)
   })

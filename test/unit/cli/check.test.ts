@@ -6,10 +6,10 @@ import { createTestPetStore, type ManualClock, manualClock } from '../../../src/
 const URL_OF_API = 'http://localhost/v1'
 const PLANS = { tiny: { perMinute: 3, perDay: 100 } }
 
-/** Changes a request on its way to the store, or its response. */
+/** Receives a request before the store does, and returns the response. Both can be changed. */
 type Change = (request: Request, send: (request: Request) => Promise<Response>) => Promise<Response> | Response
 
-/** Checks a new store with changed requests and responses. */
+/** Runs `petstore check` against a new store whose requests and responses are changed by `change`. */
 async function checkStore(
   change: Change = (request, send) => send(request),
   flags: Partial<CheckFlags> = {},
@@ -26,7 +26,7 @@ async function checkStore(
   return { results, requests: store.requests, failures: results.filter(({ result }) => result === 'fail') }
 }
 
-/** Changes the query and the headers of each request. */
+/** Returns a `Change` that edits the query and the headers of each request. */
 const onRequest =
   (change: (url: URL, headers: Headers) => void): Change =>
   async (request, send) => {
@@ -36,7 +36,7 @@ const onRequest =
     return send(new Request(url, { method: request.method, headers, body }))
   }
 
-/** Changes each response, or those of some requests. */
+/** Returns a `Change` that edits the responses: all of them, or only those to some requests. */
 const onResponse =
   (change: (response: Response, request: Request) => Response | Promise<Response> | undefined): Change =>
   async (request, send) => {
@@ -65,7 +65,7 @@ function withStatus({ body, headers }: Response, status: number): Response {
 
 const isGetPet = ({ method, url }: Request) => method === 'GET' && /\/pets\/\d+$/.test(url)
 
-/** A fault of a server, the row that must fail, and its message. */
+/** A faulty server: its fault, the title of the row that must fail, and the message of that row. */
 interface Fault {
   readonly fault: string
   readonly row: string
@@ -73,7 +73,7 @@ interface Fault {
   readonly change: Change
 }
 
-/** Faults against the interface. */
+/** Faults that violate the specification of the interface. */
 const contractFaults: readonly Fault[] = [
   {
     fault: 'the media type is text/html',
@@ -261,7 +261,7 @@ const contractFaults: readonly Fault[] = [
   },
 ]
 
-/** Faults where the interface is silent. */
+/** Faults that violate a decision of this project, where the specification is silent. */
 const decisionFaults: readonly Fault[] = [
   {
     fault: 'a new animal has no status',
@@ -388,12 +388,12 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test('accepts the removal of getPet on its day', async () => {
+  test('accepts 410 from getPet on the day of its removal', async () => {
     const { failures } = await checkStore(undefined, {}, manualClock(Date.UTC(2030, 11, 5)))
     expect(failures).toEqual([])
   })
 
-  test('takes the time of the server from Date', async () => {
+  test("reads the server's time from the Date header", async () => {
     const { failures } = await checkStore(
       onHeaders((headers) => headers.set('Date', 'Wed, 04 Dec 2030 23:59:59 GMT')),
       {},
@@ -402,7 +402,7 @@ describe('petstore check', () => {
     expect(row(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
   })
 
-  test('leaves out decisions on request, and skips rows without their key', async () => {
+  test('omits decision rows on request, and skips rows whose key is missing', async () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
     const skipped = results.filter(({ result }) => result === 'skip')
@@ -410,13 +410,13 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test('stays below the limit of the plan free with the rows of the interface', async () => {
+  test('needs fewer requests for the contract rows than the `free` plan allows', async () => {
     const { requests } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     const keyed = requests.filter(({ header }) => header('authorization')?.startsWith('Bearer pet_'))
     expect(keyed.length).toBeLessThan(60)
   })
 
-  test('skips the rest when the limit of the day is used up, without more requests', async () => {
+  test('skips the remaining rows, without requests, after the daily limit is reached', async () => {
     let count = 0
     const day = { 'Retry-After': '3600', 'Content-Type': 'application/json' }
     const { results, failures } = await checkStore(
@@ -433,7 +433,7 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(2)
   })
 
-  test('does not report a request without a response as passed', async () => {
+  test('reports no row as passed if its request gets no response', async () => {
     const { failures } = await checkStore((request, send) =>
       request.method === 'POST'
         ? Promise.reject(new TypeError('fetch failed', { cause: new Error('reset') }))
@@ -442,7 +442,7 @@ describe('petstore check', () => {
     expect(row(failures, 'adds an animal with 201 and its id')?.reason).toBe('POST /pets: reset')
   })
 
-  test('stops after three rows in a row without a response', async () => {
+  test('stops after three consecutive rows get no response', async () => {
     let time = new AbortController()
     const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
       time = new AbortController()
@@ -463,7 +463,7 @@ describe('petstore check', () => {
     expect(titles).toHaveLength(3)
   })
 
-  test('stops waiting for a response', async () => {
+  test('stops waiting for a response after the timeout', async () => {
     const never: Change = ({ signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     await expect(checkStore(never, { timeout: 0.01 })).rejects.toThrow(/no response within 0.01 seconds/)
@@ -472,13 +472,13 @@ describe('petstore check', () => {
   test.each([
     ['a wrong key', { status: 401 }, /^--key: the server rejects this key \(401, no code\)/],
     ['a wrong path', { status: 404 }, /^expected the address of the API with its version/],
-  ])('stops at %s', async (_, init, message) => {
+  ])('throws an error that explains %s', async (_, init, message) => {
     const fetch = async () => Response.json({}, init)
     const checked = checkServer('http://localhost', { key: 'x', timeout: 1 }, { fetch })
     await expect(checked).rejects.toThrow(message)
   })
 
-  test('sends the key to no other host', async () => {
+  test('sends the key only to the host under test', async () => {
     const hosts = new Set<string>()
     const { failures } = await checkStore(async (request, send) => {
       hosts.add(new URL(request.url).host)

@@ -10,7 +10,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 
 const START = Date.UTC(2027, 0, 15, 12)
 
-/** Returns functions that send requests to a test double and to its control API. */
+/** Starts a test double. Returns functions that send requests to its pet store and to its control API. */
 async function open() {
   const double = await createTestDouble({
     createService: (ports, clock) => ({
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     expect(listed.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
-  test('describes the responses', async () => {
+  test('describes the responses that the control API sends', async () => {
     const { control, send } = await open()
     await send('/pets', 'my-token', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
     for (const [method, path, body] of [
@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the clock', () => {
-  test('stops, moves and follows the real time again', () => {
+  test('can stop, move, and follow the real time again', () => {
     const real = manualClock(START)
     const clock = steerableClock(real)
     clock.advance(1_000)
@@ -99,7 +99,7 @@ describe('the clock', () => {
     expect((await send('/pets')).status).toBe(200)
   })
 
-  test('shows what happens on 5 December 2030', async () => {
+  test('can move to 5 December 2030, when getPet responds with 410', async () => {
     const { control, send } = await open()
     await control('POST', '/clock', { set: '2030-12-05T00:00:00Z' })
     expect((await send('/pets/1')).status).toBe(410)
@@ -113,7 +113,7 @@ describe('faults', () => {
     [{ part: 'storage', action: 'fail', calls: 1 }, [503, 200]],
     [{ part: 'keys', action: 'fail', calls: 1, status: 500 }, [500, 200]],
     [{ part: 'quota', action: 'fail' }, [503, 503]],
-  ])('apply until they are deleted: %j', async (fault, expected) => {
+  ])('affect requests until they are deleted: %j', async (fault, expected) => {
     const { control, send } = await open()
     expect((await control('POST', '/faults', fault)).status).toBe(204)
     expect([(await send('/pets')).status, (await send('/pets')).status]).toEqual(expected)
@@ -122,7 +122,7 @@ describe('faults', () => {
   })
 })
 
-test('a delay applies to the given number of calls', async () => {
+test('a fault with a delay ends after the given number of calls', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const { control, send } = await open()
@@ -174,7 +174,7 @@ describe('the journal', () => {
   })
 })
 
-test('reset returns to the start', async () => {
+test('POST /reset restores the initial animals, keys and clock', async () => {
   const { control, send, double } = await open()
   await control('POST', '/pets', { count: 2 })
   await control('POST', '/clock', { set: '2030-12-05T00:00:00Z' })
@@ -227,7 +227,7 @@ describe('errors', () => {
     ['a page of another site', { origin: 'https://evil.example' }],
     ['a name that points to this machine', { host: 'evil.example' }],
     ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-  ])('refuses requests of %s with 403', async (_, headers) => {
+  ])('rejects requests from %s with 403', async (_, headers) => {
     const { control, send } = await open()
     await send('/pets')
     expect((await control('DELETE', '/requests', undefined, headers)).status).toBe(403)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { addDemoData, addDemoPets } from '../../../adapters/cli/demo-data.ts'
 import { memory, type NewPet } from '../../../src/index.ts'
 
-/** Returns a storage that adds many animals at once, and the sizes of its batches. */
+/** Returns a storage with `createMany`, and the size of each batch that it has received. */
 function bulkStorage() {
   const { storage } = memory()
   const batches: number[] = []
@@ -23,7 +23,7 @@ test('adds demo animals in batches and in order', async () => {
   ])
 })
 
-test('pauses after each batch', async () => {
+test('lets other work run after each batch of demo animals', async () => {
   const { storage, batches } = bulkStorage()
   const pauses: number[] = []
   const pause = async (batchTime: number) => {
@@ -34,7 +34,7 @@ test('pauses after each batch', async () => {
   expect(pauses).toEqual([1, 2, 3])
 })
 
-test('waits for each animal of a storage that adds them one by one', async () => {
+test('adds demo animals one by one if the storage has no createMany', async () => {
   const { storage } = memory()
   const create = async (pet: NewPet) => {
     await new Promise((resolve) => setImmediate(resolve))
@@ -46,7 +46,7 @@ test('waits for each animal of a storage that adds them one by one', async () =>
   await expect(addDemoPets(failing, 0, 1)).rejects.toThrow('full')
 })
 
-test('stops adding when its signal aborts', async () => {
+test('stops adding demo animals when the AbortSignal aborts', async () => {
   const { storage } = memory()
   const closing = new AbortController()
   setImmediate(() => closing.abort())
@@ -54,7 +54,7 @@ test('stops adding when its signal aborts', async () => {
   expect((await storage.list({ limit: 100_000 })).length).toBeLessThan(100_000)
 })
 
-test('revokes demo keys if the server closes while it issues them', async () => {
+test('revokes demo keys if the server closes while the keys are issued', async () => {
   const { keyStore, storage } = memory()
   const closing = new AbortController()
   const issue: typeof keyStore.issue = (options) => {

@@ -30,6 +30,6 @@ test('gives a fixed key the same id after a restart', async () => {
   expect(ids[0]).toBe(ids[1])
 })
 
-test('gives a fixed key of the plan enterprise limits', async () => {
+test('gives a fixed key of the `enterprise` plan its own limits', async () => {
   expect(await keyStoreOf('enterprise=a').find('a')).toMatchObject({ limits: { perMinute: 10_000 } })
 })

@@ -4,7 +4,7 @@ import { withSite } from '../../../adapters/cli/site.ts'
 import { createPetStore, toApiRequest } from '../../../src/index.ts'
 import { openApiDocument } from '../../../src/openapi/index.ts'
 
-/** Requests the document of a server. */
+/** Requests the OpenAPI document from a server with these options. */
 async function get(options: DocumentOptions, headers: Record<string, string> = {}) {
   const { handle } = withSite(createPetStore(), { '/openapi.json': documentRoute(options) })
   const response = await handle(toApiRequest(new Request('http://a/openapi.json', { headers })))
@@ -12,14 +12,14 @@ async function get(options: DocumentOptions, headers: Record<string, string> = {
   return { ...response, headers: Object.fromEntries(names.map((name, i) => [name, response.headers[2 * i + 1]])) }
 }
 
-describe('the document of a server', () => {
+describe('GET /openapi.json', () => {
   test('needs no key and is not counted', async () => {
     const { status, headers, body } = await get({})
     expect([status, headers['Content-Type'], JSON.parse(body)]).toEqual([200, 'application/json', openApiDocument()])
     expect(headers).not.toHaveProperty('X-RateLimit-Limit')
   })
 
-  test('shows the address and the plans of the server', async () => {
+  test("contains the server's address and plans", async () => {
     const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { free: { perMinute: 1, perDay: 2 } } }
     const { body } = await get(options)
     expect(JSON.parse(body)).toMatchObject({

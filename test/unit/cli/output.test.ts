@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { progressBar } from '../../../adapters/cli/output.ts'
 import { closingMessage } from '../../../adapters/cli/shutdown.ts'
 
-/** Returns a spy on standard error, which acts as a terminal. */
+/** Makes standard error look like a terminal, and returns a spy on its `write`. */
 function terminal(columns: number, term = 'xterm') {
   const { stderr } = process
   const own = { isTTY: stderr.isTTY, columns: stderr.columns }
@@ -25,18 +25,18 @@ function draw(columns: number, done: number, total: number): string {
 }
 
 // Node reports 0 columns if the width is unknown.
-test.each([80, 0])('draws the whole bar in %i columns', (columns) => {
+test.each([80, 0])('draws the whole progress bar in a terminal with %i columns', (columns) => {
   expect(draw(columns, 5, 10)).toBe('\r[###############...............]  50 %  5 of 10')
 })
 
-test.each([1, 20, 30, 40])('keeps the bar on one line of %i columns', (columns) => {
+test.each([1, 20, 30, 40])('fits the progress bar into one line of %i columns', (columns) => {
   const line = draw(columns, 500, 1_000).slice(1)
   expect(line).toContain(' 50 %  500 of 1000')
   expect(line.includes('[')).toBe(columns > 25)
   if (columns > 20) expect(line.length).toBeLessThan(columns)
 })
 
-test('erases the bar at the end', () => {
+test('erases the progress bar when the work is done', () => {
   const write = terminal(80)
   progressBar(10).end()
   expect(write.mock.calls).toEqual([['\r\x1b[K']])
@@ -45,7 +45,7 @@ test('erases the bar at the end', () => {
 test.each([
   ['a total of 0', 'xterm', 0],
   ['a dumb terminal', 'dumb', 10],
-])('draws no bar for %s', (_, term, total) => {
+])('draws no progress bar for %s', (_, term, total) => {
   const write = terminal(80, term)
   const bar = progressBar(total)
   bar.show(0)
@@ -53,7 +53,7 @@ test.each([
   expect(write).not.toHaveBeenCalled()
 })
 
-test('says which requests the closing server waits for', () => {
+test('lists the requests that the closing server waits for', () => {
   const requests = [
     { method: 'POST', target: '/v1/pets\u001b' },
     { method: 'GET', target: '/v1/pets' },

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../integration/sqlite/open.ts'
 
 vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>()), accessSync: vi.fn() }))
 
-test('names a folder in which this user may not write', async () => {
+test('the error names a folder in which this user may not write', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => void remove())
   const path = join(folder, 'pets.db')
@@ -21,7 +21,7 @@ test('names a folder in which this user may not write', async () => {
   deny()
   await expect(openSqliteFile(path)).rejects.toThrow(message)
 
-  // SQLite can write to a log file that exists.
+  // If the -wal file exists already, SQLite does not need to create a file in the folder.
   writeFileSync(`${path}-wal`, '')
   deny()
   await (await openSqliteFile(path)).close()

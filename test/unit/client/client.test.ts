@@ -6,13 +6,13 @@ import { manualClock } from '../../../src/testing/index.ts'
 const API_KEY = 'pet_abc'
 const PET = '{"id":9007199254740993,"name":"Rex","categoryId":1,"status":"available"}'
 
-/** The arguments of a call of fetch. */
+/** The arguments of one `fetch` call. */
 interface SentRequest {
   readonly url: string
   readonly init: RequestInit
 }
 
-/** Creates a client whose fetch returns the given responses in their order, or throws the given errors. */
+/** Creates a client. Each call of its `fetch` returns the next given response, or throws the next given error. */
 function clientOf(outcomes: readonly (Response | Error)[], retry: RetryOptions | false = {}) {
   const sent: SentRequest[] = []
   const waits: number[] = []
@@ -40,7 +40,7 @@ const refusal = (seconds: number, code = 'rate_limit_exceeded') =>
   json(errorBody(code, 429), 429, { 'retry-after': String(seconds) })
 const unavailable = (headers: Record<string, string> = {}) => json(errorBody('service_unavailable', 503), 503, headers)
 
-describe('against a pet store', () => {
+describe('a client of a pet store', () => {
   async function start(publicUrl?: string) {
     const backEnd = memory()
     const { token } = await backEnd.keyStore.issue({ plan: 'business' })
@@ -49,7 +49,7 @@ describe('against a pet store', () => {
     return { ...backEnd, client }
   }
 
-  test('keeps ids and categories exact', async () => {
+  test('keeps all digits of id and categoryId', async () => {
     const { client } = await start()
     const pet = await client.createPet({ name: 'Zoë "🐕"', categoryId: 9223372036854775807n, status: 'pending' })
     expect(pet).toEqual({ id: 1n, name: 'Zoë "🐕"', categoryId: 9223372036854775807n, status: 'pending' })
@@ -75,7 +75,7 @@ describe('against a pet store', () => {
     expect(ids).toEqual(Array.from({ length: 125 }, (_, i) => BigInt(2 * i + 1)))
   })
 
-  test('reports the rate limit of the last response', async () => {
+  test('rateLimit has the values of the last response', async () => {
     const { client } = await start()
     expect(client.rateLimit).toBeUndefined()
     await client.listPets()
@@ -84,7 +84,7 @@ describe('against a pet store', () => {
     expect(client.rateLimit?.remaining).toBe(998)
   })
 
-  test('reports what is wrong with an animal', async () => {
+  test('rejects an invalid animal with the message of the server', async () => {
     const { client } = await start()
     await expect(client.createPet({ name: 'Rex' } as never)).rejects.toMatchObject({
       code: 'invalid_body',
@@ -117,7 +117,7 @@ describe('a number in place of a bigint', () => {
 describe('pages', () => {
   const page = (headers: Record<string, string>) => json(`[${PET}]`, 200, headers)
 
-  test('sends the key and asks for 100 animals at a time', async () => {
+  test('are requested with the key and limit=100', async () => {
     const { client, sent } = clientOf([json('[]')])
     for await (const _ of client.pets()) expect.unreachable()
     expect(sent[0]?.url).toBe('https://api.example/v1/pets?limit=100')
@@ -129,7 +129,7 @@ describe('pages', () => {
     ['<?cursor=a%2Bb>; rel=next'],
     ['<https://other.example/x?cursor=a%2Bb>; title="x, y"; rel="last next"'],
     ['</first>; rel="first", </v1/pets?cursor=a%2Bb>; rel="next"'],
-  ])('reads the cursor of %s', async (link) => {
+  ])('reads the cursor from the Link header %s', async (link) => {
     const { client, sent } = clientOf([page({ link }), page({})])
     const { next } = await client.listPets()
     expect(next).toBe('a+b')
@@ -143,7 +143,7 @@ describe('pages', () => {
   })
 
   test.each(['</v1/pets>; rel="successor-version"', '</v1/pets?cursor=a>; rel="next-archive"', 'nonsense'])(
-    'ends at a page with the Link %s',
+    'has no next page after the Link header %s',
     async (link) => {
       const { client } = clientOf([page({ link })])
       expect((await client.listPets()).next).toBeUndefined()
@@ -157,7 +157,7 @@ describe('pages', () => {
 })
 
 describe('errors', () => {
-  test('have the code, the status and the message of the response', async () => {
+  test('contain the code, the status and the message from the response', async () => {
     const { client } = clientOf([json(errorBody('invalid_api_key', 401), 401)])
     await expect(client.listPets()).rejects.toMatchObject({
       name: 'PetStoreError',
@@ -174,14 +174,14 @@ describe('errors', () => {
     [504, 'service_unavailable'],
     [500, 'unexpected_response'],
     [403, 'unexpected_response'],
-  ])('of a proxy with status %i have the code %s', async (status, code) => {
+  ])('a proxy error with status %i gets the code %s', async (status, code) => {
     const { client } = clientOf([new Response(`<h1>${'x'.repeat(500)}</h1>`, { status })], false)
     const error = await client.listPets().catch((error: Error) => error)
     expect(error).toMatchObject({ code, status })
     expect((error as Error).message.length).toBeLessThan(200)
   })
 
-  test('with an unknown code are unexpected_response with the message', async () => {
+  test('an unknown code becomes unexpected_response, and the message is kept', async () => {
     const { client } = clientOf([json('{"code":"teapot","message":"I am a teapot.","status":418}', 418)])
     await expect(client.listPets()).rejects.toMatchObject({
       code: 'unexpected_response',
@@ -190,39 +190,39 @@ describe('errors', () => {
     })
   })
 
-  test.each(['<html>', '{}', '[{"id":"1"}]', 'null'])('reject the page %s', async (body) => {
+  test.each(['<html>', '{}', '[{"id":"1"}]', 'null'])('listPets rejects the response body %s', async (body) => {
     const { client } = clientOf([json(body)])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status: 200 })
   })
 
-  test('reject an animal without an id', async () => {
+  test('createPet rejects a response without an id', async () => {
     const { client } = clientOf([json('{"name":"Rex","categoryId":1}', 201)])
     await expect(client.createPet({ name: 'Rex', categoryId: 1n })).rejects.toMatchObject({
       code: 'unexpected_response',
     })
   })
 
-  test('of the network keep their cause', async () => {
+  test('a network error contains its cause', async () => {
     const cause = new TypeError('fetch failed')
     const { client } = clientOf([cause], false)
     await expect(client.listPets()).rejects.toMatchObject({ code: 'network_error', status: 0, cause })
   })
 })
 
-describe('a refused request', () => {
+describe('a request that gets 429', () => {
   test('is sent again after Retry-After', async () => {
     const { client, waits } = clientOf([refusal(7), refusal(60), json('[]')])
     expect((await client.listPets()).pets).toEqual([])
     expect(waits).toEqual([7_000, 60_000])
   })
 
-  test('is sent again if it is a POST', async () => {
+  test('is sent again even if it is a POST', async () => {
     const { client, sent } = clientOf([refusal(1), json(PET, 201)])
     expect((await client.createPet({ name: 'Rex', categoryId: 1n })).id).toBe(9007199254740993n)
     expect(sent[1]?.init).toEqual(sent[0]?.init)
   })
 
-  test('is an error at once during a ban of 300 seconds', async () => {
+  test('rejects at once during a ban of 300 seconds', async () => {
     const { client, sent, waits } = clientOf([refusal(300, 'api_key_banned')])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'api_key_banned', status: 429, retryAfter: 300 })
     expect([sent.length, waits]).toEqual([1, []])
@@ -234,13 +234,13 @@ describe('a refused request', () => {
     expect(waits).toEqual([300_000])
   })
 
-  test('is an error after 3 retries', async () => {
+  test('rejects after 3 retries', async () => {
     const { client, sent } = clientOf([refusal(1), refusal(2), refusal(3), refusal(4)])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 4 })
     expect(sent.length).toBe(4)
   })
 
-  test('reads a Retry-After that is a date', async () => {
+  test('waits until the date in Retry-After', async () => {
     const clock = manualClock(Date.UTC(2030, 0, 1))
     const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }
     const { client, waits } = clientOf([new Response('', { status: 429, headers }), json('[]')], { clock })
@@ -248,7 +248,7 @@ describe('a refused request', () => {
     expect(waits).toEqual([9_000])
   })
 
-  test('backs off without Retry-After', async () => {
+  test('waits 500 ms before a retry without Retry-After', async () => {
     const { client, waits } = clientOf([new Response('', { status: 429 }), json('[]')])
     await client.listPets()
     expect(waits).toEqual([500])
@@ -258,7 +258,7 @@ describe('a refused request', () => {
 describe('a failed request', () => {
   const fault = () => new TypeError('fetch failed')
 
-  test('backs off exponentially with jitter', async () => {
+  test('is retried after exponential delays with jitter', async () => {
     const factors = [1, 0.5, 0]
     const { client, waits } = clientOf([fault(), unavailable(), fault(), json('[]')], {
       random: () => factors.shift() ?? Number.NaN,
@@ -267,32 +267,32 @@ describe('a failed request', () => {
     expect(waits).toEqual([500, 500, 0])
   })
 
-  test('backs off by at most maxDelay', async () => {
+  test('waits at most maxDelay between retries', async () => {
     const { client, waits } = clientOf([fault(), fault(), json('[]')], { baseDelay: 400, maxDelay: 600 })
     await client.listPets()
     expect(waits).toEqual([400, 600])
   })
 
-  test('waits as long as the Retry-After of a 503 says', async () => {
+  test('is retried after the Retry-After seconds of a 503', async () => {
     const { client, waits } = clientOf([unavailable({ 'retry-after': '5' }), json('[]')])
     await client.listPets()
     expect(waits).toEqual([5_000])
   })
 
-  test('is an error at once if Retry-After exceeds maxDelay', async () => {
+  test('rejects at once if Retry-After exceeds maxDelay', async () => {
     const { client, sent } = clientOf([unavailable({ 'retry-after': '3600' })])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', retryAfter: 3600 })
     expect(sent.length).toBe(1)
   })
 
-  test('is sent again if the body of its response breaks off', async () => {
+  test('is sent again if the connection breaks within the response body', async () => {
     const broken = new ReadableStream({ start: (stream) => stream.error(new TypeError('terminated')) })
     const { client } = clientOf([new Response(broken), json('[]')])
     expect((await client.listPets()).pets).toEqual([])
   })
 
   test.each([['a network fault', fault()] as const, ['a 503', unavailable({ 'retry-after': '1' })] as const])(
-    'is not sent again if it is a POST after %s',
+    'is not sent again after %s if it is a POST',
     async (_, outcome) => {
       const { client, sent } = clientOf([outcome, json(PET, 201)])
       await expect(client.createPet({ name: 'Rex', categoryId: 1n })).rejects.toMatchObject({ name: 'PetStoreError' })
@@ -300,7 +300,7 @@ describe('a failed request', () => {
     },
   )
 
-  test.each([400, 401, 404, 500])('with status %i is not sent again', async (status) => {
+  test.each([400, 401, 404, 500])('is not sent again after status %i', async (status) => {
     const { client, sent } = clientOf([new Response('', { status })])
     await expect(client.listPets()).rejects.toMatchObject({ status })
     expect(sent.length).toBe(1)
@@ -313,7 +313,7 @@ describe('a failed request', () => {
   })
 })
 
-describe('signal', () => {
+describe('an AbortSignal', () => {
   afterEach(() => void vi.useRealTimers())
 
   test('prevents the request if it is already aborted', async () => {
@@ -322,7 +322,7 @@ describe('signal', () => {
     expect(sent.length).toBe(0)
   })
 
-  test('ends a wait and leaves no timer', async () => {
+  test('ends the wait before a retry and clears its timer', async () => {
     vi.useFakeTimers()
     const controller = new AbortController()
     const fetch = vi.fn(async () => refusal(60))
@@ -335,7 +335,7 @@ describe('signal', () => {
     expect([vi.getTimerCount(), fetch.mock.calls.length]).toEqual([0, 1])
   })
 
-  test('ends a request with its reason and no retry', async () => {
+  test('rejects a running request with its reason, without a retry', async () => {
     const controller = new AbortController()
     const fetch = vi.fn(async (_: string, { signal }: RequestInit) => {
       controller.abort('enough')
@@ -356,7 +356,7 @@ describe('signal', () => {
     expect(sent.length).toBe(1)
   })
 
-  test('does not end a wait that has ended', async () => {
+  test('does not change a call that has waited for a retry', async () => {
     vi.useFakeTimers()
     const responses = [refusal(2), json('[]')]
     const fetch = async () => responses.shift() ?? json('[]')
@@ -385,7 +385,7 @@ describe('options', () => {
     ['retry.maxRetries', { retry: { maxRetries: 1.5 } }],
     ['retry.limit', { retry: { limit: 2 } }],
     ['token', { token: 'x' }],
-  ])('names %s in the error', (name, options) => {
+  ])('names a wrong option %s in the error', (name, options) => {
     expect(create(options)).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
@@ -394,11 +394,11 @@ describe('options', () => {
     )
   })
 
-  test('does not quote a key with a line break', () => {
+  test('the error about a key with a line break does not contain the key', () => {
     expect(create({ apiKey: 'pet_secret\n' })).toThrow(/^option apiKey: (?!.*secret)/)
   })
 
-  test('accepts a URL object, and calls the current global fetch', async () => {
+  test('accept a URL object as baseUrl, and call the current global fetch', async () => {
     const client = createPetStoreClient({ baseUrl: new URL('https://api.example/v1/'), apiKey: API_KEY })
     const fetch = vi.fn(async () => json('[]'))
     vi.stubGlobal('fetch', fetch)

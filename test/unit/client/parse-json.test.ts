@@ -10,14 +10,14 @@ test('keeps every digit of an int64', () => {
   ])
 })
 
-test('reads other numbers as number at every depth', () => {
+test('parses all other numbers as `number`, at every depth', () => {
   expect(parseJson('{"a":1.5,"b":[9223372036854775808,{"c":-1e400}]}')).toEqual({
     a: 1.5,
     b: [2 ** 63, { c: Number.NEGATIVE_INFINITY }],
   })
 })
 
-test('reads bytes in UTF-8', () => {
+test('parses bytes as UTF-8', () => {
   expect(parseJson(new TextEncoder().encode('{"name":"Zoë"}'))).toEqual({ name: 'Zoë' })
 })
 

@@ -15,13 +15,13 @@ import {
 } from '../../../src/index.ts'
 import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
 
-/** Each port here has one fault, which its suite must find. A suite that accepts a broken port would prove nothing. */
+/** Tests the contract suites: each storage, key store and quota store in this file has one fault that its suite must find. */
 
 const close = async () => {}
 const timer = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Runs a suite as a test runner would, and returns the errors. */
+/** Runs the tests of a suite, and returns the errors of the tests that fail. */
 async function failures(suite: (runner: TestRunner) => void): Promise<unknown[]> {
   const bodies: (() => Promise<void>)[] = []
   suite({ describe: (_name, body) => body(), test: (_name, body) => bodies.push(body) })
@@ -94,8 +94,8 @@ const storageFaults: Faults<PetStorage> = {
 }
 
 /**
- * A storage that takes an id, waits, and only then lists the animal. Odd ids wait longer, so that a reader of the suite, who
- * waits for one timer between two pages, sees an even id before the odd one.
+ * A storage that takes an id, waits, and only then lists the animal. Odd ids wait longer. The suite's reader waits for one
+ * timer between two pages, so it can see an even id before the smaller odd id.
  */
 function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): PetStorage {
   const pets: Pet[] = []
@@ -245,7 +245,7 @@ function faulty<Port extends object>(sound: Port, fault: (sound: Port) => Partia
   return async () => ({ port: { ...sound, ...fault(sound) }, close })
 }
 
-describe('the suites find a fault', () => {
+describe('the contract suites detect a fault', () => {
   beforeAll(() => fc.configureGlobal({ endOnFailure: true }))
   afterAll(() => fc.resetConfigureGlobal())
 
@@ -259,7 +259,7 @@ describe('the suites find a fault', () => {
     ['list returns null', { list: async () => null as never }, ': expected an array, got null'],
     ['list returns an object with rows', { list: () => ({ rows: [] }) as never }, ': expected an array, got an object'],
   ]
-  test.each(wrongResults)('in a storage, in every test: %s', async (name, fault, message) => {
+  test.each(wrongResults)('in a storage, with every test of the suite: %s', async (name, fault, message) => {
     const open = faulty(memory().storage, () => fault)
     const failed = await failures((runner) => storageContract(runner, { name, open }))
     expect(failed).toHaveLength(5)

@@ -22,7 +22,7 @@ const reject = (error: unknown) => () => Promise.reject(error)
 const errno = (code: string) => Object.assign(new Error(SECRET), { code })
 const never = () => new Promise<never>(() => {})
 
-/** A store on the memory back end, with some functions replaced by the test. */
+/** Creates a store in memory, with some functions of its back end replaced. */
 function broken(parts: { list?: () => never; find?: () => never; spend?: () => never }, options: PetStoreOptions = {}) {
   const { storage, keyStore, quota } = memory()
   return startApi({
@@ -64,17 +64,20 @@ describe('a back end that fails', () => {
       ['throws', fail],
       ['rejects', reject],
     ] as const) {
-      test.each(faults)(`hides the fault and reports it: ${port} ${how} %s`, async (_, error, status) => {
-        const reported: unknown[] = []
-        const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => reported.push(error) })
-        const got = await send('/v1/pets')
-        expect(got.status).toBe(status)
-        expect(got.code).toBe(status === 503 ? 'service_unavailable' : 'internal_error')
-        expect(got.text).not.toContain('hunter2')
-        expect(got.headers.get('retry-after')).toBe(status === 503 ? '5' : null)
-        expect(rateLimit(got).limit).toBe(60)
-        expect(reported).toEqual([error])
-      })
+      test.each(faults)(
+        `hides the error from the client and calls onError: ${port} ${how} %s`,
+        async (_, error, status) => {
+          const reported: unknown[] = []
+          const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => reported.push(error) })
+          const got = await send('/v1/pets')
+          expect(got.status).toBe(status)
+          expect(got.code).toBe(status === 503 ? 'service_unavailable' : 'internal_error')
+          expect(got.text).not.toContain('hunter2')
+          expect(got.headers.get('retry-after')).toBe(status === 503 ? '5' : null)
+          expect(rateLimit(got).limit).toBe(60)
+          expect(reported).toEqual([error])
+        },
+      )
     }
   }
 
@@ -91,7 +94,7 @@ describe('a back end that fails', () => {
     expect(got.text).not.toContain('hunter2')
   })
 
-  test('reads a cycle of causes only once', async () => {
+  test('reads each error once if the causes form a cycle', async () => {
     const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
     Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
     Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
@@ -101,7 +104,7 @@ describe('a back end that fails', () => {
     expect(reported).toEqual([one])
   })
 
-  test('states the limit of the key while the quota store fails', async () => {
+  test('the headers state the limit of the key while the quota store fails', async () => {
     const { send } = await broken(
       { spend: fail(errno('ECONNREFUSED')) },
       { plans: { free: { perMinute: 7, perDay: 70 } }, anonymous: { perMinute: 3, perDay: 30 } },
@@ -141,7 +144,7 @@ describe('a back end that fails', () => {
     })
   })
 
-  test('reports a key with an unknown plan as a fault', async () => {
+  test('responds with 500 and calls onError if a key has an unknown plan', async () => {
     const reported: unknown[] = []
     const { send } = await startApi({ plan: 'gold', onError: (error) => reported.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
@@ -151,7 +154,7 @@ describe('a back end that fails', () => {
 
 const rex = { id: 1n, name: 'Rex', categoryId: 1n }
 
-describe('a back end that returns a wrong value', () => {
+describe('a back end that returns an invalid value', () => {
   const animals: [string, unknown][] = [
     ['a boolean', false],
     ['an empty object', {}],
@@ -162,22 +165,25 @@ describe('a back end that returns a wrong value', () => {
     ['no name', { ...rex, name: null }],
     ['an unknown status', { ...rex, status: 'lost' }],
   ]
-  test.each(animals)('reports a wrong animal as a fault: %s', async (_, animal) => {
-    const reported: unknown[] = []
-    const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
-    const api = await startApi({ storage, onError: (error) => reported.push(error) })
-    const responses = [
-      await api.send('/v1/pets'),
-      await api.send('/v1/pets/1'),
-      await api.add('{"name":"a","categoryId":1}'),
-    ]
-    expect(responses.map(({ status }) => status)).toEqual([500, 500, 500])
-    expect(reported).toEqual(
-      Array(3).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
-    )
-  })
+  test.each(animals)(
+    'responds with 500 and calls onError if the back end returns an invalid animal: %s',
+    async (_, animal) => {
+      const reported: unknown[] = []
+      const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
+      const api = await startApi({ storage, onError: (error) => reported.push(error) })
+      const responses = [
+        await api.send('/v1/pets'),
+        await api.send('/v1/pets/1'),
+        await api.add('{"name":"a","categoryId":1}'),
+      ]
+      expect(responses.map(({ status }) => status)).toEqual([500, 500, 500])
+      expect(reported).toEqual(
+        Array(3).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
+      )
+    },
+  )
 
-  test('describes every member of a wrong animal', async () => {
+  test('the error describes every invalid member of an animal', async () => {
     const reported: unknown[] = []
     const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
     await (await startApi({ storage, onError: (error) => reported.push(error) })).send('/v1/pets/1')
@@ -191,7 +197,7 @@ describe('a back end that returns a wrong value', () => {
     ['nothing', undefined],
     ['an object', { rows: [rex], length: 1 }],
     ['an object', new Set([rex])],
-  ])('reports a page that is not an array as a fault: %s', async (came, page) => {
+  ])('responds with 500 and calls onError if list returns %s', async (came, page) => {
     const reported: unknown[] = []
     const storage = { ...memory().storage, list: () => page } as never
     const { send } = await startApi({ storage, onError: (error) => reported.push(error) })
@@ -201,12 +207,12 @@ describe('a back end that returns a wrong value', () => {
     ])
   })
 
-  test('responds with 500 to a page with a hole', async () => {
+  test('responds with 500 if list returns an array with a hole', async () => {
     const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
   })
 
-  test('accepts whole numbers in place of bigint', async () => {
+  test('accepts integers of the type number in place of bigint', async () => {
     const storage = { ...memory().storage, list: () => [{ ...rex, id: 1, categoryId: 2 }] } as never
     const { text } = await (await startApi({ storage })).send('/v1/pets')
     expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2}]')
@@ -214,7 +220,7 @@ describe('a back end that returns a wrong value', () => {
 
   const count = { granted: true, now: 0, usedInMinute: 1, minuteEndsAt: 60_000, usedInDay: 1, dayEndsAt: 86_400_000 }
   test.each([undefined, {}, count, { ...count, bannedUntil: 0, granted: 1 }])(
-    'responds with 500 to the count %j',
+    'responds with 500 if spend returns %j',
     async (wrong) => {
       const spend = () => wrong as never
       const { send } = await broken({ spend })
@@ -224,7 +230,7 @@ describe('a back end that returns a wrong value', () => {
   )
 
   const noLimits = [{}, { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: -3 }, { perMinute: 1.5, perDay: 2 }]
-  test.each(noLimits)('reports a key with the limits %j as a fault', async (limits) => {
+  test.each(noLimits)('responds with 500 and calls onError if a key has the limits %j', async (limits) => {
     const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: limits as never }) }
     const reported: unknown[] = []
     const { send } = await startApi({ keyStore, onError: (error) => reported.push(error) })
@@ -233,7 +239,7 @@ describe('a back end that returns a wrong value', () => {
   })
 
   test.each([{}, { account: '' }, { id: '', account: null }])(
-    'reports a key without an id or account as a fault: %j',
+    'responds with 500 and calls onError if a key has no id or account: %j',
     async (key) => {
       const keyStore = { find: () => ({ plan: 'free', ...key }) as never }
       const reported: unknown[] = []
@@ -247,7 +253,7 @@ describe('a back end that returns a wrong value', () => {
     },
   )
 
-  test('leaves no unhandled rejection if the address throws during a look-up', async () => {
+  test('causes no unhandled rejection if reading the client address throws', async () => {
     const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
     const { status } = await petStore.handle({
       method: 'GET',
@@ -279,7 +285,7 @@ describe('a back end that returns a wrong value', () => {
 })
 
 describe('a quota store that fails', () => {
-  test('rejects requests by default, and serves them with onQuotaFailure allow', async () => {
+  test("gets 503 by default; with onQuotaFailure 'allow', requests are served", async () => {
     const down = fail(errno('ECONNREFUSED'))
     expect((await (await broken({ spend: down })).send('/v1/pets')).status).toBe(503)
     const reported: unknown[] = []
@@ -325,7 +331,7 @@ describe('a back end that does not respond', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('aborts the signal of a call at its time limit', async () => {
+  test('aborts the AbortSignal of a call at its time limit', async () => {
     const contexts: CallContext[] = []
     const keep = (_input: unknown, context?: CallContext) => {
       contexts.push(context as CallContext)
@@ -339,14 +345,14 @@ describe('a back end that does not respond', () => {
       quota.spend({} as QuotaRequest),
     ]
     const results = Promise.allSettled(calls)
-    // A port may read the signal before the limit is reached, or after.
+    // A storage may read `signal` before the time limit, or only after it.
     expect(contexts[0]?.signal?.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(250)
     for (const { signal } of contexts) expect(signal?.reason).toMatchObject({ code: 'service_unavailable' })
     expect((await results).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
   })
 
-  test('aborts the signal of a call when its client disconnects', async () => {
+  test('aborts the AbortSignal of a call when its client disconnects', async () => {
     const client = new AbortController()
     let signal: AbortSignal | undefined
     const list = (_input: unknown, context?: CallContext) => {
@@ -367,7 +373,7 @@ describe('a back end that does not respond', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('awaits a promise of a library', async () => {
+  test("awaits a library's own kind of promise", async () => {
     const { quota } = memory()
     const then = (value: unknown) => (next: (value: unknown) => unknown) => Promise.resolve(value).then(next)
     const thenable: QuotaStore = {
@@ -401,7 +407,7 @@ describe('observers', () => {
     expect(JSON.stringify(reported)).not.toContain(token)
   })
 
-  test('onError gets the method and the target', async () => {
+  test('onError gets the method and the target of the request', async () => {
     const reported: ErrorReport[] = []
     const { send } = await broken({ list: fail(new Error(SECRET)) }, { onError: (_, report) => reported.push(report) })
     await send('/v1/pets?limit=3')
@@ -418,7 +424,7 @@ describe('observers', () => {
   })
 })
 
-test('names the quota store in the fault of a wrong count', async () => {
+test('the error about an invalid result of spend names the quota store', async () => {
   const reported: unknown[] = []
   const { send } = await broken({ spend: () => ({}) as never }, { onError: (error) => reported.push(error) })
   await send('/v1/pets')
@@ -426,7 +432,7 @@ test('names the quota store in the fault of a wrong count', async () => {
   expect(reported).toEqual([expect.objectContaining({ message })])
 })
 
-test.each([null, undefined])('names the storage in the fault of a missing animal: %j', async (animal) => {
+test.each([null, undefined])('the error names the storage if create returns %j', async (animal) => {
   const reported: unknown[] = []
   const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
   const { send, add } = await startApi({ storage, onError: (error) => reported.push(error) })

@@ -24,7 +24,7 @@ test.each([
   [28, { 'content-length': '29' }, 413],
   [29, {}, 201],
   [28, {}, 413],
-])('with bodyLimit %i, a body of 29 bytes and headers %j gets %i', async (bodyLimit, length, status) => {
+])('with bodyLimit %i, a body of 29 bytes with headers %j gets status %i', async (bodyLimit, length, status) => {
   const { token, ...petStore } = await createTestPetStore({ bodyLimit })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length }
   const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })

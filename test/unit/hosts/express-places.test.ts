@@ -10,7 +10,7 @@ type App = ReturnType<typeof express>
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express
 
-/** Starts an app with a store and returns a function that sends requests to it. A request that the store passes on gets 299. */
+/** Starts an Express app with a store. Returns a function that sends requests. If the store calls `next`, the status is 299. */
 async function shop(basePath: string, app: App, mount: (app: App, handler: ExpressHandler) => unknown) {
   const store = await createTestPetStore({ basePath })
   mount(app, toExpressHandler(store))
@@ -57,14 +57,14 @@ describe.each([
     expect((await ask('/shop/inner/v2/pets/1')).status).toBe(299)
   })
 
-  test('adds no slash to links when mounted at the requested path', async () => {
+  test('adds no final slash to links if the handler is mounted at /v1/pets itself', async () => {
     const ask = await shop('/v1', make(), (app, handler) => app.use('/v1/pets', handler))
     for (let i = 0; i < 2; i++) await ask('/v1/pets', 'POST')
     expect((await ask('/v1/pets?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\?limit=1&/)
     expect((await ask('/v1/pets/?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\/\?limit=1&/)
   })
 
-  test('serves a URL that the host rewrites inside its mount', async () => {
+  test('serves a request whose URL the host rewrites within the mount path', async () => {
     const ask = await shop('/v1', make(), (app, handler) =>
       app.use('/v1', (request, response, next) => {
         request.url = '/pets'
@@ -74,7 +74,7 @@ describe.each([
     expect((await ask('/v1')).status).toBe(200)
   })
 
-  test('passes on a URL that the host rewrites to a path outside', async () => {
+  test('calls next if the host rewrites the URL to another path', async () => {
     const app = make()
     app.use((request, _response, next) => {
       if (request.url === '/v1/health') request.url = '/health'

@@ -53,7 +53,7 @@ describe('mount path', () => {
   }
 })
 
-test('links contain the path that the host has rewritten', async () => {
+test('links contain the path to which the host has rewritten the request', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify({ rewriteUrl: ({ url = '' }) => url.replace('/old/', '/v1/') })
   server.register(petStorePlugin, { petStore })
@@ -114,7 +114,7 @@ test("runs the host's hooks and keeps its Vary header", async () => {
   expect(ran).toEqual(['onRequest', 'onSend 400', 'onResponse 400'])
 })
 
-test('leaves a response to a hook that sends one', async () => {
+test('sends no response if a hook has already sent one', async () => {
   const { server, petStore } = await shop('/v1')
   server.addHook('onRequest', async (_request, reply) => reply.code(403).send({ own: true }))
   const answer = await server.inject({ url: '/v1/pets', headers: bearer(petStore) })
@@ -162,7 +162,7 @@ test('serves the rewritten URL although the original URL is below the base path 
   }
 })
 
-test('reads a streamed body, and states its length for HEAD', async () => {
+test('reads a request body that arrives as a stream; HEAD states the length', async () => {
   const { server, petStore } = await shop('/v1')
   const headers = { ...bearer(petStore), 'content-type': 'application/json' }
   const payload = Readable.from([Buffer.from('{"name":"Rex",'), Buffer.from('"categoryId":9007199254740993}')])
@@ -219,7 +219,7 @@ test('links contain a prefix that an outer router has removed', async () => {
   expect(answer.headers.get('link')).toBe('</outer/v1/pets>; rel="successor-version"')
 })
 
-test('keeps two stores apart', async () => {
+test('two registered stores share no animals and no keys', async () => {
   const [first, second] = [await createTestPetStore(), await createTestPetStore()]
   const server = Fastify()
   server.register(petStorePlugin, { petStore: first, prefix: '/first' })

@@ -3,7 +3,7 @@ import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 
-/** The handlers, called as their runtimes would call them, with a Request that the host has built itself. */
+/** Each function calls a handler as Bun or Deno would call it, with a Request that the host has built itself. */
 const handlers = {
   Bun: (store: Parameters<typeof toBunHandler>[0]) => {
     const handler = toBunHandler(store)
@@ -26,7 +26,7 @@ describe.each(Object.entries(handlers))('%s', (_, toFetch) => {
   })
 
   test.each(['0', '5', 'abc', '', '-1', '5, 5'])(
-    'counts the bytes of a body whose Content-Length is %j',
+    'applies bodyLimit to the received bytes if Content-Length is %j',
     async (length) => {
       const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': length }

@@ -13,7 +13,7 @@ function keep(given: Partial<NodeIncoming>, text: string): string | undefined {
   }
 }
 
-test('serializes a parsed body to the same value, or rejects it', () => {
+test('serializes a parsed body to JSON with the same value, or rejects the body', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value)
@@ -23,7 +23,7 @@ test('serializes a parsed body to the same value, or rejects it', () => {
   )
 })
 
-test('keeps an integer exactly, or rejects it', () => {
+test('keeps every digit of an integer, or rejects the body', () => {
   fc.assert(
     fc.property(fc.bigInt(-(2n ** 65n), 2n ** 65n), (id) => {
       const text = `{"name":"Rex","categoryId":${id}}`
@@ -53,7 +53,7 @@ test('rejects text that differs from the bytes that were sent', () => {
     }
     for (const text of ['{"name":"Rex","categoryId":1}', '{"name":"R\u00e9x","categoryId":1}'])
       expect(kept(text, Buffer.from(text))).toEqual([text, text])
-    // The first replacement text has as many bytes in UTF-8 as the invalid bytes, the second has more.
+    // Decoding replaces invalid UTF-8 with U+FFFD (3 bytes). The first example keeps its length, the second grows.
     for (const bytes of [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0xff])])
       expect(kept(bytes.toString(), bytes)).toEqual([undefined, undefined])
   }
@@ -73,7 +73,7 @@ test('rejects a body that is nested too deeply to serialize', () => {
   expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ code: 'malformed_json' }))
 })
 
-test('takes a parsed body without Content-Length in HTTP/2 only', () => {
+test('accepts a parsed body without Content-Length only in HTTP/2', () => {
   const rawHeaders: string[] = []
   const text = '{"name":"Rex","categoryId":1}'
   expect(keep({ rawHeaders, httpVersionMajor: 1, body: JSON.parse(text) }, text)).toBe('')
@@ -91,7 +91,7 @@ test('accepts an empty object that a parser has marked as parsed', () => {
   expect(keep({ body: {}, _body: true }, '{}'.padEnd(50))).toBe('{}')
 })
 
-test('takes the parsed value of a chunked body, unless it is an empty object', () => {
+test('accepts the parsed value of a chunked body unless the value is {}', () => {
   const rawHeaders = ['Transfer-Encoding', 'chunked']
   expect(keep({ rawHeaders, body: { a: 1 } }, '')).toBe('{"a":1}')
   expect(keep({ rawHeaders, body: {} }, '')).toBeUndefined()
@@ -101,9 +101,12 @@ test('returns an empty body for Content-Length 0', () => {
   expect(keep({}, '')).toBe('')
 })
 
-test.each(['5', 'true', '[]', '{"name":"Rex","categoryId":1.5}'])('serializes the value %s as it was', (text) => {
-  expect(keep({ body: JSON.parse(text) }, text.padEnd(50))).toBe(text)
-})
+test.each(['5', 'true', '[]', '{"name":"Rex","categoryId":1.5}'])(
+  'serializes the parsed value of %s to the same text',
+  (text) => {
+    expect(keep({ body: JSON.parse(text) }, text.padEnd(50))).toBe(text)
+  },
+)
 
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic

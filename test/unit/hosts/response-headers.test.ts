@@ -11,7 +11,7 @@ import { toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { mergeHeaders } from '../../../adapters/hosts/shared/response-headers.ts'
 import { createPetStore, type PetStore } from '../../../src/index.ts'
 
-/** A store that the host has wrapped to set two cookies. */
+/** The store as the host has wrapped it: each response sets two cookies. */
 const inner = createPetStore()
 const petStore: PetStore = {
   ...inner,
@@ -88,6 +88,6 @@ test.each([
   [['Vary', 'Origin'], 'Accept, origin', 'Accept, origin'],
   [['Vary', 'Origin'], '*', '*'],
   [['Vary', 'Origin'], undefined, 'Origin'],
-])("merges %j with the host's %s into %s", (headers, ofHost, expected) => {
+])("merges the store's headers %j and the host's %s into %s", (headers, ofHost, expected) => {
   expect(mergeHeaders(headers, () => ofHost)).toEqual([['Vary', expected]])
 })

@@ -11,7 +11,7 @@ import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore, memory, PetStoreError } from '../../../src/index.ts'
 
-// Compiling this file is part of the test: the structural types must fit the real ones.
+// The type checker compiles this file, so the handlers' parameter types must fit the types of Express and Fastify.
 
 test('the handlers fit the types of Express and Fastify', async () => {
   const petStore = createPetStore()
@@ -25,7 +25,7 @@ test('the handlers fit the types of Express and Fastify', async () => {
   expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
 })
 
-test('keeps the bytes of a body as docs/mounting.md shows', async () => {
+test('the verify option in docs/mounting.md keeps the bytes of a body', async () => {
   const readme = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
   const keep = express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })
   expect(readme).toContain('express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })')

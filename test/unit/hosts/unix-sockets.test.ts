@@ -23,9 +23,9 @@ function statusOf(socketPath: string, forwardedFor?: string): Promise<number | u
   })
 }
 
-test('counts anonymous clients of a Unix socket only behind a trusted proxy', async () => {
+test('counts anonymous clients on a Unix socket only behind a trusted proxy', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
-  // The path of a Unix socket is limited to about 100 characters, so it is relative to the temporary folder.
+  // The path of a Unix socket may have about 100 characters. Relative paths in the temporary folder are short enough.
   const before = process.cwd()
   process.chdir(folder)
   onTestFinished(() => {
@@ -49,7 +49,7 @@ test('counts anonymous clients of a Unix socket only behind a trusted proxy', as
   expect(await statusOf('trusting', '2.2.2.2')).toBe(401)
 })
 
-test('Bun and Deno count the address that a trusted proxy forwards', async () => {
+test('Bun and Deno limit the address that a trusted proxy forwards', async () => {
   const petStore = await createTestPetStore({ anonymous })
   const onBun = toBunHandler(petStore, { trustProxy: 1 })
   const onDeno = toDenoHandler(petStore, { trustProxy: 1 })
@@ -62,7 +62,7 @@ test('Bun and Deno count the address that a trusted proxy forwards', async () =>
   expect((await onBun(ask('2.2.2.2'), server)).status).toBe(429)
 })
 
-test('Bun and Deno do not count clients without an address', async () => {
+test('Bun and Deno do not limit anonymous clients without an address', async () => {
   const petStore = await createTestPetStore({ anonymous })
   const onBun = toBunHandler(petStore)
   const onDeno = toDenoHandler(petStore)

@@ -23,13 +23,13 @@ test('reports body_already_read for a Request that the host has read', async () 
   expect(faults).toMatchObject([{ code: 'body_already_read' }])
 })
 
-test('reports body_already_read while a reader holds the body', async () => {
+test('reports body_already_read while the host holds a reader of the body', async () => {
   const { fetch, request } = await given()
   request.body?.getReader()
   expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
 })
 
-test('reports body_already_read after a reader took a part', async () => {
+test('reports body_already_read after the host has read part of the body', async () => {
   const { fetch, request } = await given()
   const reader = request.body?.getReader()
   await reader?.read()
@@ -37,13 +37,13 @@ test('reports body_already_read after a reader took a part', async () => {
   expect(await (await fetch(request)).json()).toMatchObject({ code: 'body_already_read' })
 })
 
-test('accepts a Request whose clone was read', async () => {
+test('accepts a Request if only its clone was read', async () => {
   const { fetch, request } = await given()
   await request.clone().json()
   expect((await fetch(request)).status).toBe(201)
 })
 
-test('Bun: distinguishes a body that was read from a body that broke off', async () => {
+test('Bun: distinguishes a body that was read from an incomplete body', async () => {
   const { token, ...petStore } = await createTestPetStore()
   const handler = toBunHandler(petStore)
   const ask = async (body: ReadableStream, prepare = (_request: Request) => {}) => {
@@ -79,7 +79,7 @@ test('Deno: aborts the signal only if the client disconnects before the response
   expect(signals.map((signal) => signal?.aborted)).toEqual([true, false])
 })
 
-test('Deno: a running back end sees that the client disconnects', async () => {
+test("Deno: aborts the back end's signal if the client disconnects", async () => {
   const client = new AbortController()
   const seen: (boolean | undefined)[] = []
   const find: KeyStore['find'] = async (_token, context) => {

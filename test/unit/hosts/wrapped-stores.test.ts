@@ -7,7 +7,7 @@ import { rawRequest } from '../../support/raw-http.ts'
 
 const store = createPetStore()
 
-/** Ways in which a host wraps a store. Each wrapping counts the requests that pass through it. */
+/** Ways in which a host can wrap a store. Each wrapper counts the requests that it receives. */
 const wrappings: Record<string, () => { petStore: PetStore; count: () => number }> = {
   'a copy with another handle': () => {
     const handle = vi.fn((request: ApiRequest) => store.handle(request))
@@ -44,7 +44,7 @@ const hosts: Record<string, (petStore: PetStore) => Promise<number>> = {
 }
 
 describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
-  test.each(Object.entries(hosts))('the wrapped handle is called by %s', async (_host, ask) => {
+  test.each(Object.entries(hosts))('%s calls the wrapped handle', async (_host, ask) => {
     const { petStore, count } = wrap()
     expect(await ask(petStore)).toBe(401)
     expect(count()).toBe(1)
@@ -59,7 +59,7 @@ test.each(Object.entries(hosts))('%s responds with 500 when a wrapped handle fai
     expect(await ask({ ...store, handle })).toBe(500)
 })
 
-test('calls a handle that is replaced after the handler was made', async () => {
+test('uses petStore.handle even if it is replaced after toBunHandler', async () => {
   const petStore = { ...createPetStore() }
   const handler = toBunHandler(petStore)
   const server = { requestIP: () => null }

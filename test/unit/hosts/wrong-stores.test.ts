@@ -41,10 +41,10 @@ test('the Fastify plugin rejects a store in place of the Fastify instance', asyn
   })
 })
 
-describe('toNodeHandler under a host that passes its own objects', () => {
+describe('toNodeHandler in a framework with its own request objects', () => {
   const message = 'option response: expected a ServerResponse of Node as the second argument, got'
 
-  test('throws for Koa', () => {
+  test('throws an error that names the wrong argument in Koa', () => {
     const [context, next] = [{ url: '/v1/pets' }, async () => {}]
     const handler = toNodeHandler(createPetStore()) as (...args: unknown[]) => void
     expect(() => handler(context, next)).toThrow(`${message} a function`)
@@ -72,14 +72,14 @@ test.each([
     toDenoHandler,
     'option info: expected the info that Deno.serve passes as the second argument, got nothing',
   ],
-])('%s reports a missing second argument to onError', async (_name, toHandler, message) => {
+])('%s calls onError if the handler gets no second argument', async (_name, toHandler, message) => {
   const onError = vi.fn()
   const handler = toHandler(createPetStore({ onError })) as (request: Request) => Promise<Response>
   expect((await handler(new Request('http://localhost/v1/pets'))).status).toBe(500)
   expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
 })
 
-test.each(Object.keys(hosts))('%s accepts a store that is an instance of a class', async (name) => {
+test.each(Object.keys(hosts))('%s accepts an instance of a class as a store', async (name) => {
   class Shop {
     readonly #petStore = createPetStore()
     get basePath() {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { originForm } from '../../../src/http/request-target.ts'
 
-/** A path and query that may contain parts of a URL. */
+/** A path with a query; both may contain text that looks like a part of a URL. */
 const origin = fc
   .array(fc.oneof(fc.constantFrom('/', '?', '://', 'http://a', '@'), fc.string()))
   .map((parts) => `/${parts.join('')}`.replaceAll('#', ''))

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createPetStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
 
-test('toResponse keeps repeated headers and adds none', () => {
+test('toResponse keeps repeated headers and adds no header', () => {
   const headers = ['Content-Type', 'application/json', 'Vary', 'Origin', 'vary', 'Accept-Encoding', 'Vary', 'Cookie']
   const cookies = ['Set-Cookie', 'a=1', 'set-cookie', 'b=2']
   const response = toResponse({ status: 200, headers: [...headers, ...cookies], body: '[]' })
@@ -15,7 +15,7 @@ test('toResponse keeps repeated headers and adds none', () => {
   ])
 })
 
-test('toResponse keeps status and body; an empty body is null', async () => {
+test('toResponse keeps status and body; an empty body becomes null', async () => {
   const made = toResponse({ status: 201, headers: [], body: 'é' })
   expect([made.status, await made.text(), [...made.headers]]).toEqual([201, 'é', []])
   const empty = toResponse({ status: 204, headers: ['Allow', 'GET'], body: '' })
@@ -28,7 +28,7 @@ test('toApiRequest keeps the client address', () => {
   expect(toApiRequest(request).clientAddress).toBeUndefined()
 })
 
-test('an incomplete body carries its cause', async () => {
+test('the incomplete_body error contains its cause', async () => {
   const ask = (body: ReadableStream, signal: AbortSignal) => {
     const request = new Request('http://a', { method: 'POST', body, duplex: 'half', signal } as RequestInit)
     return toApiRequest(request).body(9)
@@ -39,7 +39,7 @@ test('an incomplete body carries its cause', async () => {
   await expect(ask(new ReadableStream(), AbortSignal.abort(cause))).rejects.toMatchObject({ cause })
 })
 
-test('removes its abort listener after the body was read', async () => {
+test('toApiRequest removes its abort listener after reading the body', async () => {
   const { signal } = new AbortController()
   const { body } = new Response('a')
   const request = { method: 'POST', url: 'http://a', headers: new Headers(), body, bodyUsed: false, signal }
@@ -47,7 +47,7 @@ test('removes its abort listener after the body was read', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('joins many chunks of a body', async () => {
+test('toApiRequest joins the chunks of a body', async () => {
   const COUNT = 2_000
   let left = COUNT
   const body = new ReadableStream({
@@ -70,14 +70,14 @@ test.each<[string, unknown, string]>([
 test.each([
   ['a string', 'http://a/v1/pets'],
   ['a URL', new URL('http://a/v1/pets')],
-])('fetch takes %s', async (_, url) => {
+])('fetch accepts %s', async (_, url) => {
   const { petStore, token } = await startApi()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const created = await petStore.fetch(url, { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
   expect(created.status).toBe(201)
 })
 
-test('fetch ignores arguments after a Request', async () => {
+test('fetch ignores its second argument if the first is a Request', async () => {
   const { petStore, token } = await startApi()
   const request = new Request('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
   expect((await petStore.fetch(request, { method: 'DELETE' })).status).toBe(200)

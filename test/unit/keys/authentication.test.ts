@@ -7,7 +7,7 @@ import { startApi } from '../../support/api.ts'
 const challengeOf = ({ headers }: { headers: Headers }) => headers.get('www-authenticate')
 
 describe('the Authorization header', () => {
-  test('missing gets 401 missing_api_key', async () => {
+  test('causes 401 missing_api_key if it is missing', async () => {
     const { send } = await startApi()
     const got = await send('/v1/pets', { token: null })
     expect(got).toMatchObject({ status: 401, code: 'missing_api_key' })
@@ -30,7 +30,7 @@ describe('the Authorization header', () => {
     'Bearer TOKENé',
     'Bearer =TOKEN',
     'Bearer TOKEN\u0000',
-  ])('%s gets 401 invalid_api_key', async (header) => {
+  ])('causes 401 invalid_api_key: %s', async (header) => {
     const { send, token } = await startApi()
     const got = await send('/v1/pets', { headers: { authorization: header.replaceAll('TOKEN', token) } })
     expect(got).toMatchObject({ status: 401, code: 'invalid_api_key' })
@@ -38,12 +38,15 @@ describe('the Authorization header', () => {
     expect(challengeOf(got)).toBe(`Bearer realm="petstore"${isBearer ? ', error="invalid_token"' : ''}`)
   })
 
-  test.each(['Bearer TOKEN', 'bearer TOKEN', 'BEARER TOKEN', 'bEaReR    TOKEN'])('accepts %s', async (header) => {
-    const { send, token } = await startApi()
-    expect((await send('/v1/pets', { headers: { authorization: header.replace('TOKEN', token) } })).status).toBe(200)
-  })
+  test.each(['Bearer TOKEN', 'bearer TOKEN', 'BEARER TOKEN', 'bEaReR    TOKEN'])(
+    'is accepted in the form %s',
+    async (header) => {
+      const { send, token } = await startApi()
+      expect((await send('/v1/pets', { headers: { authorization: header.replace('TOKEN', token) } })).status).toBe(200)
+    },
+  )
 
-  test('rejects two headers, which Fetch joins', async () => {
+  test('is rejected if it is sent twice, because Fetch joins the values', async () => {
     const { petStore, token } = await startApi()
     const headers = new Headers([
       ['authorization', `Bearer ${token}`],
@@ -52,7 +55,7 @@ describe('the Authorization header', () => {
     expect((await petStore.fetch(new Request('http://x/v1/pets', { headers }))).status).toBe(401)
   })
 
-  test('is checked before route, method and body', async () => {
+  test('is checked before path, method and body', async () => {
     const { send } = await startApi()
     expect((await send('/nowhere', { token: null })).status).toBe(401)
     expect((await send('/v1/pets', { token: null, method: 'DELETE' })).status).toBe(401)
@@ -63,7 +66,7 @@ describe('the Authorization header', () => {
 })
 
 describe('keys', () => {
-  test('have a checksum that reveals a mistyped token', async () => {
+  test('have a checksum that detects any mistyped or swapped character', async () => {
     const { keyStore } = memory()
     const { token } = await keyStore.issue({ plan: 'free' })
     expect(token).toMatch(/^pet_[0-9A-Za-z]{49}$/)
@@ -82,7 +85,7 @@ describe('keys', () => {
     )
   })
 
-  test('are rejected when they are revoked or have expired', async () => {
+  test('are rejected after they are revoked or have expired', async () => {
     const { send, keyStore, clock, key, token } = await startApi()
     const expiring = await keyStore.issue({ plan: 'free', expiresAt: clock.now() + 1000 })
     expect((await send('/v1/pets', { token: expiring.token })).status).toBe(200)
@@ -97,7 +100,7 @@ describe('keys', () => {
     expect(await keyStore.revoke('key_of_nobody')).toBe(false)
   })
 
-  test('are listed in order, without token and hash', async () => {
+  test('are listed in the order of issue, without token and hash', async () => {
     const clock = manualClock(5)
     const { keyStore } = memory({ clock })
     const first = await keyStore.issue({ plan: 'free', account: 'acme', label: 'first', expiresAt: 9 })
@@ -122,7 +125,7 @@ describe('keys', () => {
     [{ plan: 'free', label: 5 as never }, 'label'],
     [{ plan: 'free', label: 'a\u0000' }, 'label'],
     [{ plan: 'free', expiresAt: Number.NaN }, 'expiresAt'],
-  ])('issue rejects %j', async (options, name) => {
+  ])('cannot be issued with the options %j', async (options, name) => {
     const issuing = memory().keyStore.issue(options)
     await expect(issuing).rejects.toThrow(PetStoreError)
     await expect(issuing).rejects.toMatchObject({
@@ -131,7 +134,7 @@ describe('keys', () => {
     })
   })
 
-  test("a key store of the host accepts the host's tokens", async () => {
+  test("can come from the host's own key store", async () => {
     const keyStore: KeyStore = { find: (token) => (token === 'front-desk' ? { id: 'desk', plan: 'pro' } : undefined) }
     const petStore = createPetStore({ keyStore })
     const ask = (token: string) =>
@@ -140,7 +143,7 @@ describe('keys', () => {
     expect((await ask('back-door')).status).toBe(401)
   })
 
-  test.each([false, '', 0, null])('a key store may return %j for an unknown token', async (none) => {
+  test.each([false, '', 0, null])('do not exist if the key store returns %j', async (none) => {
     for (const store of [(own: KeyStore) => own, cached]) {
       const reported: unknown[] = []
       const keyStore = store({ find: async () => none as never })
@@ -151,7 +154,7 @@ describe('keys', () => {
     }
   })
 
-  test('null and empty members of a key count as missing', async () => {
+  test('may have null or empty members, which are treated as missing', async () => {
     const rows = new Map([
       ['alice', { id: 'alice', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
       ['bob', { id: 'bob', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
@@ -166,7 +169,7 @@ describe('keys', () => {
     expect(await Promise.all(tokens.map(ask))).toEqual([200, 200, 200, 429, 401, 401])
   })
 
-  test('a key object may change between requests', async () => {
+  test('may change between requests: the new account is used', async () => {
     const key = { id: 'desk', plan: 'free', account: 'acme' }
     const petStore = createPetStore({ keyStore: { find: () => key }, plans: { free: { perMinute: 1, perDay: 9 } } })
     const ask = async (account: string) => {
@@ -176,7 +179,7 @@ describe('keys', () => {
     expect([await ask('acme'), await ask('other'), await ask('acme')]).toEqual([200, 200, 429])
   })
 
-  test('are unknown to a store without options', async () => {
+  test('of one back end are unknown to a store with another', async () => {
     const { token } = await memory().keyStore.issue({ plan: 'free' })
     const response = await createPetStore().fetch(
       new Request('http://x/v1/pets', { headers: { authorization: `Bearer ${token}` } }),
@@ -185,7 +188,7 @@ describe('keys', () => {
   })
 })
 
-test('only valid token68 values reach the key store', async () => {
+test('the key store is asked only about valid token68 values', async () => {
   const asked: string[] = []
   const find = (token: string) => void asked.push(token)
   const { send } = await startApi({ keyStore: { find } })
@@ -194,7 +197,7 @@ test('only valid token68 values reach the key store', async () => {
   expect(asked).toEqual(['azAZ09-._~+/', '+', 'a=='])
 })
 
-test('the checksum is the same in every release', () => {
+test('the checksum of a token is the same in every release', () => {
   expect(isToken(`pet_${'0'.repeat(43)}1kaiHX`)).toBe(true)
   expect(isToken(`pet_${'z'.repeat(43)}177I3K`)).toBe(true)
 })

@@ -5,7 +5,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 
 const KEY: ApiKey = { id: 'key_1', plan: 'free' }
 
-/** A key store that records the tokens that it looks up. */
+/** Creates a key store that records which tokens it is asked for. */
 function countingStore(keys: Map<string, ApiKey>) {
   const asked: string[] = []
   const find = async (token: string) => {
@@ -58,7 +58,7 @@ describe('races', () => {
     await fc.assert(property, { numRuns: 2_000 })
   })
 
-  test('a change in another process takes effect within ttl, despite clock steps', async () => {
+  test('a change by another process takes effect within ttl, despite clock steps', async () => {
     const step = fc.oneof(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: -40_000, max: -1 }))
     const action = fc.oneof(step, fc.constant('change'))
     await fc.assert(
@@ -75,7 +75,7 @@ describe('races', () => {
           const label = (await store.find('token'))?.label
           const allowed = changes.filter((_, i) => (changes[i + 1]?.at ?? Infinity) > clock.now() - 30_000)
           expect(allowed.map(({ label }) => label)).toContain(label)
-          // After the clock steps back, an older key may not return.
+          // The cache must never return an older state of the key, even after the clock steps back.
           changes = changes.slice(changes.findIndex((change) => change.label === label))
         }
       }),
@@ -85,7 +85,7 @@ describe('races', () => {
 })
 
 describe('look-ups', () => {
-  test('concurrent calls for a token share one look-up', async () => {
+  test('are shared by concurrent calls with the same token', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find })
     const tokens = Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? 'known' : 'unknown'))
@@ -97,7 +97,7 @@ describe('look-ups', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('a key is kept for ttl, an unknown token for 5 seconds', async () => {
+  test('are cached: a key for ttl, an unknown token for 5 seconds', async () => {
     const clock = manualClock()
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { clock, ttl: 30_000 })
@@ -115,7 +115,7 @@ describe('look-ups', () => {
     expect(await askedAt(30_000)).toEqual(['known'])
   })
 
-  test('the age of a key counts from the start of its look-up', async () => {
+  test('start the ttl of the key when they begin', async () => {
     const clock = manualClock()
     const asked: number[] = []
     const slow = async () => {
@@ -133,14 +133,14 @@ describe('look-ups', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('ttl 0 keeps nothing', async () => {
+  test('are not cached with ttl 0', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { ttl: 0, clock: manualClock() })
     for (const token of ['known', 'known', 'unknown', 'unknown']) await store.find(token)
     expect(asked).toHaveLength(4)
   })
 
-  test('an error is not kept', async () => {
+  test('are not cached if they fail', async () => {
     let isDown = true
     const store = cached({
       find: async () => {
@@ -154,7 +154,7 @@ describe('look-ups', () => {
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('a call does not wait for a look-up older than 5 seconds', async () => {
+  test('older than 5 seconds are not awaited by new calls', async () => {
     const clock = manualClock()
     const lost: ((key: ApiKey) => void)[] = []
     let isLost = true
@@ -169,14 +169,14 @@ describe('look-ups', () => {
     clock.advance(1)
     isLost = false
     expect(await store.find('a')).toBe(KEY)
-    // The late result goes to the calls that waited for it, and does not replace the newer key.
+    // The late result goes only to the two calls that waited for this look-up. The newer key stays in the cache.
     lost[0]?.({ ...KEY, plan: 'old' })
     expect(await first).toMatchObject({ plan: 'old' })
     expect(await second).toMatchObject({ plan: 'old' })
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('the result of a slow look-up is kept', async () => {
+  test('are cached even if they take longer than 5 seconds', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
@@ -196,11 +196,11 @@ describe('look-ups', () => {
     [60_000, 3],
     [-59_999, 2],
     [-60_000, 3],
-  ])('a pending look-up is forgotten after a minute, clock step %i ms', async (step, asked) => {
+  ])('that are pending after a minute are not cached: clock step %i ms', async (step, asked) => {
     const clock = manualClock(1_000_000)
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
-    // The ttl is so long that only a forgotten token is looked up again.
+    // With such a long ttl, a token is looked up again only if its first look-up was not cached.
     const store = cached({ find }, { clock, ttl: 1_000_000 })
     const first = store.find('a')
     clock.advance(step)
@@ -214,7 +214,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(asked)
   })
 
-  test('each pending look-up is forgotten after its own minute', async () => {
+  test('each have their own minute, after which they are not cached', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -231,7 +231,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(5)
   })
 
-  test('an older look-up that ends first does not replace a newer one', async () => {
+  test('do not replace the result of a newer look-up', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -247,7 +247,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(2)
   })
 
-  test('null counts as an unknown token', async () => {
+  test('treat the result null as an unknown token', async () => {
     const clock = manualClock()
     const asked: string[] = []
     const keys = new Map([['known', KEY]])
@@ -267,8 +267,8 @@ describe('look-ups', () => {
   })
 })
 
-describe('size', () => {
-  test('unknown tokens never displace a key', async () => {
+describe('the size of the cache', () => {
+  test('is separate for keys: unknown tokens never displace a key', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { max: 10 })
     await store.find('known')
@@ -278,7 +278,7 @@ describe('size', () => {
     expect(asked).toEqual([])
   })
 
-  test('limits the number of pending look-ups, more so for long tokens', async () => {
+  test('limits pending look-ups, and allows fewer for long tokens', async () => {
     const asked: string[] = []
     const find = (token: string) => {
       asked.push(token)
@@ -299,7 +299,7 @@ describe('size', () => {
     }
   })
 
-  test('keeps at most max keys and max unknown tokens', async () => {
+  test('is at most max keys and max unknown tokens', async () => {
     const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
     const store = cached({ find }, { max: 2 })
     for (const tokens of [
@@ -336,11 +336,11 @@ describe('options', () => {
   })
 })
 
-test('the cache of a store with only find has only find', () => {
+test('cached(store) has only find if the store has only find', () => {
   expect(Object.keys(cached({ find: () => KEY }))).toEqual(['find'])
 })
 
-test('revoke forgets only its own key', async () => {
+test('revoke removes only the revoked key from the cache', async () => {
   const { asked, find } = countingStore(new Map(['a', 'b'].map((token) => [token, { ...KEY, id: token }])))
   const store = cached(managed(find, async () => true))
   for (const token of ['a', 'b']) await store.find(token)
@@ -349,7 +349,7 @@ test('revoke forgets only its own key', async () => {
   expect(asked).toEqual(['a', 'b', 'a'])
 })
 
-test('a key is kept for 30 seconds by default', async () => {
+test('a key is cached for 30 seconds by default', async () => {
   const clock = manualClock()
   const { asked, find } = countingStore(new Map([['known', KEY]]))
   const store = cached({ find }, { clock })

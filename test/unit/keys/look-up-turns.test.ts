@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { lookUpTurns } from '../../../src/keys/look-up-turns.ts'
 
-/** Look-ups that the test ends. */
+/** Returns a function that starts look-ups, which stay pending until the test ends them. */
 function pendingLookUps() {
   const ends: (() => void)[] = []
   const lookUp = () => new Promise<void>((resolve) => void ends.push(resolve))
@@ -12,7 +12,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve()
 }
 
-test('runs four look-ups of one IPv6 prefix at once', async () => {
+test('runs at most four concurrent look-ups per IPv6 prefix', async () => {
   const run = lookUpTurns()
   const { ends, lookUp } = pendingLookUps()
   const done = Array.from({ length: 10 }, (_, i) => run(`2001:db8::${i}`, lookUp))
@@ -35,7 +35,7 @@ test('does not delay look-ups of other addresses', async () => {
   expect(ends).toHaveLength(6)
 })
 
-test('continues after a look-up that fails', async () => {
+test('runs the next look-up after one has failed', async () => {
   const run = lookUpTurns()
   const failing = Array.from({ length: 8 }, () => run('203.0.113.7', () => Promise.reject(new Error('down'))))
   expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(Array(8).fill('rejected'))

@@ -42,7 +42,7 @@ describe('the operations', () => {
     readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { examples?: object } } }>>
   }
 
-  test('are those of the interface', () => {
+  test('are the operations of the specification', () => {
     expect(operations.map(({ place, operationId, deprecated }) => [place, operationId, deprecated])).toEqual([
       ['get /pets', 'listPets', undefined],
       ['post /pets', 'createPet', undefined],
@@ -50,7 +50,7 @@ describe('the operations', () => {
     ])
   })
 
-  test('show an example of every error code, under its status', () => {
+  test('have an example of every error code, under its status', () => {
     for (const [code, { status }] of Object.entries(errorTable)) {
       const statuses = operations.flatMap(({ responses }) =>
         Object.entries(responses)
@@ -66,7 +66,7 @@ describe('the operations', () => {
 describe('the schemas', () => {
   const { schemas } = openApiDocument().components as { schemas: Record<string, Record<string, unknown>> }
 
-  test('have the names and required members of the interface', () => {
+  test('have the names and required members of the specification', () => {
     expect(Object.entries(schemas).map(([name, { type, required }]) => [name, type, required])).toEqual([
       ['Pets', 'array', undefined],
       ['Pet', 'object', ['id', 'name', 'categoryId']],
@@ -76,7 +76,7 @@ describe('the schemas', () => {
     ])
   })
 
-  test('are open, have no default, and leave the set of error codes open', () => {
+  test('allow further members and error codes, and have no defaults', () => {
     expect(JSON.stringify(schemas)).not.toMatch(/additionalProperties|"default"|safe/)
     expect(schemas.Error?.properties).toMatchObject({ code: { type: 'string' } })
     expect(schemas.Error?.properties).not.toHaveProperty('code.enum')
@@ -101,11 +101,11 @@ describe('the options', () => {
     [{ serverUrl: 'https://api.example/shop' }, 'https://api.example/shop/v1'],
     [{ serverUrl: 'https://api.example/shop/v1' }, 'https://api.example/shop/v1'],
     [{ serverUrl: 'https://api.example', basePath: '/' }, 'https://api.example'],
-  ])('%j lead to the server %s', (options, url) => {
+  ])('%j give the server URL %s', (options, url) => {
     expect(urlOf(options)).toBe(url)
   })
 
-  test('add plans to those of the interface', () => {
+  test('can add plans to the plans of the specification', () => {
     const { info, 'x-rate-limits': limits } = openApiDocument({ plans })
     expect(limits).toEqual({
       ...plans,
@@ -125,7 +125,7 @@ describe('the options', () => {
     expect(() => openApiDocument(options as OpenApiOptions)).toThrow(new RegExp(`^option ${name}: `))
   })
 
-  test('never change the document of another call', () => {
+  test('of one call do not change the document of another call', () => {
     const changed = openApiDocument()
     changed.info.title = 'Shop'
     changed['x-rate-limits'].free = { perMinute: 1, perDay: 1 }

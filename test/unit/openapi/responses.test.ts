@@ -10,12 +10,12 @@ const document = openApiDocument()
 const check = responseChecker(document)
 const REX = '{"name":"Rex","categoryId":1}'
 
-/** How to provoke a response: a request, and the store that it is for. */
+/** How to cause a response: the request to send, and the options of the store. */
 interface Provocation {
   readonly request?: Partial<Record<'method' | 'path' | 'authorization' | 'contentType' | 'body', string>>
   readonly bodyError?: ErrorCode
   readonly options?: PetStoreOptions
-  /** Requests that are sent before. */
+  /** How many requests to send before the main request. */
   readonly before?: number
 }
 
@@ -51,7 +51,7 @@ const provocations: Readonly<Record<ErrorCode, Provocation>> = {
   service_unavailable: { options: { storage: failing(new PetStoreError('service_unavailable')) } },
 }
 
-/** Sends a request to a new store with one animal, and checks every response against the document. */
+/** Sends requests to a new store with one animal, and checks every response against the OpenAPI document. */
 async function provoke(operation: OperationName, { request, bodyError, options, before = 0 }: Provocation = {}) {
   const clock = options?.clock ?? manualClock()
   const backEnd = memory({ clock })
@@ -86,16 +86,16 @@ const operations = Object.values(document.paths).flatMap((item) => Object.values
   responses: Record<string, { headers: object; content: { 'application/json': { examples?: object } } }>
 }[]
 
-describe.each(operations)('the document of $operationId', ({ operationId, responses }) => {
+describe.each(operations)('the OpenAPI document, for $operationId,', ({ operationId, responses }) => {
   const codes = Object.values(responses).flatMap(({ content }) =>
     Object.keys(content['application/json'].examples ?? {}),
   )
 
-  test.each(codes as ErrorCode[])('lists %s, which a request can provoke', async (code) => {
+  test.each(codes as ErrorCode[])('lists the error %s, and a request can cause it', async (code) => {
     expect((await provoke(operationId, provocations[code])).code).toBe(code)
   })
 
-  test('lists the response of success with its headers', async () => {
+  test('lists the successful response with its headers', async () => {
     const { status, headers } = await provoke(operationId)
     expect(Object.keys(responses)[0]).toBe(String(status))
     const declared = Object.keys(responses[status]?.headers ?? {}).map((name) => name.toLowerCase())

@@ -6,7 +6,7 @@ import { startApi } from '../../support/api.ts'
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
 const fields = ['name', 'categoryId', 'status']
 
-describe('properties of bodies', () => {
+describe('createPet', () => {
   test('responds to any JSON value with 201 or an explained 400', async () => {
     const { add } = await startApi(big)
     const value = fc.oneof(
@@ -136,14 +136,14 @@ describe('rejected bodies', () => {
     ['{"name":"Rex","categoryId":1,"status":null}', 'invalid_body'],
     ['{"name":"Rex","categoryId":1,"status":"Available"}', 'invalid_body'],
     ['{"__proto__":{"name":"Rex","categoryId":1}}', 'invalid_body'],
-  ])('%s gets %s', async (body, code) => {
+  ])('the body %s gets %s', async (body, code) => {
     const { add } = await startApi()
     const got = await add(body)
     expect([got.status, got.code]).toEqual([400, code])
     expect(Object.keys(got.json as object)).toEqual(['code', 'message', 'status'])
   })
 
-  test('names every wrong field, what was expected and what was received', async () => {
+  test('the message names every wrong field with the expected and the received value', async () => {
     const { add } = await startApi()
     const { message } = await add('{"name":7,"categoryId":"7","status":"lost"}')
     expect(message).toBe(
@@ -154,7 +154,7 @@ describe('rejected bodies', () => {
     )
   })
 
-  test('writes well-formed messages for any malformed body', async () => {
+  test('the message is well-formed text for any malformed body', async () => {
     const { add } = await startApi(big)
     const piece = fc.constantFrom('😀', '\\ud83d', '"', '{', '}', '"a":1', ',', '-', '\\u')
     await fc.assert(
@@ -176,7 +176,7 @@ describe('rejected bodies', () => {
   test.each([
     ['[', ']'],
     ['{"a":', '}'],
-  ])('responds to any depth of %s', async (open, close) => {
+  ])('bodies with any depth of %s get a response', async (open, close) => {
     const { add } = await startApi()
     for (const depth of [256, 257, 5_000, 10_000]) {
       const inner = `${open.repeat(depth)}1${close.repeat(depth)}`
@@ -187,7 +187,7 @@ describe('rejected bodies', () => {
     expect((await add(`{"name":"Rex","categoryId":1,"x":${open.repeat(255)}1${close.repeat(255)}}`)).status).toBe(201)
   })
 
-  test('reads nothing from a polluted prototype', async () => {
+  test('a polluted Object.prototype adds no fields to the body', async () => {
     const { add } = await startApi()
     Object.defineProperty(Object.prototype, 'name', { value: 'Ghost', configurable: true, writable: true })
     Object.defineProperty(Object.prototype, 'categoryId', { value: 1n, configurable: true, writable: true })
@@ -216,14 +216,14 @@ describe('accepted bodies', () => {
     ['{"id":99,"name":"Rex","categoryId":1,"colour":"red","__proto__":{"status":"sold"}}', '{"id":1,'],
     ['{"name":"Rex","categoryId":1,"status":"sold"}', '"status":"sold"'],
     ['{"name":"Rex \\ud83d\\udc15 \\"x\\" \\\\","categoryId":1}', '"name":"Rex 🐕 \\"x\\" \\\\"'],
-  ])('%s', async (body, expected) => {
+  ])('the body %s gets 201', async (body, expected) => {
     const { add } = await startApi()
     const { status, text } = await add(body)
     expect(status).toBe(201)
     expect(text).toContain(expected)
   })
 
-  test('uses the option defaultStatus', async () => {
+  test('get the status of the option defaultStatus', async () => {
     const body = '{"name":"Rex","categoryId":1}'
     expect((await (await startApi()).add(body)).json).toMatchObject({ status: 'available' })
     expect((await (await startApi({ defaultStatus: 'pending' })).add(body)).json).toMatchObject({ status: 'pending' })
@@ -379,7 +379,7 @@ describe('the body limit', () => {
         cancelled = true
       },
     }
-    // Like a socket, the stream is pulled only after its last chunk was read.
+    // With highWaterMark 0, the stream is pulled only when a reader asks for the next chunk, as from a socket.
     const body = new ReadableStream(source, { highWaterMark: 0 })
     const headers = new Headers({ authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length })
     const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }
@@ -434,32 +434,35 @@ describe('the body limit', () => {
     })
   })
 
-  test.each([['text'], [new ArrayBuffer(29)]])('rejects a stream of anything but bytes with 400: %o', async (piece) => {
-    const { petStore, token } = await startApi()
-    const body = new ReadableStream({
-      start: (controller) => {
-        controller.enqueue(piece)
-        controller.close()
-      },
-    })
-    const headers = new Map([
-      ['authorization', `Bearer ${token}`],
-      ['content-type', 'application/json'],
-    ])
-    const request = {
-      method: 'POST',
-      url: 'http://x/v1/pets',
-      headers,
-      body,
-      bodyUsed: false,
-      signal: new AbortController().signal,
-    }
-    const response = await petStore.fetch(request as unknown as Request)
-    expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
-  })
+  test.each([['text'], [new ArrayBuffer(29)]])(
+    'rejects a stream whose chunks are not bytes with 400: %o',
+    async (piece) => {
+      const { petStore, token } = await startApi()
+      const body = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(piece)
+          controller.close()
+        },
+      })
+      const headers = new Map([
+        ['authorization', `Bearer ${token}`],
+        ['content-type', 'application/json'],
+      ])
+      const request = {
+        method: 'POST',
+        url: 'http://x/v1/pets',
+        headers,
+        body,
+        bodyUsed: false,
+        signal: new AbortController().signal,
+      }
+      const response = await petStore.fetch(request as unknown as Request)
+      expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
+    },
+  )
 
   test.each([[{}], [{ 'content-length': '28' }], [{ 'content-length': '30' }]])(
-    'adds nothing if the client disconnects within the body: %j',
+    'adds no animal if the client disconnects within the body: %j',
     async (length) => {
       const { petStore, token, storage } = await startApi()
       const leaving = new AbortController()
@@ -479,7 +482,7 @@ describe('the body limit', () => {
     },
   )
 
-  test('accepts the largest possible limit', async () => {
+  test('accepts the largest possible bodyLimit', async () => {
     expect((await post(ofSize(100), Number.MAX_SAFE_INTEGER)).status).toBe(201)
   })
 
@@ -490,7 +493,7 @@ describe('the body limit', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'malformed_json' }])
   })
 
-  test('rejects a body that breaks off with 400', async () => {
+  test('rejects a body whose stream fails with 400', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
     const response = await post(broken)
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
@@ -504,18 +507,18 @@ test.each([
   ['{"a":1}', 'an object'],
   ['1.5', 'the number 1.5'],
   ['"x"', 'the string "x"'],
-])('describes the received value %s', async (json, came) => {
+])('the message describes the received value %s', async (json, came) => {
   const { add } = await startApi()
   expect((await add(`{"name":"Rex","categoryId":1,"status":${json}}`)).message).toContain(`, got ${came}.`)
 })
 
-test.each(['[]', '{}'])('accepts many siblings %s at one depth', async (one) => {
+test.each(['[]', '{}'])('accepts many values %s side by side', async (one) => {
   const { add } = await startApi()
   const { status } = await add(`{"name":"Rex","categoryId":1,"x":[${Array(300).fill(one).join()}]}`)
   expect(status).toBe(201)
 })
 
-test('explains a 415 in a short message', async () => {
+test('the message of a 415 is short', async () => {
   const { add } = await startApi()
   const why = async (headers: Record<string, string>) => (await add('{}', { headers })).message
   expect(await why({ 'content-type': 'text/plain' })).toBe(
@@ -536,14 +539,14 @@ test('ignores an empty Content-Encoding', async () => {
 test.each([
   `{"${'x'.repeat(60_000)}":1,"${'x'.repeat(60_000)}":2}`,
   `{"name":"Rex","categoryId":${'9'.repeat(60_000)}.}`,
-])('keeps the message about long malformed JSON short: %.5s', async (json) => {
+])('the message about long malformed JSON is short: %.5s', async (json) => {
   const { add } = await startApi()
   const { code, message } = await add(json)
   expect([code, message.length < 300]).toEqual(['malformed_json', true])
 })
 
 test.each(['9'.repeat(60_000), `"${'x'.repeat(60_000)}"`])(
-  'keeps the message about a long value short: %.5s',
+  'the message about a long value is short: %.5s',
   async (json) => {
     const { add } = await startApi()
     const { code, message } = await add(`{"name":"Rex","categoryId":${json}}`)

@@ -7,7 +7,7 @@ import { pageCache } from '../../../src/pets/page-cache.ts'
 const pet = (id: number, name = `pet ${id}`): Pet => ({ id: BigInt(id), name, categoryId: 1n, status: 'sold' })
 const frozen = (id: number, name?: string): Pet => Object.freeze(pet(id, name))
 
-test('writes each page as if nothing were remembered', () => {
+test('writes the same pages as without the cache', () => {
   const animals = Array.from({ length: 30 }, (_, i) => frozen(i + 1))
   const page = fc.subarray(animals)
   fc.assert(
@@ -18,7 +18,7 @@ test('writes each page as if nothing were remembered', () => {
   )
 })
 
-test('writes an animal anew if it may have changed', () => {
+test('does not reuse the text of an animal that may have changed', () => {
   const writePage = pageCache()
   const changing = pet(1) as { name: string } & Pet
   writePage([changing])
@@ -26,7 +26,7 @@ test('writes an animal anew if it may have changed', () => {
   expect(writePage([changing])).toBe(writePets([changing]))
 })
 
-test('writes an animal with getters anew', () => {
+test('does not reuse the text of an animal with getters', () => {
   const writePage = pageCache()
   let name = 'first'
   class Row implements Pet {

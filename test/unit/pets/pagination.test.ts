@@ -18,7 +18,7 @@ async function withPets(count: number, options = {}) {
 }
 
 describe('parameters', () => {
-  test.each(['1', '20', '99', '100', '%31'])('accepts limit=%s', async (limit) => {
+  test.each(['1', '20', '99', '100', '%31'])('limit=%s is accepted', async (limit) => {
     const { send } = await startApi()
     expect((await send(`/v1/pets?limit=${limit}`)).status).toBe(200)
   })
@@ -35,12 +35,12 @@ describe('parameters', () => {
     'status=sold&status=sold',
     'cursor=MToy&cursor=MToy',
     'limit',
-  ])('rejects %s with 400', async (query) => {
+  ])('%s gets 400', async (query) => {
     const { send } = await startApi()
     expect(await send(`/v1/pets?${query}`)).toMatchObject({ status: 400, code: 'invalid_parameter' })
   })
 
-  test('names every wrong parameter, what was expected and what was received', async () => {
+  test('the message names every wrong parameter with the expected and the received value', async () => {
     const { send } = await startApi()
     const { message } = await send('/v1/pets?limit=0&status=lost&cursor=x&cursor=y')
     expect(message).toBe(
@@ -50,16 +50,16 @@ describe('parameters', () => {
     )
   })
 
-  test('ignores unknown parameters and their broken escapes', async () => {
+  test('unknown parameters are ignored, also with invalid escapes', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets?page=2&Limit=0&x=%zz&=&&')).status).toBe(200)
   })
 
-  test('responds to any query with 200 or 400', async () => {
+  test('any query gets 200 or 400', async () => {
     const { send } = await startApi(big)
     const query = fc.oneof(
       fc.string(),
-      // `fc.webQueryParameters()` has the same characters, but needs a second to start.
+      // The same characters as in `fc.webQueryParameters()`, which takes a second to start.
       fc.stringMatching(/^(?:[\w.~!$&'()*+,;=:@/?-]|%[\dA-F]{2})*$/),
       fc.tuple(fc.constantFrom('limit', 'status', 'cursor'), fc.string()).map((pair) => pair.join('=')),
     )
@@ -74,7 +74,7 @@ describe('parameters', () => {
 describe('cursors', () => {
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 
-  test('encodes each id as one cursor that needs no escaping', () => {
+  test('are one per id and need no escaping in a URL', () => {
     fc.assert(
       fc.property(int64, (id) => {
         expect(encodeCursor(id)).toMatch(/^[\w-]+$/)
@@ -83,7 +83,7 @@ describe('cursors', () => {
     )
   })
 
-  test('decodes only the cursors that it encodes', () => {
+  test('are rejected unless encodeCursor can return them', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string().map(btoaOrEmpty)), (text) => {
         const id = decodeCursor(text)
@@ -96,7 +96,7 @@ describe('cursors', () => {
 })
 
 describe('pages', () => {
-  test('links lead to every matching animal once, in order', async () => {
+  test('are linked: they contain every matching animal once, in order', async () => {
     const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 60 }), fc.integer({ min: 1, max: 25 }), status, async (count, limit, status) => {
@@ -117,7 +117,7 @@ describe('pages', () => {
     )
   })
 
-  test('repeats and skips nothing while animals are added', async () => {
+  test('repeat and skip no animal while animals are added', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -147,7 +147,7 @@ describe('pages', () => {
     )
   })
 
-  test('holds 20 animals by default; a full last page has no link', async () => {
+  test('have 20 animals by default; a full last page has no Link', async () => {
     const { send } = await withPets(40)
     const first = await send('/v1/pets')
     expect(first.json).toHaveLength(20)
@@ -157,14 +157,14 @@ describe('pages', () => {
     expect((await send('/v1/pets?limit=100&status=sold')).json).toHaveLength(13)
   })
 
-  test('returns an empty page past the end and from an empty store', async () => {
+  test('are empty after the last animal and in an empty store', async () => {
     const { send } = await withPets(3)
     expect(await send(`/v1/pets?cursor=${encodeCursor(2n ** 63n - 1n)}`)).toMatchObject({ status: 200, text: '[]' })
     expect(await send(`/v1/pets?cursor=${encodeCursor(-(2n ** 63n))}&limit=1`)).toMatchObject({ status: 200 })
     expect((await (await startApi()).send('/v1/pets')).text).toBe('[]')
   })
 
-  test('links keep the parameters and the path that the client sent', async () => {
+  test('link with the path and the parameters that the client sent', async () => {
     const { send } = await withPets(30)
     expect(nextOf((await send('/v1/pets/?status=sold&x=1&limit=2')).headers)).toBe(
       '/v1/pets/?limit=2&status=sold&cursor=MTo2',
@@ -181,13 +181,13 @@ describe('pages', () => {
     ['https://shop.example/store//', 'https://shop.example/store/v1'],
     ['https://shop.example/@store', 'https://shop.example/@store/v1'],
     ['HTTPS://shop.example', 'https://shop.example/v1'],
-  ])('links are absolute with publicUrl %s', async (publicUrl, address) => {
+  ])('link with absolute URLs if publicUrl is %s', async (publicUrl, address) => {
     const { send } = await withPets(3, { publicUrl })
     expect(nextOf((await send('/v1/pets?limit=1')).headers)).toBe(`${address}/pets?limit=1&cursor=MTox`)
     expect((await send('/v1/pets/1')).headers.get('link')).toBe(`<${address}/pets>; rel="successor-version"`)
   })
 
-  test('links begin with the mount path and never name another host', async () => {
+  test('link to the mount path, and never to another host', async () => {
     const { petStore, token, storage } = await startApi()
     await storage.create({ name: 'a', categoryId: 1n })
     await storage.create({ name: 'b', categoryId: 1n })
@@ -208,7 +208,7 @@ describe('pages', () => {
     expect(await link('/a%20b')).toBe('</a%20b/v1/pets?limit=1&cursor=MTox>; rel="next"')
   })
 
-  test('links keep the largest ids exact', async () => {
+  test('link with all digits of the largest ids', async () => {
     const last = 2n ** 63n - 1n
     const list = (): Pet[] => [last - 1n, last].map((id) => ({ id, name: 'far', categoryId: id }))
     const storage = { list, create: () => list()[0] as Pet, get: () => undefined }

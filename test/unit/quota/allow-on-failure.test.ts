@@ -29,7 +29,7 @@ function failingQuota() {
   return state
 }
 
-test('asks a failing store once a second, and reports each failure', async () => {
+test('asks a failing quota store once a second, and reports each failure', async () => {
   const quota = failingQuota()
   for (let i = 0; i < 10; i++) expect(await quota.spend()).toMatchObject({ granted: true, usedInMinute: 0 })
   expect([quota.calls, quota.failures]).toEqual([1, 1])
@@ -38,7 +38,7 @@ test('asks a failing store once a second, and reports each failure', async () =>
   expect([quota.calls, quota.failures]).toEqual([2, 2])
 })
 
-test('lets one request try again while the others pass', async () => {
+test('one request asks the quota store again while the others are served', async () => {
   const quota = failingQuota()
   await quota.spend()
   quota.clock.advance(1_000)
@@ -46,7 +46,7 @@ test('lets one request try again while the others pass', async () => {
   expect(quota.calls).toBe(2)
 })
 
-test('counts again once the store has recovered', async () => {
+test('counts requests again after the quota store has recovered', async () => {
   const quota = failingQuota()
   await quota.spend()
   quota.isDown = false

@@ -6,13 +6,13 @@ import { rateLimit, startApi } from '../../support/api.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
-/** The start of a minute and of a day. */
+/** A time at which both a minute and a day start. */
 const MIDNIGHT = Date.UTC(2026, 5, 1)
 
 const start = (perMinute: number, perDay: number, options: PetStoreOptions = {}, at = MIDNIGHT) =>
   startApi({ plans: { free: { perMinute, perDay } }, clock: manualClock(at), ...options })
 
-describe('quota', () => {
+describe('the rate limit', () => {
   const limits = fc.record({ perMinute: fc.integer({ min: 1, max: 6 }), perDay: fc.integer({ min: 1, max: 20 }) })
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constant({ wait: 0 }) },
@@ -20,7 +20,7 @@ describe('quota', () => {
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 2 * DAY }) }) },
   )
 
-  test('serves requests exactly while both windows have room', async () => {
+  test('serves requests exactly while minute and day have requests left', async () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async ({ perMinute, perDay }, steps) => {
         const { send, clock } = await start(perMinute, perDay, { ban: false })
@@ -46,7 +46,7 @@ describe('quota', () => {
     )
   })
 
-  test('serves a client that waits exactly Retry-After', async () => {
+  test('serves a client that waits for exactly Retry-After seconds', async () => {
     const wait = fc.integer({ min: 0, max: 90_000 })
     await fc.assert(
       fc.asyncProperty(
@@ -74,7 +74,7 @@ describe('quota', () => {
     )
   })
 
-  test('after the clock steps back, no limit is lifted early', async () => {
+  test('is not lifted early if the clock steps back', async () => {
     const back = fc.oneof(fc.integer({ min: 1, max: 2 * MINUTE }), fc.integer({ min: 1, max: 3 * DAY }))
     await fc.assert(
       fc.asyncProperty(
@@ -97,7 +97,7 @@ describe('quota', () => {
     )
   })
 
-  test('after the clock steps back, a used day lasts at most a day', async () => {
+  test('ends after at most a day if the clock steps back', async () => {
     const { send, clock } = await start(10, 3, { ban: false }, MIDNIGHT + MINUTE)
     for (let i = 0; i < 3; i++) expect((await send('/v1/pets')).status).toBe(200)
     clock.advance(-2 * MINUTE)
@@ -105,7 +105,7 @@ describe('quota', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '86400'])
   })
 
-  test('serves exactly the limit of concurrent requests', async () => {
+  test('serves exactly as many concurrent requests as the limit allows', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 60 }), async (perMinute, asked) => {
         const { send } = await start(perMinute, 1000)
@@ -122,7 +122,7 @@ describe('counting', () => {
   test.each([
     ['a slow', (find: () => ApiKey) => Promise.resolve().then(find)],
     ['a blocking', (find: () => ApiKey) => find()],
-  ])('with %s key store, uses the minute after the look-up', async (_, look) => {
+  ])('with %s key store, belongs to the minute in which the look-up ends', async (_, look) => {
     const clock = manualClock(MIDNIGHT + MINUTE - 1)
     let wait = 0
     const find = () => {
@@ -136,7 +136,7 @@ describe('counting', () => {
     expect([got.status, rateLimit(got).reset]).toEqual([200, (MIDNIGHT + 2 * MINUTE) / 1000])
   })
 
-  test('includes every authenticated request, also with an error', async () => {
+  test('includes every authenticated request, also those with an error', async () => {
     const { send } = await start(10, 100)
     const remaining = async (...request: Parameters<typeof send>) => rateLimit(await send(...request)).remaining
     expect(await remaining('/v1/pets')).toBe(9)
@@ -150,7 +150,7 @@ describe('counting', () => {
     expect(await remaining('/v1/pets?limit=0')).toBe(1)
   })
 
-  test('is per key, or per account', async () => {
+  test('is separate for each key, or for each account', async () => {
     const { send, keyStore } = await start(2, 100)
     const issue = async (account?: string) => (await keyStore.issue({ plan: 'free', account })).token
     const [alone, one, two] = [await issue(), await issue('acme'), await issue('acme')]
@@ -159,7 +159,7 @@ describe('counting', () => {
     expect((await send('/v1/pets', { token: one })).status).toBe(429)
   })
 
-  test('uses the limits of the plan or of the key', async () => {
+  test('applies the limits of the plan, or those of the key', async () => {
     const { send, keyStore } = await startApi()
     for (const [plan, limit] of [
       ['free', 60],
@@ -173,7 +173,7 @@ describe('counting', () => {
     expect(rateLimit(await send('/v1/pets', { token }))).toMatchObject({ limit: 5, remaining: 4 })
   })
 
-  test('applies the daily limit of 1,000 of the plan free', async () => {
+  test('applies the daily limit of the `free` plan (1,000 requests)', async () => {
     const { send, clock } = await startApi({ clock: manualClock(MIDNIGHT) })
     for (let i = 0; i < 1000; i++) {
       if (i % 60 === 0) clock.advance(MINUTE)
@@ -196,7 +196,7 @@ test('rounds Reset and Retry-After up if the clock has fractions', async () => {
   expect(rateLimit(refused).reset).toBe(Math.ceil((clock.now() + MINUTE) / 1000))
 })
 
-test('anonymous clients get the limits of the plan free', async () => {
+test('gives anonymous clients the limits of the `free` plan', async () => {
   const { send } = await start(7, 9)
   expect(rateLimit(await send('/v1/pets', { token: null }))).toMatchObject({ limit: 7, remaining: 7 })
 })
@@ -232,7 +232,7 @@ describe('anonymous clients', () => {
     }
   })
 
-  /** A request with an unknown token, whose address is read from its connection. */
+  /** A request with an unknown token. `address` is called whenever the store reads the client address. */
   const fromConnection = (address: () => string | undefined): ApiRequest => ({
     method: 'GET',
     target: '/v1/pets',
@@ -244,7 +244,7 @@ describe('anonymous clients', () => {
   })
   const slowly = { keyStore: { find: async () => undefined } }
 
-  test('are counted although the connection closes during the look-up', async () => {
+  test('are counted even if the connection closes during the look-up', async () => {
     const reported: unknown[] = []
     const petStore = createPetStore({
       ...slowly,
@@ -268,13 +268,13 @@ describe('anonymous clients', () => {
     expect([before, asked]).toEqual([1, 1])
   })
 
-  test.each([null, ''])('with the address %j are not counted', async (address) => {
+  test.each([null, ''])('are not counted if the address is %j', async (address) => {
     const { send } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 9 } })
     for (let i = 0; i < 5; i++)
       expect((await send('/v1/pets', { ...bad, address: address as string })).status).toBe(401)
   })
 
-  test('do not displace the count of a key', async () => {
+  test('do not displace the count of a key from memory', async () => {
     const { send } = await startApi({
       plans: { free: { perMinute: 3, perDay: 10 } },
       memory: { maxAddresses: 10, maxCustomers: 10 },
@@ -295,7 +295,7 @@ describe('bans', () => {
     return codes
   }
 
-  test('begin after as many refusals as the limit, for 300 seconds', async () => {
+  test('begin when the refusals reach the limit, and last 300 seconds', async () => {
     const { send, clock } = await start(3, 100)
     expect(await exhaust(send, 5)).toEqual([
       undefined,
@@ -314,7 +314,7 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('do not become longer by further requests', async () => {
+  test('do not become longer through further requests', async () => {
     const { send, clock } = await start(2, 100)
     await exhaust(send, 4)
     for (let i = 0; i < 299; i++) {
@@ -325,7 +325,7 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('do not add refusals of different minutes', async () => {
+  test('do not begin if the refusals are in different minutes', async () => {
     const { send, clock } = await start(3, 1000)
     for (let minute = 0; minute < 10; minute++) {
       expect(await exhaust(send, 5)).not.toContain('api_key_banned')
@@ -333,7 +333,7 @@ describe('bans', () => {
     }
   })
 
-  test('and a used day are both covered by Retry-After', async () => {
+  test('and an exhausted day are both included in Retry-After', async () => {
     const { send } = await start(10, 2, {}, MIDNIGHT + DAY - 100_000)
     await exhaust(send, 11)
     const banned = await send('/v1/pets')
@@ -353,14 +353,14 @@ describe('bans', () => {
     expect(await exhaust(never.send, 50)).not.toContain('api_key_banned')
   })
 
-  test('shorter than a minute restart the count of refusals', async () => {
+  test('restart the count of refusals if they are shorter than a minute', async () => {
     const { send, clock } = await start(1, 100, { ban: { afterRefusals: 2, seconds: 5 } })
     expect(await exhaust(send, 3)).toEqual([undefined, 'rate_limit_exceeded', 'api_key_banned'])
     clock.advance(5000)
     expect(await exhaust(send, 2)).toEqual(['rate_limit_exceeded', 'api_key_banned'])
   })
 
-  test('end after their length although the clock steps back', async () => {
+  test('end after 300 seconds although the clock steps back', async () => {
     const { send, clock } = await start(1, 1000, {}, MIDNIGHT + 10 * DAY)
     await exhaust(send, 2)
     ;(clock as ManualClock).advance(-5 * DAY)
@@ -381,7 +381,7 @@ test('serves a key again at the first instant of a new day', async () => {
 test.each([
   { maxCustomers: 2, maxAddresses: 1 },
   { maxCustomers: 1, maxAddresses: 2 },
-])('limits the number of customers and addresses separately: %j', async (room) => {
+])('memory keeps at most maxCustomers keys and maxAddresses addresses: %j', async (room) => {
   const limits = { perMinute: 9, perDay: 9 }
   const { send, keyStore } = await startApi({ plans: { free: limits }, anonymous: limits, memory: room })
   const tokens = [(await keyStore.issue({ plan: 'free' })).token, (await keyStore.issue({ plan: 'free' })).token]

@@ -5,7 +5,7 @@ import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/ports.ts
 import { rememberRefusals } from '../../../src/quota/refusal-memory.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
-/** Counts calls of a quota store whose clock is later than the clock of the core. */
+/** Wraps a quota store to count its calls. Its clock is `ahead` ms later than the clock of the pet store. */
 function observedQuota(ahead = 0) {
   const store = memoryQuota()
   const observed = { calls: 0, spend: (request: QuotaRequest) => spend(request) }
@@ -21,29 +21,32 @@ const banRule = { afterRefusals: 3, seconds: 300 }
 const keyRequest = { subject: 'key:a', anonymous: false, limits, ban: banRule }
 const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: false } as const
 
-test.each([0, 3_600_000])('does not change responses if the quota clock is %i ms ahead', async (ahead) => {
-  const step = fc.record({
-    advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
-    request: fc.constantFrom<Omit<QuotaRequest, 'now'>>(keyRequest, addressRequest, {
-      ...keyRequest,
-      limits: { perMinute: 4, perDay: 9 },
-    }),
-  })
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const clock = manualClock()
-      const [bare, guarded]: QuotaStore[] = [observedQuota(ahead), rememberRefusals(observedQuota(ahead), clock)]
-      for (const { advance, request } of steps) {
-        clock.advance(advance)
-        const asked = { ...request, now: clock.now() }
-        expect(await guarded?.spend(asked)).toEqual(await bare?.spend(asked))
-      }
-    }),
-    { numRuns: 300 },
-  )
-})
+test.each([0, 3_600_000])(
+  'remembering refusals changes no response if the quota clock is %i ms ahead',
+  async (ahead) => {
+    const step = fc.record({
+      advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
+      request: fc.constantFrom<Omit<QuotaRequest, 'now'>>(keyRequest, addressRequest, {
+        ...keyRequest,
+        limits: { perMinute: 4, perDay: 9 },
+      }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const clock = manualClock()
+        const [bare, guarded]: QuotaStore[] = [observedQuota(ahead), rememberRefusals(observedQuota(ahead), clock)]
+        for (const { advance, request } of steps) {
+          clock.advance(advance)
+          const asked = { ...request, now: clock.now() }
+          expect(await guarded?.spend(asked)).toEqual(await bare?.spend(asked))
+        }
+      }),
+      { numRuns: 300 },
+    )
+  },
+)
 
-test('does not ask the store about an anonymous client until its window ends', async () => {
+test('asks the quota store about a refused anonymous client only after its window', async () => {
   const clock = manualClock()
   const store = observedQuota()
   const { spend } = rememberRefusals(store, clock)
@@ -53,7 +56,7 @@ test('does not ask the store about an anonymous client until its window ends', a
   expect(await spend({ ...addressRequest, now: clock.now() })).toMatchObject({ granted: true })
 })
 
-test('does not ask the store about a banned key until its ban ends', async () => {
+test('asks the quota store about a banned key only after its ban', async () => {
   const clock = manualClock()
   const store = observedQuota()
   const { spend } = rememberRefusals(store, clock)

@@ -18,11 +18,11 @@ test.each([
   ['1:2', 56, '1:2'],
   ['1::2::3', 56, '1::2::3'],
   ['::12345', 56, '::12345'],
-])('counts %s with a prefix of %i bits as %s', (address, bits, group) => {
+])('the address %s with a prefix of %i bits belongs to the group %s', (address, bits, group) => {
   expect(addressGroup(address, bits)).toBe(group)
 })
 
-test('counts all spellings and all addresses of a prefix as one', () => {
+test('all addresses with one prefix, in any spelling, belong to one group', () => {
   const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 })
   fc.assert(
     fc.property(groups, groups, fc.integer({ min: 32, max: 128 }), (one, other, bits) => {

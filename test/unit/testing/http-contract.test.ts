@@ -16,7 +16,7 @@ httpContract(
 const rowOf = (title: string) => httpContractRows.find((row) => row.title.startsWith(title)) as HttpContractRow
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Returns a client with one key, of which it may use up everything. */
+/** Returns a client of the HTTP contract whose only key is also its limited key. */
 function clientOf(fetch: Fetch, token = 'x', onWait?: (seconds: number) => void) {
   return contractClient({ baseUrl: 'http://localhost/v1', token, limitedToken: token, fetch }, onWait)
 }
@@ -27,7 +27,7 @@ describe('rows of the HTTP contract', () => {
     await expect(check(clientOf(async () => new Response('{}', { headers })))).rejects.toThrow(Error)
   })
 
-  test('need fewer than 60 requests for the interface, and 300 in all, on a new server', async () => {
+  test('send fewer than 60 requests (contract) and 300 (all) to a new server', async () => {
     const { token, fetch, requests } = await createTestPetStore({ plan: 'business' })
     const client = clientOf(fetch, token)
     const keyed = () => requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
@@ -39,7 +39,7 @@ describe('rows of the HTTP contract', () => {
     expect(keyed()).toBeLessThan(300)
   })
 
-  test('wait for the end of a window that is used up already', async () => {
+  test('wait for the end of an exhausted window', async () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 0, 1, 0, 0, 30) })
     const { token, request, fetch } = await createTestPetStore({ clock: Date })
     for (let i = 0; i < 60; i++) await request('/pets')
@@ -60,7 +60,7 @@ describe('rows of the HTTP contract', () => {
     ['a date', { 'Retry-After': 'Fri, 01 Jan 2027 00:01:00 GMT', Date: 'Fri, 01 Jan 2027 00:00:00 GMT' }, [60, 60, 60]],
     ['the date of now', { 'Retry-After': 'Fri, 01 Jan 2027 00:00:00 GMT' }, Array(180).fill(1)],
     ['no Retry-After', {}, Array(180).fill(1)],
-  ])('wait at most three minutes in all after %s', async (_, headers, expected) => {
+  ])('wait at most three minutes in total after %s', async (_, headers, expected) => {
     vi.useFakeTimers({ now: Date.UTC(2027, 0, 1) })
     const waits: number[] = []
     const fetch = async () => new Response(null, { status: 429, headers: new Headers(headers) })
@@ -82,7 +82,7 @@ describe('options of the HTTP contract', () => {
     return titles
   }
 
-  test('leave out the rows of the limited key and of decisions', () => {
+  test('omit the rows that need a limited key, and the decision rows', () => {
     expect(titlesOf({}).length).toBe(httpContractRows.filter(({ needsLimitedKey }) => !needsLimitedKey).length)
     expect(titlesOf({ limitedToken: 'y' }).length).toBe(httpContractRows.length)
     const statements = httpContractRows.filter(({ basis }) => basis === 'contract')
@@ -90,7 +90,7 @@ describe('options of the HTTP contract', () => {
   })
 
   test.each([['baseUrl', { baseUrl: '/v1' }] as const, ['token', { token: '' }] as const])(
-    'name %s in the error',
+    'are named in the error if they are invalid: %s',
     (name, options) => {
       expect(() => titlesOf(options)).toThrow(new RegExp(`^option ${name}: `))
     },

@@ -16,14 +16,14 @@ async function intercept(origin: string) {
   return { ...store, interception, headers: { authorization: `Bearer ${store.token}` } }
 }
 
-test('passes the requests of an origin to the store', async () => {
+test('interceptFetch passes requests for the origin to the store', async () => {
   const { headers, requests } = await intercept('https://api.example')
   const response = await fetch('https://api.example/v1/pets?limit=1', { headers })
   expect([response.status, response.url]).toEqual([200, 'https://api.example/v1/pets?limit=1'])
   expect(requests).toMatchObject([{ method: 'GET', path: '/v1/pets?limit=1' }])
 })
 
-test('passes a body to the store', async () => {
+test('interceptFetch passes the request body to the store', async () => {
   const { headers } = await intercept('https://api.example')
   const response = await fetch('https://api.example/v1/pets', {
     method: 'POST',
@@ -33,7 +33,7 @@ test('passes a body to the store', async () => {
   expect(await response.json()).toMatchObject({ id: 1, name: 'Rex' })
 })
 
-test('keeps the stores of two origins apart', async () => {
+test('two origins can have different stores', async () => {
   const first = await intercept('https://one.example')
   const second = await intercept('https://two.example:8443')
   first.interception.restore()
@@ -44,13 +44,13 @@ test('keeps the stores of two origins apart', async () => {
   expect(globalThis.fetch).toBe(globalFetch)
 })
 
-test('leaves other origins alone', async () => {
+test('requests for other origins are not intercepted', async () => {
   const { requests } = await intercept('https://api.example')
   await expect(fetch('http://127.0.0.1:9/v1/pets')).rejects.toThrow(TypeError)
   expect(requests.length).toBe(0)
 })
 
-test('ends with Symbol.dispose', async () => {
+test('Symbol.dispose ends the interception', async () => {
   const { interception } = await intercept('https://api.example')
   interception[Symbol.dispose]()
   expect(globalThis.fetch).toBe(globalFetch)

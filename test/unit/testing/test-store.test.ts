@@ -9,14 +9,14 @@ afterEach(() => void vi.useRealTimers())
 const REX = '{"name":"Rex","categoryId":1}'
 
 describe('options', () => {
-  test.each(['storage', 'keyStore', 'quota'] as const)('rejects a %s', async (name) => {
+  test.each(['storage', 'keyStore', 'quota'] as const)('do not include %s: it is rejected', async (name) => {
     await expect(createTestPetStore({ [name]: memory()[name] })).rejects.toMatchObject({
       code: 'invalid_option',
       message: `option ${name}: expected none, because a test store has its own, got an object`,
     })
   })
 
-  test.each([null, 5, [], new Map()])('rejects %j', async (options) => {
+  test.each([null, 5, [], new Map()])('must be an object: %j is rejected', async (options) => {
     await expect(createTestPetStore(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(/^option options: expected a plain object, got /),
@@ -33,7 +33,7 @@ describe('options', () => {
     ['token', { token: 'a token' }],
     ['clock', { clock: 5 }],
     ['colour', { colour: 'red' }],
-  ])('names %s in the error', async (name, options) => {
+  ])('are named in the error if they are invalid: %s', async (name, options) => {
     await expect(createTestPetStore(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(new RegExp(`^option ${name}: `)),
@@ -55,7 +55,7 @@ describe('options', () => {
     expect((await client.listPets()).pets.length).toBe(1)
   })
 
-  test('begins with the given animals', async () => {
+  test('include the first animals of the store', async () => {
     const { client } = await createTestPetStore({
       pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 9007199254740993n, status: 'sold' }],
     })
@@ -65,12 +65,12 @@ describe('options', () => {
     ])
   })
 
-  test('begins with animals without a status if defaultStatus is null', async () => {
+  test('add animals without a status if defaultStatus is null', async () => {
     const { client } = await createTestPetStore({ defaultStatus: null, pets: [{ name: 'Rex' }] })
     expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n }])
   })
 
-  test('accepts a token of any form', async () => {
+  test('include a token of any form', async () => {
     const { fetch, keyStore, token } = await createTestPetStore({ token: 'test-key' })
     const ask = async (sent: string) =>
       (await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${sent}` } })).status
@@ -99,7 +99,7 @@ describe('the clock', () => {
     expect(clock.now()).toBe(Date.UTC(2028, 1, 29))
   })
 
-  test('follows fake timers if it is Date', async () => {
+  test('follows fake timers if the option clock is Date', async () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
     const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
     expect((await request('/pets/1')).status).toBe(200)
@@ -107,7 +107,7 @@ describe('the clock', () => {
     expect((await request('/pets/1')).status).toBe(410)
   })
 
-  test('follows fake timers that start later if it is Date', async () => {
+  test('follows fake timers that start later if the option clock is Date', async () => {
     const { request, clock, requests } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
     expect(clock).toBe(Date)
     vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
@@ -128,14 +128,14 @@ describe('the clock', () => {
     expect((await request('/pets/1')).status).toBe(410)
   })
 
-  test('shows what happens on 5 December 2030', async () => {
+  test('can be set to 5 December 2030, when getPet responds with 410', async () => {
     const { request, clock } = await createTestPetStore({ pets: [{ name: 'Rex' }] })
     clock.set(Date.UTC(2030, 11, 5))
     expect(await (await request('/pets/1')).json()).toMatchObject({ code: 'operation_removed' })
     expect((await request('/pets')).status).toBe(200)
   })
 
-  test('is advanced by the waits of the client', async () => {
+  test('is advanced when the client waits for a retry', async () => {
     const { client, clock } = await createTestPetStore({ clock: manualClock(Date.UTC(2030, 0, 1)) })
     for (let i = 0; i < 61; i++) await client.listPets()
     expect(clock.now()).toBe(Date.UTC(2030, 0, 1, 0, 1))
@@ -168,7 +168,7 @@ describe('request', () => {
   })
 
   test.each(['https://pets.example', 'https://Pets.example/shop/', 'https://pets.example/shop/v1'])(
-    'follows a Link of a store with the publicUrl %s',
+    'follows a Link if the publicUrl of the store is %s',
     async (publicUrl) => {
       const { request, storage } = await createTestPetStore({ publicUrl })
       for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n })
@@ -190,7 +190,7 @@ describe('request', () => {
     },
   )
 
-  test('sends JSON unless the headers or the body name another type', async () => {
+  test('sets Content-Type to JSON unless headers or body have another type', async () => {
     const { request } = await createTestPetStore()
     const post = async (body: RequestInit['body'], headers = {}) =>
       (await request('/pets', { method: 'POST', body, headers })).status
@@ -225,7 +225,7 @@ describe('fetch', () => {
     expect([(await fetch('https://api.example/v1/pets', { headers })).status, requests.length]).toEqual([200, 1])
   })
 
-  test('adds no key', async () => {
+  test('adds no Authorization header', async () => {
     const { fetch } = await start()
     expect((await fetch('http://localhost/v1/pets')).status).toBe(401)
   })
@@ -266,7 +266,7 @@ describe('faults', () => {
     return { ...store, errors, status: async () => (await store.request('/pets')).status }
   }
 
-  test.each(['storage', 'keyStore', 'quota'] as const)('of %s last until recover', async (port) => {
+  test.each(['storage', 'keyStore', 'quota'] as const)('of the part %s last until recover is called', async (port) => {
     const { faults, status, errors } = await start()
     faults[port].fail()
     expect([await status(), await status(), errors.length]).toEqual([503, 503, 2])
@@ -274,7 +274,7 @@ describe('faults', () => {
     expect(await status()).toBe(200)
   })
 
-  test('fail with the given error', async () => {
+  test('throw the given error', async () => {
     const { faults, status, errors } = await start()
     const error = new Error('disk full')
     faults.storage.fail(error)
@@ -287,13 +287,13 @@ describe('faults', () => {
     expect([await status(), await status(), await status()]).toEqual([503, 503, 200])
   })
 
-  test('affect no direct call of a port', async () => {
+  test('do not affect direct calls of storage, keyStore and quota', async () => {
     const { faults, storage } = await start()
     faults.storage.fail()
     expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
   })
 
-  test('delay a call by fake timers', async () => {
+  test('can delay a call; fake timers control the delay', async () => {
     vi.useFakeTimers()
     const { faults, status } = await start()
     faults.keyStore.delay(300)
@@ -308,7 +308,7 @@ describe('faults', () => {
     expect(received).toBe(200)
   })
 
-  test('delay a call until the store gives up', async () => {
+  test('can delay a call beyond the timeout of the store', async () => {
     vi.useFakeTimers()
     const { faults, status } = await start()
     faults.storage.delay(60_000)
@@ -348,7 +348,7 @@ describe('requests', () => {
     expect(requests).toMatchObject([{ path: '/v1/pets', response: { status: 401 } }])
   })
 
-  test('has no response while the store waits', async () => {
+  test('a recorded request has no response while the store waits', async () => {
     vi.useFakeTimers()
     const { request, requests, faults } = await createTestPetStore()
     faults.storage.delay(100)
@@ -360,7 +360,7 @@ describe('requests', () => {
     expect(requests).toMatchObject([{ response: { status: 200 } }])
   })
 
-  test('keeps the last 1,000', async () => {
+  test('keeps the last 1,000 requests', async () => {
     const { request, requests } = await createTestPetStore({ plan: 'business' })
     for (let i = 1; i <= 1_003; i++) await request(`/pets?i=${i}`)
     expect([requests.length, requests[0]?.path, requests.at(-1)?.path]).toEqual([
@@ -391,7 +391,7 @@ describe('reset', () => {
     expect((await keyStore.list()).length).toBe(1)
   })
 
-  test('lifts the refusals of addresses', async () => {
+  test('ends the rate limits of anonymous clients', async () => {
     const { petStore, reset } = await createTestPetStore({ anonymous: { perMinute: 1, perDay: 9 } })
     const ask = async () => {
       const body = async () => new Uint8Array()
@@ -403,7 +403,7 @@ describe('reset', () => {
     expect(await ask()).toBe(401)
   })
 
-  test('does not change a clock that was passed in', async () => {
+  test('does not change a clock that was passed as an option', async () => {
     const { clock, reset } = await createTestPetStore({ clock: manualClock(5) })
     clock.set(7)
     await reset()
@@ -411,7 +411,7 @@ describe('reset', () => {
   })
 })
 
-test('can be bundled without fast-check', async () => {
+test('petstore-kit/testing can be bundled without fast-check', async () => {
   const bundled = await build({
     entryPoints: ['src/testing/index.ts'],
     alias: { 'fast-check': 'no-such-package' },

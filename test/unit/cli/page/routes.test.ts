@@ -10,7 +10,7 @@ const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')
 const document = () => ({ status: 200, headers: [], body: '{}' })
 const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
 
-/** Sends a request to a pet store with the page. */
+/** Creates a pet store with the page. Returns a function that sends a request to it. */
 function site(options: Partial<PageOptions> = {}) {
   const petStore = createPetStore()
   const usageOf = () => undefined
@@ -40,21 +40,21 @@ describe('the page', () => {
     expect(body).toContain('<h1>Live view</h1>')
   })
 
-  test('is not counted', async () => {
+  test('is not counted by the rate limit', async () => {
     const send = site()
     await send('/')
     await send('/usage', { authorization: 'Bearer x' })
     expect((await send('/v1/pets')).headers['X-RateLimit-Remaining']).toBe('59')
   })
 
-  test('allows neither inline code nor other origins', async () => {
+  test('has a Content-Security-Policy without inline code and other origins', async () => {
     const policy = (await site()('/')).headers['Content-Security-Policy'] ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe|\*|https?:/)
   })
 
-  test('responds to HEAD without a body, and to other methods with 405', async () => {
+  test('responds to HEAD without a body; other methods get 405', async () => {
     const send = site()
     expect(await send('/', {}, 'HEAD')).toMatchObject({ status: 200, body: '' })
     expect(await send('/', {}, 'POST')).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } })
@@ -81,7 +81,7 @@ describe('the page', () => {
     }
   })
 
-  test('serves no other file of its folder', async () => {
+  test('serves no other file from the folder of the page', async () => {
     const other = await mkdtemp(join(tmpdir(), 'petstore-page-'))
     await writeFile(join(other, 'secret.txt'), 'hidden text')
     const send = site({ folder: other })
@@ -95,24 +95,24 @@ describe('demo keys', () => {
     JSON.parse((await site()('/page/settings.json', headers)).body).demoKeys
 
   test.each(['localhost', 'localhost:3000', '127.0.0.1:3000', '127.8.9.10', '[::1]:3000', 'LOCALHOST:1'])(
-    'are given to a browser that has asked for %s',
+    'are sent if the Host header is %s',
     async (host) => {
       expect(await keysFor({ host })).toEqual(demoKeys)
     },
   )
 
   test.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:3000', '192.168.0.2:3000', '', '[::2]'])(
-    'are not given to a page whose name is %j (DNS rebinding)',
+    'are not sent if the Host header is %j (DNS rebinding)',
     async (host) => {
       expect(await keysFor({ host })).toEqual([])
     },
   )
 
-  test.each(['forwarded', 'via', 'x-forwarded-for'])('are not given to a request with the header %s', async (name) => {
+  test.each(['forwarded', 'via', 'x-forwarded-for'])('are not sent if the request has the header %s', async (name) => {
     expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
   })
 
-  test('cannot be read or cached by others', async () => {
+  test('cannot be read by other origins, and are not cached', async () => {
     expect((await site()('/page/settings.json')).headers).toMatchObject({
       'Cache-Control': 'no-store',
       'Cross-Origin-Resource-Policy': 'same-origin',
@@ -126,11 +126,11 @@ describe('/usage', () => {
     expect((await site()('/usage')).status).toBe(401)
   })
 
-  test('is null for a key without requests', async () => {
+  test('responds with null to a key that has sent no requests', async () => {
     expect(await site()('/usage', { authorization: 'Bearer abc' })).toMatchObject({ status: 200, body: 'null' })
   })
 
-  test('is looked up by the bearer token', async () => {
+  test('responds with the usage of the key in the Authorization header', async () => {
     const tokens: string[] = []
     const usageOf = (token: string) => {
       tokens.push(token)

@@ -7,7 +7,7 @@ const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
 const NOON = 20_000 * DAY + 720 * MINUTE
 
-/** A store with watched usage. Its keys have the limits 3 per minute and 5 per day. */
+/** Creates a store that records usage. Its keys may send 3 requests per minute and 5 per day. */
 async function watchedStore() {
   const clock = manualClock(NOON)
   const backEnd = memory({ clock })
@@ -24,7 +24,7 @@ async function watchedStore() {
 }
 
 describe('the usage of a key', () => {
-  test('is unknown before its first request', async () => {
+  test('is unknown before the key sends its first request', async () => {
     const { issue, usageOf } = await watchedStore()
     expect(usageOf(await issue())).toBe(undefined)
   })
@@ -35,7 +35,7 @@ describe('the usage of a key', () => {
     expect(usageOf('wrong')).toBe(undefined)
   })
 
-  test('has both windows, each with its own end', async () => {
+  test('contains the minute and the day, each with its own end', async () => {
     const { clock, issue, send, usageOf } = await watchedStore()
     clock.advance(10_000)
     const token = await issue()
@@ -50,14 +50,14 @@ describe('the usage of a key', () => {
     })
   })
 
-  test('does not change when it is read', async () => {
+  test('is not changed by reading it', async () => {
     const { issue, send, usageOf } = await watchedStore()
     const token = await issue()
     await send(token)
     expect(usageOf(token)).toEqual(usageOf(token))
   })
 
-  test('starts again when a window ends, without a further request', async () => {
+  test('is reset when a window ends, even without a new request', async () => {
     const { clock, issue, sendTimes, usageOf } = await watchedStore()
     const token = await issue()
     await sendTimes(3, token)
@@ -67,7 +67,7 @@ describe('the usage of a key', () => {
     expect(usageOf(token)).toMatchObject({ minute: { used: 0 }, day: { used: 0, endsAt: NOON + 1.5 * DAY } })
   })
 
-  test('has the end of a ban until the ban is over', async () => {
+  test('contains the end of a ban until the ban is over', async () => {
     const { clock, issue, sendTimes, usageOf } = await watchedStore()
     const token = await issue()
     await sendTimes(6, token)
@@ -84,7 +84,7 @@ describe('the usage of a key', () => {
     expect(usageOf(first)?.minute.used).toBe(2)
   })
 
-  test('is unknown again after the key was rejected', async () => {
+  test('is unknown again after a request with the key was rejected', async () => {
     const { backEnd, issue, send, usageOf } = await watchedStore()
     const token = await issue()
     await send(token)

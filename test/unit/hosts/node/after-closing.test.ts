@@ -15,7 +15,7 @@ const pets: readonly Pet[] = Array.from({ length: 100 }, (_, i) => ({
   categoryId: 1n,
 }))
 
-/** Starts a server with a client that sends `count` requests and reads nothing. The other responses wait behind a long first one. */
+/** Starts a server and a client that sends `count` requests and reads nothing. The first response is long, so the others wait. */
 async function unread(count: number) {
   const { storage } = memory()
   const asked = signalled()
@@ -33,8 +33,8 @@ async function unread(count: number) {
   return { ...server, connection }
 }
 
-test('close also closes the HTTP server of Node after a pending response', async () => {
-  // Only `close` of the HTTP server, unlike that of `net.Server`, stops the interval that checks connections for timeouts.
+test('close also closes the Node HTTP server after a pending response', async () => {
+  // `http.Server.close` stops the timer that checks connections for timeouts. `net.Server.close` does not stop it.
   const closeServer = vi.spyOn(Server.prototype, 'close')
   onTestFinished(() => void closeServer.mockRestore())
   const { connection, close } = await unread(1)

@@ -18,7 +18,7 @@ async function statusesOf(url: string, bytes: Uint8Array): Promise<number[]> {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
 }
 
-/** Edits that replace, add or remove some bytes of a valid request. */
+/** Edits of a valid request: each removes some bytes at a position and inserts others. */
 const edits = fc.array(fc.record({ at: fc.nat(400), drop: fc.nat(3), add: fc.uint8Array({ maxLength: 4 }) }), {
   minLength: 1,
   maxLength: 4,

@@ -11,13 +11,13 @@ import { manualClock } from '../../../../src/testing/index.ts'
 import { keyedStore } from '../../../support/node-server.ts'
 import { rawConnection } from '../../../support/raw-http.ts'
 
-/** A scheduler whose clock the test moves. */
+/** Creates the scheduler of batched writes with a clock that the test moves. */
 function scheduler() {
   const clock = manualClock()
   return { clock, batchWrite: batchedWrites(clock.now) }
 }
 
-/** Schedules responses in one turn. Returns how many were batched, and how many of these were not released at the end of the turn. */
+/** Schedules responses in one event-loop turn. Returns how many were held back, and how many were still held after the turn. */
 async function turn(batchWrite: BatchWrite, responses: number): Promise<{ batched: number; stuck: number }> {
   const batches = Array.from({ length: responses }, batchWrite).filter((batch) => batch !== undefined)
   let stuck = batches.length
@@ -26,14 +26,14 @@ async function turn(batchWrite: BatchWrite, responses: number): Promise<{ batche
   return { batched: batches.length, stuck }
 }
 
-/** A scheduler that has seen turns with many responses. */
+/** Creates a scheduler that has had turns with many responses, so that it batches them. */
 async function busyScheduler() {
   const one = scheduler()
   for (let i = 0; i < 4; i++) await turn(one.batchWrite, 20)
   return one
 }
 
-test('holds no response back beyond its turn', async () => {
+test('writes every response by the end of its event-loop turn', async () => {
   const property = fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 40 }), async (turns) => {
     const { batchWrite } = scheduler()
     for (const responses of turns) expect((await turn(batchWrite, responses)).stuck).toBe(0)
@@ -41,12 +41,12 @@ test('holds no response back beyond its turn', async () => {
   await fc.assert(property, { numRuns: 50 })
 })
 
-test('writes the only response of a turn at once', async () => {
+test('writes a response at once if it is the only one in its turn', async () => {
   const { batchWrite } = scheduler()
   for (let i = 0; i < 100; i++) expect((await turn(batchWrite, 1)).batched).toBe(0)
 })
 
-test('batches several responses of a turn until one comes alone', async () => {
+test('batches responses until a turn has only one response', async () => {
   const { batchWrite } = await busyScheduler()
   for (const responses of [20, 2, 2, 1]) expect((await turn(batchWrite, responses)).batched).toBe(responses)
   expect((await turn(batchWrite, 1)).batched).toBe(0)
@@ -60,7 +60,7 @@ test('batches at most 32 responses', async () => {
   await setImmediate()
 })
 
-test('writes at once when the turn has already been long', async () => {
+test('writes a response at once if its turn has already been long', async () => {
   const { batchWrite, clock } = await busyScheduler()
   expect(batchWrite()).toBeInstanceOf(Promise)
   clock.advance(6)
@@ -80,7 +80,7 @@ test('batches nothing for 100 ms after a long turn', async () => {
   expect((await turn(batchWrite, 20)).batched).toBe(20)
 })
 
-test('releases a batch under fake timers', async () => {
+test('writes a batch under fake timers', async () => {
   const { batchWrite } = await busyScheduler()
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
@@ -89,7 +89,7 @@ test('releases a batch under fake timers', async () => {
   await batch
 })
 
-test('releases a batch if fake timers were installed before loading', async () => {
+test('writes a batch if fake timers were installed before the module was loaded', async () => {
   vi.resetModules()
   onTestFinished(() => {
     vi.doUnmock('node:timers')

@@ -4,7 +4,7 @@ import { addressReader, canonicalAddress, type TrustProxy } from '../../../../ad
 import { startServer } from '../../../support/node-server.ts'
 import { rawRequest } from '../../../support/raw-http.ts'
 
-/** One address in many spellings. */
+/** Addresses of a client, each in a random spelling. */
 const client = fc.oneof(
   fc.ipV4().map((text) => ({ text, canonical: text })),
   fc.ipV4().map((text) => ({ text: `::ffff:${text}`, canonical: text })),
@@ -24,7 +24,7 @@ const proxy = fc.oneof(
 const untrusted = client.filter(
   ({ canonical }) => canonical !== undefined && !/^(10\.|192\.168\.7\.1$|fd)/.test(canonical),
 )
-/** Entries of `X-Forwarded-For` that the client itself sent. */
+/** Entries of `X-Forwarded-For` that an attacker sends before the proxies add theirs. */
 const spoofed = fc.array(
   fc.oneof(
     proxy,
@@ -38,8 +38,8 @@ const spoofed = fc.array(
 )
 const spaces = fc.constantFrom(',', ', ', ' ,\t')
 
-describe('X-Forwarded-For with entries of the client', () => {
-  test('a list of trusted proxies finds the client behind any chain of proxies', () => {
+describe('X-Forwarded-For with entries that the client has sent', () => {
+  test('with a list of trusted proxies, the address behind any chain is found', () => {
     const read = addressReader(trusted)
     const property = fc.property(
       untrusted,
@@ -54,7 +54,7 @@ describe('X-Forwarded-For with entries of the client', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  test('a number of proxies finds the client behind any chain of proxies', () => {
+  test('with a number of proxies, the address behind any chain is found', () => {
     const property = fc.property(
       untrusted,
       fc.array(proxy, { minLength: 1, maxLength: 5 }),
@@ -68,7 +68,7 @@ describe('X-Forwarded-For with entries of the client', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  test('ignores the header without trustProxy or from an untrusted peer', () => {
+  test('is ignored without trustProxy, or from an untrusted peer', () => {
     const property = fc.property(
       untrusted,
       fc.string(),
@@ -80,7 +80,7 @@ describe('X-Forwarded-For with entries of the client', () => {
     fc.assert(property)
   })
 
-  test('returns a canonical address or undefined for any text', () => {
+  test('gives a canonical address, or undefined, for any text', () => {
     const setting = fc.constantFrom<TrustProxy>(false, 1, 3, trusted)
     const property = fc.property(setting, fc.option(fc.string()), fc.string(), (trustProxy, peer, header) => {
       const address = addressReader(trustProxy)(peer ?? undefined, header)
@@ -106,7 +106,7 @@ describe('the option trustProxy', () => {
     [['2001:db8::/64'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
     [['2001:db8::7'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
     [['2001:db8::7'], '2001:db8::8', '1.2.3.4', '2001:db8::8'],
-  ])('with %j, peer %s and header %s: the client is %s', (trustProxy, peer, header, address) => {
+  ])('the value %j, with peer %s and header %s, gives the client %s', (trustProxy, peer, header, address) => {
     expect(addressReader(trustProxy)(peer, header)).toBe(address)
   })
 
@@ -126,12 +126,12 @@ describe('the option trustProxy', () => {
     'loopback',
     null,
     [7],
-  ])('rejects %j with an error that names the option', (trustProxy) => {
+  ])('is named in the error about the value %j', (trustProxy) => {
     expect(() => addressReader(trustProxy as TrustProxy)).toThrow(/^option trustProxy: expected /)
   })
 })
 
-test('limits each address behind a trusted proxy, despite spoofed entries', async () => {
+test('limits each client behind a trusted proxy by its real address', async () => {
   const { url } = await startServer({ perMinute: 1, trustProxy: ['127.0.0.1'] })
   const statusOf = async (forwardedFor: string) =>
     (await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${forwardedFor}\r\n\r\n`)).status
@@ -141,8 +141,8 @@ test('limits each address behind a trusted proxy, despite spoofed entries', asyn
   expect(await statusOf('9.9.9.9\r\nX-Forwarded-For: ::ffff:1.1.1.1')).toBe(429)
 })
 
-test('ignores X-Forwarded-For of a request with 1,000 headers or more', async () => {
-  // Node keeps a limited number of headers, so it may have dropped the entry of the proxy.
+test('ignores X-Forwarded-For in a request with 1,000 headers or more', async () => {
+  // Node drops headers above a maximum number, so the header that the proxy added may be missing.
   const { url } = await startServer({ perMinute: 1, trustProxy: 1 })
   const statusOf = async (forwardedFor: string, headers: number) => {
     const head = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${forwardedFor}\r\n`

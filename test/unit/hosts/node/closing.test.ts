@@ -52,7 +52,7 @@ describe('close', () => {
     await within(closed, 'close')
   })
 
-  test('serves requests sent before close, and ignores those sent after it', async () => {
+  test('serves requests sent before close, and ignores later requests', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -138,7 +138,7 @@ describe('close', () => {
     ['an upload that never ends', 'POST /v1/pets', 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{'],
     ['headers that never end', 'GET /v1/pets', 'X-A: b'],
     ['a rejected upload that never arrives', 'GET /v1/pets', 'Content-Length: 99\r\n\r\n'],
-  ])('waits for %s no longer than closeTimeout', async (_name, line, rest) => {
+  ])('waits at most closeTimeout for %s', async (_name, line, rest) => {
     const { url, authorized, close } = await startServer({ closeTimeout: 20 })
     const connection = await rawConnection(url)
     await connection.send(`${line} HTTP/1.1\r\n${authorized}${rest}`)
@@ -179,7 +179,7 @@ describe('serve', () => {
     ['closeTimeout', -1],
     ['idleTimeout', 'x'],
     ['trustproxy', 1],
-  ])('rejects option %s with value %j by name', async (name, value) => {
+  ])('names the option %s in the error about its value %j', async (name, value) => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port: 0, [name]: value })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -188,7 +188,7 @@ describe('serve', () => {
     if (name === 'trustproxy') expect(() => toNodeHandler(petStore, { [name]: value } as object)).toThrow('trustproxy')
   })
 
-  test('rejects a wrong trustProxy by name', async () => {
+  test('rejects an invalid trustProxy with an error that names the option', async () => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port: 0, trustProxy: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -249,7 +249,7 @@ test.each(hosts)('serve on host %s returns a reachable URL', async (host, name) 
   expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
 })
 
-/** Returns the Node server that `serve` started. */
+/** Returns the Node server that listens at `url`. */
 async function nodeServer(url: string): Promise<Server> {
   const seen = signalled<Server>()
   const onStart = (message: unknown) => seen.resolve((message as { server: Server }).server)
@@ -259,7 +259,7 @@ async function nodeServer(url: string): Promise<Server> {
   return within(seen.promise, 'the request')
 }
 
-test('survives an error event of the Node server', async () => {
+test('serves requests after the Node server has emitted an error event', async () => {
   const { url } = await startServer()
   const server = await nodeServer(url)
   for (let i = 0; i < 2; i++) server.emit('error', new Error('EMFILE'))
@@ -288,7 +288,7 @@ test('close waits ten seconds for running requests by default', async () => {
   await within(closed, 'close')
 })
 
-test('close serves a request whose head is partly sent', async () => {
+test('close serves a request whose headers have arrived only in part', async () => {
   const { url, authorized, close } = await startServer({ closeTimeout: LONG })
   const connection = await rawConnection(url)
   await connection.send('GET /v1/pets HTTP/1.1\r\n')
@@ -326,7 +326,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('forgets responses and connections after they have closed', async () => {
+test('keeps no reference to responses and connections that have closed', async () => {
   const gone = signalled()
   const server = createServer((_request, response) => response.end())
   server.on('connection', (socket) => socket.on('close', () => setImmediate(gone.resolve)))

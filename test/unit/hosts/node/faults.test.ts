@@ -61,7 +61,7 @@ describe('a failing storage', () => {
   })
 })
 
-/** Starts a host's server whose middleware runs before the handler. */
+/** Starts a Node server that runs `middleware` before the handler. */
 async function hostServer(
   middleware: (...host: [...Parameters<RequestListener>, () => void]) => void,
   options?: NodeHandlerOptions,
@@ -75,20 +75,17 @@ async function hostServer(
 }
 
 describe('a failing host', () => {
-  test.each(['writeHead', 'setHeader', 'end'] as const)(
-    'closes the connection if %s of the response throws',
-    async (name) => {
-      const { url, authorized } = await hostServer((_req, res, go) => {
-        Object.assign(res, { [name]: boom, ...(name === 'setHeader' && { writeHead: res.writeHead.bind(res) }) })
-        go()
-      })
-      const connection = await rawConnection(url)
-      await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-      await connection.closed()
-    },
-  )
+  test.each(['writeHead', 'setHeader', 'end'] as const)('closes the connection if response.%s throws', async (name) => {
+    const { url, authorized } = await hostServer((_req, res, go) => {
+      Object.assign(res, { [name]: boom, ...(name === 'setHeader' && { writeHead: res.writeHead.bind(res) }) })
+      go()
+    })
+    const connection = await rawConnection(url)
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await connection.closed()
+  })
 
-  test('closes the connection if end throws after the head was sent', async () => {
+  test('closes the connection if response.end throws after the headers were sent', async () => {
     const { url, authorized } = await hostServer((_req, res, go) => {
       res.end = () => {
         res.flushHeaders()
@@ -101,7 +98,7 @@ describe('a failing host', () => {
     await connection.closed()
   })
 
-  test('keeps a response that the host has sent already', async () => {
+  test('does not change a response that the host has already sent', async () => {
     const { url, authorized } = await hostServer((_req, res, go) => {
       res.writeHead(418, ['Content-Length', '3']).end('tea')
       go()
@@ -112,7 +109,7 @@ describe('a failing host', () => {
     })
   })
 
-  test('passes on requests outside the base path', async () => {
+  test('is called through next for requests outside the base path', async () => {
     const { petStore, authorized } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const server = createServer((req, res) => handler(req, res, () => res.writeHead(204).end())).listen(0, '127.0.0.1')
@@ -131,7 +128,7 @@ describe('a failing host', () => {
   })
 })
 
-test('lets the host finish a response that it has begun', async () => {
+test('does not end a response that the host has begun', async () => {
   const { url } = await hostServer((_req, res, go) => {
     res.writeHead(418, ['Content-Length', '3']).write('t')
     go()

@@ -28,7 +28,7 @@ async function keyed() {
   return { petStore, handler: toNodeHandler(petStore), token, authorization: `Bearer ${token}` }
 }
 
-test("passes headers as an object to a host's writeHead", async () => {
+test("calls the host's writeHead with the headers as an object", async () => {
   const { handler, authorization } = await keyed()
   class Stamped extends ServerResponse {
     override writeHead(status: number, headers?: unknown): this {
@@ -59,21 +59,21 @@ describe('headers that earlier middleware has changed', () => {
   test.each([
     ['adds a key', '', 200],
     ['replaces a key', 'Authorization: Basic abc\r\n', 200],
-  ])('middleware %s', async (_how, sent, status) => {
+  ])('are used for authentication if middleware %s', async (_how, sent, status) => {
     const add = (headers: IncomingMessage['headers'], authorization: string) => {
       headers.authorization = authorization
     }
     expect(await behind(add, sent)).toBe(status)
   })
 
-  test('middleware removes a key', async () => {
+  test('lead to 401 if middleware removes the key', async () => {
     const remove = (headers: IncomingMessage['headers']) => {
       headers.authorization = undefined
     }
     expect(await behind(remove, 'Authorization: $\r\n')).toBe(401)
   })
 
-  test('middleware shortens X-Forwarded-For to its first address', async () => {
+  test('are used if middleware shortens X-Forwarded-For to its first address', async () => {
     const { petStore, authorization } = await keyed()
     const seen: unknown[] = []
     const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(watch(request)) }
@@ -117,7 +117,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(currentHeader({ rawHeaders, headers }, 'x-a')).toBe(value)
   })
 
-  test('an unchanged second Authorization header is rejected', async () => {
+  test('two Authorization headers get 401 if middleware changes neither', async () => {
     expect(await behind(() => {}, 'Authorization: $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\nX-Note: $, $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\n')).toBe(200)
@@ -180,7 +180,7 @@ test.each([
   expect([status, headers.link]).toEqual([404, `<${base}/pets>; rel="successor-version"`])
 })
 
-test('reports a target outside the base path unchanged', async () => {
+test('onResponse gets a target outside the base path unchanged', async () => {
   const targets: string[] = []
   const { petStore } = await keyedStore({ store: { onResponse: ({ target }) => void targets.push(target) } })
   const connection = await rawConnection(await listening(createServer(toNodeHandler(petStore))))
@@ -189,7 +189,7 @@ test('reports a target outside the base path unchanged', async () => {
   expect(targets).toEqual(['/elsewhere?a=1'])
 })
 
-test('rejects an upload of a request without a socket', async () => {
+test('responds to a rejected upload on a request object without a socket', async () => {
   const { handler } = await keyed()
   const request = new IncomingMessage(null as never)
   Object.assign(request, { method: 'POST', url: '/v1/pets', headers: { 'transfer-encoding': 'chunked' } })
@@ -202,7 +202,7 @@ test('rejects an upload of a request without a socket', async () => {
   expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 /)
 })
 
-test('rejects invalid UTF-8 that setEncoding has replaced', async () => {
+test("rejects a body whose invalid UTF-8 the host's setEncoding has replaced", async () => {
   const { handler, authorization } = await keyed()
   const server = createServer((request, response) => {
     request.setEncoding('utf8')

@@ -15,7 +15,7 @@ async function connectTo(listener: RequestListener, Response = ServerResponse): 
   return rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 }
 
-test('a response class of the host gets the whole body in end', async () => {
+test("the host's response class receives the whole body in its end method", async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   class Audited extends ServerResponse {
@@ -30,7 +30,7 @@ test('a response class of the host gets the whole body in end', async () => {
   expect(seen).toEqual(['[]'])
 })
 
-test('an end that writeHead replaces gets the whole body', async () => {
+test('an end method that writeHead replaces receives the whole body', async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype
@@ -51,7 +51,7 @@ test('an end that writeHead replaces gets the whole body', async () => {
   expect(seen).toEqual(['[]'])
 })
 
-test("an end on Express' response prototype gets the whole body", async () => {
+test("an end method on Express' response prototype receives the whole body", async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   const app = express()
@@ -66,7 +66,7 @@ test("an end on Express' response prototype gets the whole body", async () => {
   expect(seen).toEqual(['[]'])
 })
 
-test("sends the same bytes of a host's header beside any body", async () => {
+test("encodes the host's header alike for every response body", async () => {
   const { petStore, authorized } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
@@ -89,7 +89,7 @@ test.each([
   ['origin', 'origin'],
   ['Accept, ORIGIN', 'Accept, ORIGIN'],
   ['*', '*'],
-])('adds Origin to Vary: %s of the host', async (theirs, both) => {
+])("adds Origin to the host's header Vary: %s", async (theirs, both) => {
   const { petStore } = await keyedStore({ store: { cors: { origins: ['https://shop.example'] } } })
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
@@ -111,7 +111,7 @@ test('keeps the Vary header of the host', async () => {
   expect((await connection.answer()).headers).toMatchObject({ vary: 'Cookie', 'content-type': 'application/json' })
 })
 
-test('an end on ServerResponse.prototype gets the whole body', async () => {
+test('an end method on ServerResponse.prototype receives the whole body', async () => {
   const { petStore, authorized } = await keyedStore()
   const seen: unknown[] = []
   const { end } = OutgoingMessage.prototype

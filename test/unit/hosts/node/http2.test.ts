@@ -10,7 +10,7 @@ import { rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-/** Starts an HTTP/2 server and a session. `ask` sends a request. */
+/** Starts an HTTP/2 server and opens a session. The returned `ask` sends a request. */
 async function start(options: TestServerOptions = {}) {
   const { petStore, token } = await keyedStore(options)
   const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
@@ -39,14 +39,14 @@ async function exchange(session: ClientHttp2Session, headers: OutgoingHttpHeader
 const [DATA, HEADERS, RST_STREAM, SETTINGS] = [0, 1, 3, 4]
 const { NGHTTP2_FLAG_END_HEADERS: END_HEADERS } = constants
 
-/** A frame of RFC 9113, section 4.1. */
+/** Returns an HTTP/2 frame (RFC 9113, section 4.1). */
 function frame(type: number, flags: number, payload: Buffer, stream = 1): Buffer {
   const head = Buffer.of(0, 0, 0, type, flags, 0, 0, 0, stream)
   head.writeUIntBE(payload.length, 0, 3)
   return Buffer.concat([head, payload])
 }
 
-/** A string literal of fewer than 127 bytes, after its length (RFC 7541, section 5.2). */
+/** Encodes a text of fewer than 127 bytes as an HPACK string literal: its length, then the text (RFC 7541, section 5.2). */
 function sized(text: string): Buffer {
   return Buffer.concat([Buffer.of(text.length), Buffer.from(text)])
 }
@@ -84,7 +84,7 @@ describe('HTTP/2', () => {
     expect(await ask({})).toMatchObject({ status: 200 })
   })
 
-  test('the session survives bodies that are too large or not read', async () => {
+  test('the session survives too large and unread bodies', async () => {
     const { ask } = await start()
     expect(await ask(json, 'x'.repeat(100_000))).toMatchObject({ status: 413 })
     expect(await ask({ ...json, authorization: 'Bearer nobody' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 401 })
@@ -95,7 +95,7 @@ describe('HTTP/2', () => {
   test.each([
     [{}, 0],
     [{ expect: '100-continue' }, 1],
-  ])('sends 100 Continue to a client with headers %j %i times', async (fields, times) => {
+  ])('a client with headers %j gets 100 Continue %i times', async (fields, times) => {
     const { session, authorization } = await start()
     const stream = session.request({ ...json, ':path': '/v1/pets', authorization, ...fields }, { endStream: false })
     let continues = 0
@@ -105,7 +105,7 @@ describe('HTTP/2', () => {
     expect([headers[':status'], continues]).toEqual([201, times])
   })
 
-  test('closes the stream without an error after a body over the limit', async () => {
+  test('the stream closes without an error after a body over the limit', async () => {
     const { session, authorization } = await start({ store: { bodyLimit: 10 } })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
@@ -113,7 +113,7 @@ describe('HTTP/2', () => {
     stream.write('x'.repeat(11))
     await within(once(stream.resume(), 'end'), 'the response')
     const closed = within(once(stream, 'close'), 'the end of the stream')
-    // The server starts its timer when the response has ended, perhaps some turns after the client has seen this end.
+    // The server may start its timer some event-loop turns after the client has received the response.
     for (let turn = 0; turn < 100 && !stream.closed; turn++) {
       vi.advanceTimersByTime(2_000)
       await new Promise((resolve) => setImmediate(resolve))
@@ -122,7 +122,7 @@ describe('HTTP/2', () => {
     expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR)
   })
 
-  test('sends a response larger than the window beside an unread body', async () => {
+  test('sends a response larger than the flow-control window despite an unread body', async () => {
     const { storage } = memory()
     const pet = { id: 1n, name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
     const { session, authorization } = await start({ store: { storage: { ...storage, list: () => [pet] } } })
@@ -166,7 +166,7 @@ describe('HTTP/2', () => {
       if (what === 'stream') stream.close(constants.NGHTTP2_CANCEL)
       else session.destroy()
       const outcome = await within(settled.promise, 'the body')
-      // Node's client ends the body before it cancels the stream.
+      // Node's client ends the body before it resets a stream. Only a destroyed session leaves the body incomplete.
       if (what === 'session') expect(outcome).toMatchObject({ code: 'incomplete_body' })
       const aborted = new Promise<void>((resolve) => {
         if (request.signal?.aborted) resolve()
@@ -183,7 +183,7 @@ describe('HTTP/2', () => {
       const create = vi.fn(storage.create)
       const { petStore, token } = await keyedStore({ store: { storage: { ...storage, create } } })
       const authorization = `Bearer ${token}`
-      // The first use of a key takes a turn of the event loop. Without it, the handler reads the body at once.
+      // This request fills the key cache. Without a look-up to wait for, the handler reads the next body at once.
       await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
       const closed = signalled()
       const handler = toNodeHandler(petStore)

@@ -10,7 +10,7 @@ import { rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-/** Records each request and the result of reading its body. */
+/** Returns a wrapper for stores that records each request and the result of reading its body. */
 function spy() {
   const requests: ApiRequest[] = []
   const bodies: Promise<unknown>[] = []
@@ -69,7 +69,7 @@ describe('a client that disconnects', () => {
     ['by a reset, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
     ['by an end, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', false],
     ['by an end, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', false],
-  ])('mid-upload %s aborts the signal and the body', async (_how, body, reset) => {
+  ])('causes incomplete_body and aborts the signal if it leaves mid-upload %s', async (_how, body, reset) => {
     const watched = spy()
     const { url, authorized } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -82,7 +82,7 @@ describe('a client that disconnects', () => {
     await aborted(watched.requests[0])
   })
 
-  test('before its body is read gets incomplete_body', async () => {
+  test('causes incomplete_body if it leaves before the store reads the body', async () => {
     const watched = spy()
     const gone = signalled()
     const wrap = (petStore: PetStore): PetStore => {
@@ -101,7 +101,7 @@ describe('a client that disconnects', () => {
   test.each<[string, (request: IncomingMessage) => unknown]>([
     ['destroys the request', (request) => request.destroy()],
     ['emits an error on the request', (request) => request.emit('error', new Error('of the host'))],
-  ])('mid-upload, where the host %s, gets incomplete_body', async (_what, cut) => {
+  ])('a host that %s mid-upload causes incomplete_body too', async (_what, cut) => {
     const watched = spy()
     const { petStore, authorized } = await keyedStore({ wrap: watched.wrap })
     const handler = toNodeHandler(petStore)
@@ -118,7 +118,7 @@ describe('a client that disconnects', () => {
     expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
   })
 
-  test('while the storage works aborts the signal of the storage', async () => {
+  test('aborts the signal that the working storage has received', async () => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
@@ -136,7 +136,7 @@ describe('a client that disconnects', () => {
   test.each([
     ['', ''],
     [' and a request body that is not sent', 'Transfer-Encoding: chunked\r\n'],
-  ])('with most of its response unread%s aborts the signal', async (_title, fields) => {
+  ])('aborts the signal if most of the response is unread%s', async (_title, fields) => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
@@ -152,7 +152,7 @@ describe('a client that disconnects', () => {
   })
 })
 
-describe('the signal is not aborted', () => {
+describe('the signal of a request is not aborted', () => {
   test('when a connection ends after its responses', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
@@ -207,7 +207,7 @@ test('keeps the address of a client that disconnects before the store runs', asy
 })
 
 test.each(['GET', 'HEAD'] as const)(
-  'does not abort the signal if the client resets after a response to %s',
+  'does not abort the signal if the connection is reset after a response to %s',
   async (method) => {
     const watched = spy()
     const { petStore } = await keyedStore({ wrap: watched.wrap })

@@ -57,7 +57,7 @@ const pieces = {
   'no key': () => ['GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n', 401] as const,
 }
 
-test('responds in order to any requests, split anywhere', async () => {
+test('responds in order to pipelined requests that are split anywhere', async () => {
   const { url, authorized } = await startServer()
   const names = Object.keys(pieces) as (keyof typeof pieces)[]
   const property = fc.asyncProperty(
@@ -80,7 +80,7 @@ test('responds in order to any requests, split anywhere', async () => {
   await fc.assert(property, { numRuns: 60 })
 })
 
-test('starts no pipelined request before the client has read the earlier response', async () => {
+test('starts a pipelined request only after the client has read the earlier response', async () => {
   const names = 'x'.repeat(60_000)
   const first = signalled()
   let lists = 0
@@ -102,7 +102,7 @@ test('starts no pipelined request before the client has read the earlier respons
   expect(lists).toBe(5)
 })
 
-test('stops reading requests from a client that reads no response', async () => {
+test('stops reading from a client that reads no responses', async () => {
   const list = () => new Promise<never>(() => {})
   const { petStore, authorized } = await keyedStore({ store: { storage: { ...memory().storage, list } } })
   const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')

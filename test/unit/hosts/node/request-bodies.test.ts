@@ -19,7 +19,7 @@ async function listening(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Uses the key once, because the first use takes a turn of the event loop in which a listener of the host could take the body. */
+/** Creates a store and uses the key once. The first look-up takes an event-loop turn, in which a host could read the body. */
 async function warmStore(options?: TestServerOptions) {
   const { petStore, authorized } = await keyedStore(options)
   const authorization = /Bearer \w+/.exec(authorized)?.[0] ?? ''
@@ -66,7 +66,7 @@ test('creates animals in order from requests that are split anywhere', async () 
   )
 })
 
-test.each(['close', 'keep-alive'])('responds to Connection: %s with one such header', async (connection) => {
+test.each(['close', 'keep-alive'])('responds to Connection: %s with the same header, sent once', async (connection) => {
   const { url, authorized } = await startServer()
   const raw = await rawConnection(url)
   void raw.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Connection: ${connection}\r\n${petBody()}`)
@@ -90,7 +90,7 @@ const listeners: Record<string, (request: IncomingMessage) => void> = {
   'a pipe': (request) => request.pipe(new PassThrough().resume()),
 }
 
-describe('a host that listens to the body too', () => {
+describe('a host that also listens to the body', () => {
   for (const [title, listen] of Object.entries(listeners)) {
     test(`the store reads the whole body beside a listener: ${title}`, async () => {
       const { connection, create } = await given((handler) => async (request, response) => {
@@ -111,7 +111,7 @@ describe('a host that listens to the body too', () => {
   }
 })
 
-test('a pipe of the host that blocks does not block the store', async () => {
+test("the store reads the whole body although the host's pipe blocks", async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     request.pipe(new PassThrough({ highWaterMark: 16 }))
     handler(request, response)
@@ -131,7 +131,7 @@ test('a host that pauses the body on each resume does not hang the process', asy
     setImmediate(() => {
       isImpatient = false
     })
-    // The limit ends the test even if the event loop is blocked.
+    // Without the maximum of 100,000 pauses, a blocked event loop would never reach the test's timeout.
     const pause = () => isImpatient && ++pauses < 100_000 && request.pause()
     request.on('data', ignore).on('resume', pause)
     handler(request, response)
@@ -142,7 +142,7 @@ test('a host that pauses the body on each resume does not hang the process', asy
   expect(pauses).toBeLessThan(100_000)
 })
 
-test('reads the whole body after the host has waited for readable', async () => {
+test('the store reads the whole body after the host has waited for readable', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request.on('readable', ignore), 'readable')
     await new Promise((resolve) => setImmediate(resolve))
@@ -152,7 +152,7 @@ test('reads the whole body after the host has waited for readable', async () => 
   expect((await connection.answer()).status).toBe(201)
 })
 
-test('reads the whole body while the host collects rawBody', async () => {
+test('the store reads the whole body while the host collects rawBody', async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     const host = request as IncomingMessage & { rawBody: string }
     host.rawBody = ''
@@ -181,13 +181,13 @@ describe('a host that reads the body before it calls the handler', () => {
       handler(request, response)
     })
 
-  test('passes the body as rawBody', async () => {
+  test('can pass the body to the store as rawBody', async () => {
     const { connection, create } = await readBefore()
     void connection.send(create + petBody())
     expect((await connection.answer()).status).toBe(201)
   })
 
-  test('passes an empty body', async () => {
+  test('can pass an empty body to the store', async () => {
     const { connection, create } = await readBefore()
     void connection.send(`${create}Content-Type: application/json\r\nContent-Length: 0\r\n\r\n`)
     const { status, body } = await connection.answer()
@@ -197,7 +197,7 @@ describe('a host that reads the body before it calls the handler', () => {
   test.each([
     [65_536, 201],
     [65_537, 413],
-  ])('is subject to bodyLimit: %i bytes get %i', async (size, status) => {
+  ])('cannot exceed bodyLimit: %i bytes get status %i', async (size, status) => {
     const { connection, create } = await readBefore()
     const json = `{"name":"Rex","categoryId":1${' '.repeat(size - 29)}}`
     const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -206,7 +206,7 @@ describe('a host that reads the body before it calls the handler', () => {
   })
 })
 
-test('reports body_already_read if the host has read a part', async () => {
+test('reports body_already_read if the host has read part of the body', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request, 'data')
     request.pause()
@@ -217,7 +217,7 @@ test('reports body_already_read if the host has read a part', async () => {
   expect([status, JSON.parse(body).code]).toEqual([500, 'body_already_read'])
 })
 
-test('waits for a body that the host is still collecting', async () => {
+test('the store waits for a body that the host is still collecting', async () => {
   let isRead = () => {}
   const read = new Promise<void>((resolve) => {
     isRead = resolve
@@ -262,7 +262,7 @@ test('the request is complete when the response finishes', async () => {
   expect(seen).toEqual(Array(3).fill([true, true, true]))
 })
 
-test('emits no error if the client disconnects after its whole body', async () => {
+test('the request emits no error if the client disconnects after the whole body', async () => {
   const storage = { ...memory().storage, create: () => new Promise<never>(() => {}) }
   const { petStore, authorized } = await warmStore({ store: { storage } })
   const handler = toNodeHandler(petStore)
@@ -301,7 +301,7 @@ test('a host that wraps request.on sees the body', async () => {
   expect(heard.join('')).toBe('{"name":"Rex","categoryId":1}')
 })
 
-test('emits end and close on the request', async () => {
+test('the Node request emits end and close', async () => {
   const closed: Promise<unknown>[] = []
   const { connection, create } = await given((handler) => (request, response) => {
     closed.push(Promise.all([once(request, 'end'), once(request, 'close')]))
@@ -315,7 +315,7 @@ test('emits end and close on the request', async () => {
   expect(closed).toHaveLength(3)
 })
 
-test.each(['utf8', 'hex'] as const)('reads the body after setEncoding(%j) of the host', async (encoding) => {
+test.each(['utf8', 'hex'] as const)('reads the body after the host has called setEncoding(%j)', async (encoding) => {
   const { connection, create } = await given((handler) => (request, response) => {
     request.setEncoding(encoding)
     handler(request, response)
@@ -326,7 +326,7 @@ test.each(['utf8', 'hex'] as const)('reads the body after setEncoding(%j) of the
   }
 })
 
-test('prefers chunks to Content-Length under insecureHTTPParser', async () => {
+test('with insecureHTTPParser, chunked encoding overrides Content-Length', async () => {
   const { connection, create } = await given((handler) => handler as RequestListener, { insecureHTTPParser: true })
   const json = '{"name":"Rex","categoryId":1}'
   const head = `${create}Content-Type: application/json\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n`

@@ -4,14 +4,14 @@ import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
-describe('the Host header is ignored', () => {
+describe('the Host header', () => {
   test.each([
     ['invalid', 'Host: :::not a host///\r\n'],
     ['empty', 'Host:\r\n'],
     ['repeated', 'Host: a\r\nHost: b\r\n'],
     ['of another site', 'Host: evil.example/v1/../..\r\n'],
     ['not ASCII', 'Host: \xe9\xff\r\n'],
-  ])('%s', async (_name, host) => {
+  ])('is ignored if it is %s', async (_name, host) => {
     const { url, token } = await startServer()
     for (let i = 0; i < 3; i++)
       await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${host}Authorization: Bearer ${token}\r\n${petBody()}`)
@@ -56,26 +56,29 @@ describe('the request target', () => {
     ['/v1x/pets', 404],
     [`/v1/pets/${'9'.repeat(8_000)}`, 404],
     [`/v1/pets?${'a=1&'.repeat(2_000)}`, 200],
-  ])('%.60s gets %i', async (target, status) => {
+  ])('%.60s gets status %i', async (target, status) => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `GET ${target} HTTP/1.1\r\n${authorized}\r\n`)
     expect(answer.status).toBe(status)
     expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': expect.stringMatching(/^\d+$/) })
   })
 
-  test('OPTIONS * gets 404', async () => {
+  test('* in an OPTIONS request gets 404', async () => {
     const { url, authorized } = await startServer()
     expect((await rawRequest(url, `OPTIONS * HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(404)
   })
 })
 
 describe('the method', () => {
-  test.each(['TRACE', 'DELETE', 'PATCH', 'PROPFIND', 'M-SEARCH'])('%s gets 405 with Allow', async (method) => {
-    const { url, authorized } = await startServer()
-    const answer = await rawRequest(url, `${method} /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
-    expect(answer.status).toBe(405)
-    expect(answer.headers.allow).toBe('GET, HEAD, POST, OPTIONS')
-  })
+  test.each(['TRACE', 'DELETE', 'PATCH', 'PROPFIND', 'M-SEARCH'])(
+    '%s gets 405 with an Allow header',
+    async (method) => {
+      const { url, authorized } = await startServer()
+      const answer = await rawRequest(url, `${method} /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+      expect(answer.status).toBe(405)
+      expect(answer.headers.allow).toBe('GET, HEAD, POST, OPTIONS')
+    },
+  )
 
   test('TRACE does not echo the key', async () => {
     const { url, authorized, token } = await startServer()
@@ -109,7 +112,7 @@ describe('the Authorization header', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"')
   })
 
-  test('sent twice around 2,100 headers gets 401', async () => {
+  test('sent twice, with 2,100 other headers between, gets 401', async () => {
     const { url, authorized, token } = await startServer()
     const between = 'a:\r\n'.repeat(2_100)
     const answer = await rawRequest(
@@ -120,7 +123,7 @@ describe('the Authorization header', () => {
   })
 
   test.each(['\xe9\xff', 'Bearer \xc3\xa9', 'Bearer \x80\x81', 'Bearer \t', '', 'Bearer'])(
-    'with value %j gets 401',
+    'with the value %j gets 401',
     async (value) => {
       const { url } = await startServer()
       const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${value}\r\n\r\n`)
@@ -130,14 +133,14 @@ describe('the Authorization header', () => {
   )
 })
 
-describe('bytes outside ASCII are not a server error', () => {
+describe('bytes outside ASCII', () => {
   test.each([
     ['in a header', '/v1/pets', 'X-Note: \xff\xfe\xc3\xa9\r\n', 200],
     ['in Content-Type', '/v1/pets', 'Content-Type: application/\xe9\r\n', 200],
     ['in X-Forwarded-For', '/v1/pets', 'X-Forwarded-For: \xe9\r\n', 200],
     ['in the query', '/v1/pets?limit=\xc3\xa9', '', 400],
     ['in the path', '/v1/pets/\xc3\xa9', '', 404],
-  ])('%s', async (_name, target, header, status) => {
+  ])('%s cause no server error', async (_name, target, header, status) => {
     const { url, authorized } = await startServer({ trustProxy: 1 })
     const answer = await rawRequest(url, `GET ${target} HTTP/1.1\r\n${authorized}${header}\r\n`)
     expect([status, 400]).toContain(answer.status)
@@ -150,7 +153,7 @@ describe('bytes outside ASCII are not a server error', () => {
   })
 })
 
-test('204 has no Content-Length', async () => {
+test('a 204 response has no Content-Length', async () => {
   const { url, authorized } = await startServer()
   const answer = await rawRequest(url, `OPTIONS /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
   expect(answer.status).toBe(204)

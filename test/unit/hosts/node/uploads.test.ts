@@ -21,7 +21,7 @@ const INVALID_KEY = 'Host: a\r\nAuthorization: Bearer nobody\r\n'
 const PET = '{"name":"Milo","categoryId":1}'
 const KIB = Buffer.alloc(1024, 'a')
 
-/** Uploads a body, in chunks or not, until all of it is sent or the connection has closed. */
+/** Uploads a body of `kib` KiB. Stops early if the connection closes. */
 async function upload(connection: RawConnection, kib: number, chunked: boolean): Promise<void> {
   const block = Buffer.concat(Array.from({ length: 64 }, () => KIB))
   const piece = chunked ? Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')]) : block
@@ -50,7 +50,7 @@ describe('a rejected upload', () => {
     refusals.flatMap(([why, head, status]) =>
       sizes.map(([size, kib, chunked]) => ({ why, head, status, size, kib, chunked })),
     ),
-  )('$why, of $size, gets $status, and is drained up to a limit', async ({ head, status, kib, chunked }) => {
+  )('$why, of $size, gets $status and is read up to 16 MiB', async ({ head, status, kib, chunked }) => {
     const server = await startServer()
     const connection = await rawConnection(server.url)
     await connection.send(uploadHead(kib, chunked, head(server)))
@@ -68,7 +68,7 @@ describe('a rejected upload', () => {
     ['320 KB with Connection: close', 320, 'Connection: close\r\n'],
     ['4 MB with Connection: close', 4096, 'Connection: close\r\n'],
     ['320 KB with Expect, sent without waiting', 320, 'Expect: 100-continue\r\n'],
-  ])('of %s is drained before the connection closes', async (_which, kib, fields) => {
+  ])('is read to its end before the connection closes: %s', async (_which, kib, fields) => {
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const server = createServer(handler).on('checkContinue', handler)
@@ -84,15 +84,15 @@ describe('a rejected upload', () => {
     expect(connection.socket.errored).toBeNull()
   })
 
-  test('with an Upgrade header is the last request of its connection', async () => {
-    // Node loses the bytes that follow the body of such a request.
+  test('closes its connection if it has an Upgrade header', async () => {
+    // After a request with an Upgrade header, Node loses the bytes that follow the body.
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const servers = [
       createServer(handler),
       createServer((request, response) => {
         const { end } = response
-        // Middleware that needs the body wraps `end` like this.
+        // Middleware that reads the response body wraps `end` like this.
         response.end = ((...args: Parameters<typeof end>) => end.apply(response, args)) as typeof end
         handler(request, response)
       }),
@@ -113,7 +113,7 @@ describe('a rejected upload', () => {
   test.each([
     [16_777_216, 'keep-alive'],
     [16_777_217, 'close'],
-  ])('of %i bytes gets Connection: %s', async (length, connection) => {
+  ])('gets the header Connection if it has %i bytes: %s', async (length, connection) => {
     const { url } = await startServer()
     const head = `POST /v1/pets HTTP/1.1\r\n${INVALID_KEY}Content-Length: ${length}\r\n\r\n`
     expect((await rawRequest(url, head)).headers.connection).toBe(connection)
@@ -124,7 +124,7 @@ describe('a rejected upload', () => {
   test.each([
     ['with an invalid key', 401, () => `${INVALID_KEY}${CHUNKED}`],
     ['of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
-  ])('%s does not block the next request, unless the connection closes', async (_why, status, refused) => {
+  ])('%s does not block the next request', async (_why, status, refused) => {
     const reports: string[] = []
     const server = await startServer({
       store: { onResponse: ({ method, status }) => reports.push(`${method} ${status}`) },
@@ -141,7 +141,7 @@ describe('a rejected upload', () => {
     expect(reports).toEqual([`POST ${status}`, 'POST 201', `POST ${status}`])
   })
 
-  test('does not prevent the response to an earlier, slow request', async () => {
+  test('does not prevent the response to an earlier, slower request', async () => {
     const { petStore, authorized } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const refused = signalled()
@@ -197,7 +197,7 @@ describe('a rejected upload', () => {
     wrappers.flatMap(([what, wrap]) =>
       methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
     ),
-  )('calls end once for a host that $what: $method, $fields', async ({ wrap, what, method, fields }) => {
+  )('causes one call of end if the host $what: $method, $fields', async ({ wrap, what, method, fields }) => {
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     let ends = 0
@@ -219,7 +219,7 @@ describe('a rejected upload', () => {
     connection.leave()
   })
 
-  test('that never arrives closes the connection after 2 seconds', async () => {
+  test('has its connection closed after 2 seconds if no body arrives', async () => {
     const { url, authorized } = await startServer()
     holdTimers()
     const connection = await rawConnection(url)
@@ -229,7 +229,7 @@ describe('a rejected upload', () => {
     await connection.closed()
   })
 
-  test('in a GET request keeps the connection', async () => {
+  test('keeps the connection if it is the body of a GET request', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     for (let i = 0; i < 3; i++) {
@@ -271,7 +271,7 @@ describe('a body over bodyLimit', () => {
 describe('Expect: 100-continue', () => {
   const EXPECT = 'Expect: 100-continue\r\n'
 
-  test('asks for the body and keeps the connection', async () => {
+  test('gets 100 Continue, and the connection stays open', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     const [head, body] = petBody().split('\r\n\r\n') as [string, string]
@@ -287,7 +287,7 @@ describe('Expect: 100-continue', () => {
     ['an invalid key', 401, INVALID_KEY, 29, 'application/json'],
     ['a body over the limit', 413, undefined, 70_000, 'application/json'],
     ['a wrong media type', 415, undefined, 29, 'text/plain'],
-  ])('rejects %s with %i at once, and closes the connection', async (_why, status, head, length, type) => {
+  ])('for %s, gets %i at once instead, and the connection closes', async (_why, status, head, length, type) => {
     const { url, authorized } = await startServer()
     holdTimers()
     const connection = await rawConnection(url)
@@ -296,19 +296,19 @@ describe('Expect: 100-continue', () => {
     const answer = await connection.answer()
     expect(answer.status).toBe(status)
     expect(answer.headers.connection).toBe('close')
-    // The client may still send the body, so the server waits for it.
+    // The client may still send the body, so the server waits two seconds before it closes the connection.
     vi.advanceTimersByTime(2_000)
     await connection.closed()
   })
 
-  test('ignores an unknown expectation', async () => {
+  test('with another value is ignored', async () => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
     expect(answer.status).toBe(200)
     expect(answer.headers['x-ratelimit-limit']).toBeDefined()
   })
 
-  test("Node itself sends 100 Continue on a host's server", async () => {
+  test("on a host's server, Node itself sends 100 Continue", async () => {
     const { petStore, authorized } = await keyedStore()
     const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close().closeAllConnections())
@@ -319,7 +319,7 @@ describe('Expect: 100-continue', () => {
   })
 })
 
-test('drains little more than 16 MiB of a rejected upload', async () => {
+test('reads little more than 16 MiB of a rejected upload', async () => {
   const { url } = await startServer()
   const connection = await rawConnection(url)
   await connection.send(uploadHead(300 * 1024, true, INVALID_KEY))
@@ -328,7 +328,7 @@ test('drains little more than 16 MiB of a rejected upload', async () => {
   expect(connection.socket.bytesWritten).toBeLessThan(100 * 1024 * 1024)
 })
 
-test('drains little more than 16 MiB after setEncoding', async () => {
+test('reads little more than 16 MiB of a rejected upload after setEncoding', async () => {
   const { connection } = await connectWithoutTimers((_response, request) => void request.setEncoding('latin1'))
   await connection.send(uploadHead(64 * 1024, true, INVALID_KEY))
   await upload(connection, 64 * 1024, true)
@@ -336,7 +336,7 @@ test('drains little more than 16 MiB after setEncoding', async () => {
   expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
 })
 
-test('drains a rejected upload with Connection: close before a replaced end', async () => {
+test("reads an upload with Connection: close before it calls the host's end method", async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const ended: boolean[] = []
@@ -380,7 +380,7 @@ test('ignores requests after a rejected, pipelined upload with Connection: close
   expect(reports.toSorted()).toEqual(['GET 200', 'POST 401'])
 })
 
-test('disconnects a client whose body never arrives, with a replaced end', async () => {
+test('disconnects a client whose body never arrives, if the host replaces end', async () => {
   holdTimers()
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
@@ -403,7 +403,7 @@ test('disconnects a client whose body never arrives, with a replaced end', async
   await connection.closed()
 })
 
-test('drains a rejected upload that keeps arriving without a time limit', async () => {
+test('reads a rejected upload without a time limit while bytes arrive', async () => {
   holdTimers()
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
@@ -428,13 +428,13 @@ test('drains a rejected upload that keeps arriving without a time limit', async 
   expect((await connection.answer()).status).toBe(401)
 })
 
-/** Stops the timers of the server, so that only the test moves their time. */
+/** Replaces `setTimeout`, so that the server's timers fire only when the test advances the time. */
 function holdTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Connects to a host's server whose timers never fire. */
+/** Starts a host's server whose timers fire only if the test advances the time, and connects to it. */
 async function connectWithoutTimers(prepare: (response: ServerResponse, request: IncomingMessage) => void) {
   holdTimers()
   const { petStore, authorized } = await keyedStore()
@@ -449,14 +449,14 @@ async function connectWithoutTimers(prepare: (response: ServerResponse, request:
   return { connection, authorized }
 }
 
-describe('without waiting for a timer', () => {
+describe('a server whose timers do not fire', () => {
   test('sends a response without a body before the upload ends', async () => {
     const { connection } = await connectWithoutTimers(() => {})
     await connection.send(uploadHead(4096, false, INVALID_KEY).replace('POST', 'HEAD'))
     expect((await connection.answer('HEAD')).status).toBe(401)
   })
 
-  test('sends the response to a whole body with Connection: close', async () => {
+  test('responds to a whole body with Connection: close', async () => {
     const { connection, authorized } = await connectWithoutTimers((response) => {
       response.end = response.end.bind(response)
     })
@@ -464,7 +464,7 @@ describe('without waiting for a timer', () => {
     expect((await connection.answer()).status).toBe(201)
   })
 
-  test('calls a replaced end if the client disconnects mid-upload', async () => {
+  test("calls the host's end method if the client disconnects mid-upload", async () => {
     const ended = signalled()
     const { connection } = await connectWithoutTimers((response) => {
       response.end = () => {
@@ -477,7 +477,7 @@ describe('without waiting for a timer', () => {
     await ended.promise
   })
 
-  test('closes the connection after the upload if a replaced end throws', async () => {
+  test("closes the connection after the upload if the host's end method throws", async () => {
     const { connection } = await connectWithoutTimers((response) => {
       response.end = () => {
         throw new Error('of the host')
@@ -490,9 +490,9 @@ describe('without waiting for a timer', () => {
 })
 
 describe.each<[string, (response: ServerResponse) => void]>([
-  ['a replaced end', (response) => void Object.assign(response, { end: response.end.bind(response) })],
-  ["Node's end", () => {}],
-])('with %s', (_host, prepare) => {
+  ["the host's end method", (response) => void Object.assign(response, { end: response.end.bind(response) })],
+  ["Node's end method", () => {}],
+])('a server with %s', (_host, prepare) => {
   test.each([
     ['slow and small', false, 2_000],
     ['chunked', true, 0],
@@ -507,7 +507,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
   })
 })
 
-test('drains a rejected upload that the host has paused', async () => {
+test('reads a rejected upload to its end although the host has paused it', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const server = createServer((request, response) => handler(request.pause(), response))
