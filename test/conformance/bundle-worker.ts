@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { hostProgram } from './start-host.ts'
 
-/** Bundles a program into one module, as wrangler does, and returns its folder, which also has the configuration of workerd. */
+/** Bundles a program into one module, as wrangler does. Returns the folder with this module and workerd's configuration file. */
 export async function bundleWorker(program: string, configuration = 'worker.capnp'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
   const outfile = join(folder, 'worker.js')
@@ -14,5 +14,5 @@ export async function bundleWorker(program: string, configuration = 'worker.capn
   return folder
 }
 
-/** The arguments of workerd before the configuration. It prints its port. */
+/** The arguments of workerd before the configuration file. With `--control-fd=1`, workerd prints its port. */
 export const workerdArgs = ['serve', '--control-fd=1']

@@ -7,12 +7,12 @@ import type { Readable } from 'node:stream'
 
 /** A program that runs in a separate process. */
 export interface Started<T> {
-  /** The value that was read from its output. */
+  /** The value that `read` has returned for a line of output. */
   readonly value: T
   stop(): Promise<void>
 }
 
-/** Whether this machine has IPv6. If so, hosts listen on both, and IPv4 clients appear as IPv4-mapped addresses. */
+/** Whether this machine has IPv6. If it has, hosts listen on IPv4 and IPv6, and IPv4 clients have IPv4-mapped addresses. */
 export const hasIPv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 )

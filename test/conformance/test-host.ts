@@ -14,7 +14,7 @@ export interface TestedHost {
   readonly program: string
 }
 
-/** Runs the whole suite with Vitest against a host program in a separate process. */
+/** Adds Vitest tests that run the whole suite against a host program in a separate process. */
 export function testHost({ binary, args = [], program, ...host }: TestedHost): void {
   const start = async () => serving(await startProgram([binary ?? '', ...args, hostProgram(program)], portOf))
   const run = missing(host.name, binary !== undefined) ? describe.skip : describe

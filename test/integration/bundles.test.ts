@@ -30,7 +30,7 @@ async function bundle(program: string): Promise<string> {
   return join(folder, 'bundle.mjs')
 }
 
-test('works in a minified bundle with a catch at top level', async () => {
+test('the package works in a minified bundle whose program has a top-level catch', async () => {
   const file = await bundle(`
     import { createPetStore } from 'petstore-kit'
     try { JSON.parse('') } catch (e) { globalThis.caught = e }
@@ -41,7 +41,7 @@ test('works in a minified bundle with a catch at top level', async () => {
   expect((await response).status).toBe(401)
 })
 
-test('CommonJS requires only literal names, which bundlers can follow', async () => {
+test('the CommonJS files call require only with literal names, for bundlers', async () => {
   for (const name of (await readdir(dist)).filter((name) => name.endsWith('.cjs'))) {
     const code = await readFile(join(dist, name), 'utf8')
     expect(code.match(/(?<!\w)require\b(?!\((["'])[^"']+\1\))/g), name).toBe(null)

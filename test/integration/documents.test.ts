@@ -13,7 +13,7 @@ import { missing } from '../support/skips.ts'
 const root = resolve(import.meta.dirname, '../..')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
 
-/** A fenced block of a document. `excerptOf` is the path after the language: the file that contains the block. */
+/** A code block of a document. `excerptOf` is the path after the language: the file of which the block is an excerpt. */
 interface Snippet {
   readonly document: string
   readonly language: string
@@ -40,7 +40,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The environment variables with the URLs of PostgreSQL and Redis. Empty if this machine has neither. */
+/** Environment variables with the URLs of PostgreSQL and Redis. Empty if this machine lacks either of them. */
 let engines: Record<string, string> = {}
 const noEngines = missing('PostgreSQL', (await postgresPrograms()) !== undefined) || missingRedis()
 const stops: (() => Promise<unknown>)[] = []
@@ -90,12 +90,12 @@ const scratches: string[] = []
 afterAll(() => Promise.all(scratches.map((folder) => rm(folder, { recursive: true }))))
 
 describe('the documents', () => {
-  test('README shows a whole example of at most 12 lines by line 25', () => {
+  test('README has a complete example of at most 12 lines in its first 25 lines', () => {
     const before = readme.slice(0, readme.indexOf('```js'))
     const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
     expect(code.trim().split('\n').length).toBeLessThanOrEqual(12)
     expect(before.split('\n').length + code.split('\n').length).toBeLessThanOrEqual(25)
-    // `npm init` creates a CommonJS package, where `import` needs a file that ends with `.mjs`.
+    // `npm init` creates a CommonJS package. There, a file with `import` needs the extension `.mjs`.
     expect(before).toMatch(/run `node \w+\.mjs`:\s*$/)
   })
 
@@ -103,7 +103,7 @@ describe('the documents', () => {
     expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(130)
   })
 
-  test('link to files that exist', () => {
+  test('link only to existing files', () => {
     for (const document of documents) {
       const text = readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
       for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
@@ -115,14 +115,14 @@ describe('the documents', () => {
 
   const excerpts = snippets.filter(({ excerptOf }) => excerptOf !== '')
   test.each(excerpts.map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s: the excerpt equals its file',
+    '%s: the excerpt is in its file',
     (_, snippet) => {
       expect(readFileSync(resolve(root, snippet.excerptOf), 'utf8')).toContain(snippet.code.trimEnd())
     },
   )
 
   const programs = snippets.filter(({ language, excerptOf }) => language === 'js' && excerptOf === '')
-  test('contain snippets to run', () => {
+  test('contain more than 8 programs to run', () => {
     expect(programs.length).toBeGreaterThan(8)
   })
 
@@ -130,7 +130,7 @@ describe('the documents', () => {
   const ending = programs.filter(({ code }) => !code.includes('3000'))
 
   async function runsToItsEnd(snippet: Snippet): Promise<void> {
-    // A pool of connections keeps a program alive.
+    // Open connections to PostgreSQL or Redis would keep the program running.
     const file = await scratch(needsEngines(snippet) ? `${snippet.code}process.exit()` : snippet.code)
     const { child, output, ended } = run(process.execPath, [file], '', dirname(file))
     await ended
@@ -140,17 +140,17 @@ describe('the documents', () => {
   }
 
   test.each(ending.filter((snippet) => !needsEngines(snippet)).map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s',
+    '%s: the program runs to its end',
     (_, snippet) => runsToItsEnd(snippet),
   )
   test.skipIf(noEngines).each(ending.filter(needsEngines).map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s',
+    '%s: the program runs to its end',
     (_, snippet) => runsToItsEnd(snippet),
   )
 
   const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
 
-  test.skipIf(noEngines)('the lines of the command work in order', async () => {
+  test.skipIf(noEngines)('the documented petstore commands work in their order', async () => {
     const folder = dirname(await scratch(''))
     const cli = [process.execPath, resolve(root, 'dist/cli.js')]
     for (const line of commands.filter((command) => command.startsWith('petstore '))) {
@@ -169,7 +169,7 @@ describe('the documents', () => {
   })
 
   test.each(programs.filter(({ code }) => code.includes('3000')).map((snippet) => [titleOf(snippet), snippet.code]))(
-    '%s',
+    '%s: the server responds',
     async (_, code) => {
       const port = await freePort()
       const { child, output, ended } = run(
@@ -190,12 +190,12 @@ describe('the documents', () => {
     },
   )
 
-  test('README links an example for each of 11 hosts', () => {
+  test('README links to an example for each of the 11 hosts', () => {
     const hosts = [...readme.matchAll(/^\| ([^|]+) \| `[^|]+` \| \[[^\]]+\]\((examples\/[^)]+)\) \|$/gm)]
     expect(hosts.length).toBe(11)
   })
 
-  test('README shows npm start and npm test, and npm start serves', async () => {
+  test('README names npm start and npm test, and npm start starts a server', async () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }
@@ -203,7 +203,7 @@ describe('the documents', () => {
     // npm skips `pre` and `post` scripts under `ignore-scripts`.
     expect(Object.keys(scripts).filter((name) => /^(pre|post)(start|test)$/.test(name))).toEqual([])
     expect(scripts.test).toMatch(/ && vitest run$/)
-    // The build step is left out, because it would remove `dist` under the other tests.
+    // This test omits the build step of `npm start`: it would remove `dist`, which other tests use at the same time.
     const [, file = '', ...args] = (scripts.start?.split(' && ').at(-1) ?? '').split(' ')
     const { child, output, ended } = run(process.execPath, [file, ...args, '--port', '0'])
     const url = await new Promise<string>((resolve, reject) => {

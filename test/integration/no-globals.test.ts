@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const NODE_ENTRY = join(import.meta.dirname, '../../dist/node.js')
 const CORE_ENTRY = join(import.meta.dirname, '../../dist/index.js')
 
-/** Runs in a separate process, where each of these globals throws when it is constructed. */
+/** A program for a separate process. In it, constructing one of these globals throws. */
 const script = `
 import { request } from 'node:http'
 const { serve } = await import(process.argv[1])

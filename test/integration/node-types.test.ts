@@ -7,8 +7,8 @@ import { missing } from '../support/skips.ts'
 const NEWEST = '@types/node@26.6.6'
 const folder = await onDemand(NEWEST)
 
-// `npm run typecheck` covers the types of the oldest supported Node.
-test.skipIf(missing(NEWEST, folder !== undefined))('the handlers compile with the newest types of Node', () => {
+// `npm run typecheck` compiles the handlers with the types of the oldest supported Node.
+test.skipIf(missing(NEWEST, folder !== undefined))('the handlers compile with the newest @types/node', () => {
   const root = join(import.meta.dirname, '../..')
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'adapters/tsconfig.json'),

@@ -23,7 +23,7 @@ const places: Readonly<Record<string, string>> = {
   'petstore-kit/d1': 'adapters/back-ends/d1/index.ts',
   'petstore-kit/redis': 'adapters/back-ends/redis/index.ts',
 }
-/** Declarations of runtimes that only one adapter mentions. */
+/** Declarations of the globals `Bun` and `Deno`, which the examples of only one adapter each use. */
 const GLOBALS = 'declare const Bun: { serve(options: object): unknown }; declare const Deno: { serve: Function }\n'
 
 const config = ts.readConfigFile(join(root, 'adapters/tsconfig.json'), ts.sys.readFile).config as object
@@ -42,7 +42,7 @@ const named = Object.entries(places).flatMap(([place, file]) => {
 const textOf = (symbol: ts.Symbol) => ts.displayPartsToString(symbol.getDocumentationComment(checker))
 const membersOf = (symbol: ts.Symbol) =>
   symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class) ? [...(symbol.members?.values() ?? [])] : []
-/** Returns whether a type describes only the needed part of a foreign object, which has its own documentation. */
+/** Returns whether a type describes the needed part of an object from another library, which documents its members itself. */
 const isStructural = (symbol: ts.Symbol) => textOf(symbol).startsWith('The part of')
 const examplesOf = (symbol: ts.Symbol) =>
   symbol
@@ -50,7 +50,7 @@ const examplesOf = (symbol: ts.Symbol) =>
     .filter(({ name }) => name === 'example')
     .map(({ text }) => ts.displayPartsToString(text))
 
-test('checks every entry of the package', () => {
+test('these tests check every entry point of the package', () => {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }
   const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
   expect(Object.keys(places).toSorted()).toEqual(entries.map((entry) => entry.replace('.', 'petstore-kit')).toSorted())
@@ -81,10 +81,10 @@ const examples = named.flatMap(({ name, symbol }) =>
   examplesOf(symbol).map((text) => ({ name, code: text.replaceAll(/^```\w*$/gm, '') })),
 )
 
-/** Returns the errors of programs in strict TypeScript that import the package by its names. */
+/** Compiles programs in strict TypeScript, with imports of the package by its names. Returns the errors. */
 function typeErrors(programs: readonly string[]): string {
   const files = new Map(programs.map((code, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
-  // libsql has the API of better-sqlite3, which must be compiled.
+  // The installed libsql replaces better-sqlite3, which would need a compiler. Both have the same API.
   const modules = { ...places, 'better-sqlite3': 'node_modules/libsql' }
   const paths = Object.fromEntries(Object.entries(modules).map(([place, file]) => [place, [join(root, file)]]))
   const exampleOptions = { ...options, paths, noUnusedLocals: false, skipLibCheck: true }
@@ -104,7 +104,7 @@ test('every example compiles', () => {
   expect(typeErrors(examples.map(({ code }) => code))).toBe('')
 })
 
-test('every snippet about the client and about tests compiles', () => {
+test('every snippet in docs/client.md and docs/testing.md compiles', () => {
   const documents = ['client', 'testing'].map((name) => readFileSync(join(root, `docs/${name}.md`), 'utf8'))
   const snippets = documents.flatMap((text) =>
     [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code),
@@ -115,12 +115,12 @@ test('every snippet about the client and about tests compiles', () => {
 
 const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
 
-test('some examples state their output', () => {
+test('some examples state their output in a comment', () => {
   expect(printing.length).toBeGreaterThan(5)
 })
 
-test.each(printing)('the example of $name prints what it says', async ({ code }) => {
-  // Inside the package, so that the example can import it by its name.
+test.each(printing)('the example of $name prints the stated output', async ({ code }) => {
+  // The folder is inside the package, so that the example can import the package by its name.
   const folder = await mkdtemp(join(root, '.cache-example-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'example.mjs')

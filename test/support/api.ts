@@ -1,7 +1,7 @@
 import { createPetStore, type MemoryOptions, memory, type PetStoreOptions } from '../../src/index.ts'
 import { type ManualClock, manualClock } from '../../src/testing/index.ts'
 
-/** A request as plain values. */
+/** The parts of a request that a test can set. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -11,7 +11,7 @@ export interface Sent {
   readonly address?: string
 }
 
-/** A response, with its JSON parsed. */
+/** A response with its parsed JSON body. */
 export interface Got {
   readonly status: number
   readonly headers: Headers
@@ -21,7 +21,7 @@ export interface Got {
   readonly message: string
 }
 
-/** Creates a store in memory with one key, and functions to send requests to it. */
+/** Creates a store in memory with one key. Returns the store, and functions that send requests to it. */
 export async function startApi(
   options: PetStoreOptions & { readonly memory?: MemoryOptions; readonly plan?: string } = {},
 ) {

@@ -1,4 +1,4 @@
-/** Runs the contract suites in Bun, with Bun's clients of PostgreSQL and Redis. Prints a line for each failed test. */
+/** Runs the contract suites in Bun, with Bun's own PostgreSQL and Redis clients. Prints one line for each failed test. */
 import { RedisClient, SQL } from 'bun'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../adapters/back-ends/redis/index.ts'

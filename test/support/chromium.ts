@@ -6,7 +6,7 @@ import { findProgram } from './server-process.ts'
 /** The path of Chromium or Chrome, or `undefined` if neither is on this machine. */
 export const chromiumPath = findProgram('chromium') ?? findProgram('google-chrome')
 
-/** Flags for a machine without a display. They also prevent requests that Chromium sends by itself. */
+/** Flags that let Chromium run without a display, and prevent requests that Chromium sends by itself. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -18,7 +18,6 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Starts Chromium. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath, args: FLAGS })
 }
@@ -30,14 +29,14 @@ export interface WatchedPage {
   readonly faults: readonly string[]
 }
 
-/** Opens a page. */
+/** Opens a page and starts to record its faults. */
 export async function openPage(browser: Browser, url: string, width: number, colorScheme: 'light' | 'dark') {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
   const page = await context.newPage()
   const faults: string[] = []
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(error.message))
-  // Chromium logs every response with an error status, which some tests provoke.
+  // Chromium logs an error for each response with an error status. Some tests cause such responses, so ignore these logs.
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
   })
@@ -60,7 +59,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Returns the violations that axe finds, each with its first element. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // `evaluate` uses the debugger, so the Content-Security-Policy of the page does not block axe.
+  // `evaluate` runs axe through the debugger, where the Content-Security-Policy of the page does not apply.
   await page.evaluate(axe)
   return page.evaluate(async () => {
     const { axe } = window as unknown as {

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Libsql from 'libsql'
 
-/** A value in the JSON of the protocol. Integers are text. */
+/** A value as Hrana writes it in JSON. Integers are strings. */
 interface Value {
   readonly type: 'null' | 'integer' | 'float' | 'text'
   readonly value?: string | number
 }
 
-/** A statement has its text, or the number of a text that the client has stored in the same pipeline. */
+/** A statement: either its SQL text, or the id of an SQL text that the client has stored in the same pipeline. */
 interface Statement {
   readonly sql?: string | null
   readonly sql_id?: number | null
@@ -33,12 +33,12 @@ type Request =
   | { readonly type: 'store_sql'; readonly sql_id: number; readonly sql: string }
   | { readonly type: 'close' | 'close_sql' | 'get_autocommit' }
 
-/** A server of libSQL's protocol Hrana over HTTP. */
+/** A server of Hrana over HTTP, the protocol of libSQL. */
 export interface HranaServer {
   readonly url: string
   /** The number of HTTP requests with statements so far. */
   requests(): number
-  /** From now on, responds 502 to every request, as a gateway does. */
+  /** From now on, the server responds with 502 to every request, as a failing gateway does. */
   fail(): void
   close(): Promise<void>
 }
@@ -87,7 +87,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** The connection of one pipeline. */
+/** A database connection, which is used for one pipeline request. */
 interface Stream {
   readonly database: Libsql.Database
   readonly texts: Map<number, string>

@@ -7,16 +7,16 @@ export interface LoadResult {
   readonly body: string
 }
 
-/** Clients that create animals one after another until `stop` is called. */
+/** A running load: each client creates one animal after another until `stop` is called. */
 export interface Load {
   readonly results: readonly LoadResult[]
-  /** Resolves after `count` more responses with a status. */
+  /** Resolves after `count` more responses with this status. */
   reach(status: number, count: number): Promise<void>
   /** Stops the clients and waits for their last responses. */
   stop(): Promise<void>
 }
 
-/** Starts a load on a pet store in this process. */
+/** Starts clients that create animals in a pet store of this process. */
 export function startLoad(petStore: PetStore, token: string, clients = 8): Load {
   const results: LoadResult[] = []
   const waiting = new Set<() => void>()
@@ -61,7 +61,7 @@ export async function addAnimal(petStore: PetStore, token: string): Promise<Load
   return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.text() }
 }
 
-/** Returns the ids of the animals that were acknowledged. */
+/** Returns the ids of the animals for which a client has received a 201. */
 export function createdIds(results: readonly LoadResult[]): string[] {
   return results.filter(({ status }) => status === 201).map(({ body }) => /"id":(\d+)/.exec(body)?.[1] as string)
 }

@@ -13,7 +13,7 @@ interface Customer {
   readonly company?: string
 }
 
-/** A host's key store that must compile under `exactOptionalPropertyTypes`. */
+/** A key store as a host may write it. It must compile with `exactOptionalPropertyTypes`. */
 export function keysOf(find: (token: string) => Promise<Customer | null>): KeyStore {
   return {
     async find(token) {
@@ -23,7 +23,7 @@ export function keysOf(find: (token: string) => Promise<Customer | null>): KeySt
   }
 }
 
-/** Mounts that are never run. The type checker compiles them with the types of several Node versions. */
+/** Mounts a store in several ways. This function never runs: the type checker compiles it with several versions of @types/node. */
 export function mounts(petStore: PetStore, request: http.IncomingMessage, response: http.ServerResponse): unknown[] {
   const handler = toNodeHandler(petStore, { trustProxy: 1 })
   const server = Fastify()

@@ -4,7 +4,7 @@ import type { PetStoreOptions } from '../../src/index.ts'
 import { createPetStore, memory, type PetStore } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 
-/** A store behind a Node server, which is closed at the end of the test. */
+/** A store on a Node server. The server is closed at the end of the test. */
 export interface TestServer extends ServingPetStore {
   readonly petStore: PetStore
   readonly token: string
@@ -20,7 +20,7 @@ export interface TestServerOptions extends ServeOptions {
   readonly wrap?: (petStore: PetStore) => PetStore
 }
 
-/** Creates a store with one key, whose limits are high by default. */
+/** Creates a store with one key. The limits of the key are high by default. */
 export async function keyedStore({ store = {}, perMinute = 1_000_000, wrap = same }: TestServerOptions = {}) {
   const clock = manualClock()
   const backEnd = memory({ clock })
@@ -57,7 +57,7 @@ function same(petStore: PetStore): PetStore {
   return petStore
 }
 
-/** Fails the test if an exception or rejection is not caught while it runs. */
+/** Makes the current test fail if an exception or rejection is uncaught until the test ends. */
 export function expectSilence(): void {
   const heard: unknown[] = []
   const listen = (error: unknown) => void heard.push(error)

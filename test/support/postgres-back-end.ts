@@ -3,7 +3,7 @@ import { type PostgresBackEnd, type PostgresClient, postgres } from '../../adapt
 import type { Clock } from '../../src/index.ts'
 import type { Opened } from '../../src/testing/index.ts'
 
-/** Opens a pool with an error listener. Without the listener, the loss of an idle connection ends the process. */
+/** Opens a pool with an error listener. Without this listener, losing an idle connection would end the process. */
 export function openPool(connectionString: string, config: PoolConfig = {}): Pool {
   const pool = new Pool({ connectionString, ...config })
   pool.on('error', () => {})

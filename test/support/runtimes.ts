@@ -27,8 +27,8 @@ export async function runtimeBinary(name: 'bun' | 'deno' | 'workerd'): Promise<s
 }
 
 /**
- * Finds the first binary that runs. It is in the package of the platform, so that no install script is needed. Placeholders for
- * an install script and binaries for another C library do not run.
+ * Returns the first binary in a folder that runs. Packages for other C libraries contain binaries that do not run here. Some
+ * packages contain a placeholder, which an install script would replace. It does not run either.
  */
 function findBinary(folder: string | undefined, name: RegExp): string | undefined {
   if (folder === undefined) return undefined

@@ -34,7 +34,7 @@ export async function startPetstore(...flags: string[]) {
       String(pattern),
     )
   const ready = /^Ctrl-C ends it\.$|^\{/
-  // With `--log json`, the text of the start is on standard error.
+  // With `--log json`, `petstore serve` prints its welcome text to standard error.
   await Promise.any([line(ready), line(ready, 'stderr')])
   const text = read().stdout + read().stderr
   const keys: Record<string, string> = Object.fromEntries(
@@ -47,7 +47,7 @@ export async function startPetstore(...flags: string[]) {
     keys,
     /** The address of the API, with the base path. */
     address: /^Pet store on (\S+), /m.exec(text)?.[1] as string,
-    /** The curl commands of the welcome text. */
+    /** The curl commands in the welcome text. */
     curls: [...text.matchAll(/^ {2}(curl .+)$/gm)].map(([, command]) => command as string),
     bearer: (plan: string) => ({ headers: { authorization: `Bearer ${keys[plan]}` } }),
     output: () => read().stdout,

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 /** A server process that a test has started. */
 export interface ServerProcess {
   readonly pid: number
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits until the process has ended. */
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export async function startProcess(
   }
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -57,7 +57,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Finds a program in given folders, PATH and system folders. */
+/** Returns the path of a program, searched in the given folders, PATH and system folders. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const all = [...folders, ...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin']
   return all.map((folder) => join(folder, name)).find(isExecutable)

@@ -8,8 +8,8 @@ declare module 'vitest' {
 }
 
 /**
- * Returns whether tests must be skipped because this machine lacks something. The end of the run then prints what it lacks. With
- * `CI=true`, the run fails instead, unless the need is optional.
+ * Returns whether tests must be skipped because this machine lacks `need`. If so, `need` is printed at the end of the test run.
+ * With `CI=true`, throws instead, unless `optional` is true.
  */
 export function missing(need: string, found: boolean, { optional = false } = {}): boolean {
   if (found) return false

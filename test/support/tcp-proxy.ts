@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy between a client and an engine that simulates faults of a network. */
+/** A TCP proxy between a client and a database server. The proxy simulates network faults. */
 export interface TcpProxy {
   readonly port: number
-  /** Drops the next reply and closes its connection. */
+  /** Drops the next reply of the server and closes the connection. */
   cutOnReply(): void
-  /** Stops all data in both directions, and keeps the connections open. */
+  /** Stops forwarding in both directions, but keeps the connections open. */
   freeze(): void
   close(): void
 }
 
-/** Starts a proxy of a port. */
+/** Starts a proxy that forwards to a port on this machine. */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let isCutting = false

@@ -1,4 +1,4 @@
-/** Repeats a check every few milliseconds until it is true. A check that throws counts as false. */
+/** Repeats a check every few milliseconds until it returns true. If the check throws, it is repeated too. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -9,13 +9,13 @@ import type { Burst, WorkerOptions } from './worker.ts'
 export interface WorkerProcess {
   /** The address of the API. */
   readonly url: string
-  /** Sends concurrent requests inside the process and returns their statuses. */
+  /** Makes the process send itself concurrent requests. Returns the statuses. */
   burst(burst: Burst): Promise<number[]>
   /** Kills the process, as `kill -9` does. */
   kill(): Promise<void>
 }
 
-/** Builds the worker program from the current source, inside the project so that it finds its packages. */
+/** Builds the worker program from the current source. The output is inside the project, where imports find the packages. */
 export async function buildWorker(): Promise<{ program: string; remove(): Promise<void> }> {
   const cache = join(import.meta.dirname, '../../node_modules/.cache')
   await mkdir(cache, { recursive: true })

@@ -1,4 +1,4 @@
-/** A process that serves the API, for tests with several processes. Its options are in the variable WORKER. */
+/** A program that serves the API, for tests with several processes. It reads its options from the variable WORKER. */
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'

@@ -1,7 +1,7 @@
 import { createPetStore, memory } from 'petstore-kit'
 import { toBunHandler } from 'petstore-kit/bun'
 
-// Prints whether the handler returns a Response or a promise, for responses that are available, pending or missing.
+// Prints whether the handler returns a Response or a promise, for several results of `handle`.
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 const petStore = createPetStore(backEnd)

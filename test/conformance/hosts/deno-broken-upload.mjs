@@ -2,7 +2,7 @@ import { connect } from 'node:http2'
 import { createPetStore, memory } from 'petstore-kit'
 import { toDenoHandler } from 'petstore-kit/deno'
 
-// The client resets an HTTP/2 stream after it has sent whole JSON, but not the end of the body.
+// The client sends a complete JSON text, then resets the HTTP/2 stream without ending the body.
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 const reported = Promise.withResolvers()

@@ -9,7 +9,7 @@ import { toExpressHandler } from 'petstore-kit/express'
 import { petStorePlugin } from 'petstore-kit/fastify'
 import { toNodeHandler } from 'petstore-kit/node'
 
-// Node hosts on Deno must keep the connection after an upload that is rejected before it is read.
+// If a Node server runs in Deno, an upload that is rejected unread must not close the connection.
 const petStore = createPetStore()
 const fastify = Fastify()
 await fastify.register(petStorePlugin, { petStore }).ready()

@@ -57,7 +57,7 @@ function mountInRouters(app, express, wildcard) {
   app.use('/renamed', fresh('/renamed/v1'))
 }
 
-/** What a host may do to a body before the store gets the request. */
+/** Middleware that a host may run on a body before the store gets the request, by name. */
 const parsers = (express) => ({
   json: express.json(),
   kept: express.json({

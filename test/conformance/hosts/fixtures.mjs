@@ -1,19 +1,19 @@
 import { createPetStore, memory } from 'petstore-kit'
 
-// The stores of every host program. Each has its own base path, so that one process serves all rows.
-// No random value or timer is created during import, because Workers forbid both outside a request.
+// The stores of every host program. Each store has its own base path, so that one process serves all rows of the suite.
+// This module creates no random values or timers during import: Workers allow them only during a request.
 
-/** The time of the stores: 30 seconds before the end of a minute, half a day before the end of a day. */
+/** The time that every store's clock shows: 30 seconds before the end of a minute, half a day before the end of a day. */
 export const NOW = Date.UTC(2027, 0, 15, 12, 0, 30)
 const clock = { now: () => NOW }
-/** A program may keep the stores' data elsewhere: it sets this before it imports the fixtures. */
+/** Creates the back end of a store. A program can set `globalThis.newBackEnd` before it imports this file. */
 const { newBackEnd = memory } = globalThis
 const AMPLE = { perMinute: 1e6, perDay: 1e6 }
 
 /** Events that the suite reads with GET /probe. */
 const noticed = { addresses: {}, started: 0, aborted: 0, falselyAborted: 0, faults: [], passed: 0 }
 
-/** Any token `<plan>-<anything>` is a valid key of that plan, so that each row can use its own keys. */
+/** A key store in which any token `<plan>-<anything>` is a valid key of this plan, so that each row can use its own keys. */
 const keyStore = {
   find(token) {
     const [plan, ...rest] = token.split('-')
@@ -41,7 +41,7 @@ function throwing() {
   throw new Error('secret cause')
 }
 
-/** Waits until the client disconnects. Without that, the request never ends. */
+/** Resolves only when the client disconnects. */
 function untilAbort(_query, { signal }) {
   noticed.started += 1
   return new Promise((resolve) => {
@@ -59,7 +59,7 @@ function untilLeft(token, context) {
   return token === 'leaves' ? untilAbort(undefined, context).then(() => undefined) : undefined
 }
 
-/** Counts aborts of the signal while it creates an animal. */
+/** Creates an animal, and counts how often the signal aborts meanwhile. */
 async function watchfulCreate(pet, { signal }) {
   signal?.addEventListener('abort', () => {
     noticed.falselyAborted += 1
@@ -101,11 +101,11 @@ export const mounts = [
   { petStore: { ...failing, handle: () => Promise.reject(new Error('secret cause')), fetch: failing.fetch } },
 ]
 
-/** Stores at `/shop/v1`. A host with prefixes mounts `below` under `/shop`, any other host mounts `whole`. */
+/** The stores for `/shop/v1`. A host with prefixes mounts `below` under `/shop`. Any other host mounts `whole`. */
 export const below = store('below', { basePath: '/v1' })
 export const whole = store('whole', { basePath: '/shop/v1' })
 
-/** The routes of the host: the recorded events, a new key, and one page before and after the stores. */
+/** The host's own routes: the recorded events, a new key, and `/before` and `/after`. */
 export async function ownRoute(path) {
   if (path === '/probe') return JSON.stringify(noticed)
   if (path === '/issue') return (await issued.keyStore.issue({ plan: 'ample' })).token
@@ -117,7 +117,7 @@ export function passedOn() {
   noticed.passed += 1
 }
 
-/** Finds the store of a path, for hosts without a router. */
+/** Returns the store that serves a path, for hosts without a router. */
 export function mountOf(path) {
   return [...mounts, { petStore: whole }].find(({ petStore: { basePath } }) => `${path}/`.startsWith(`${basePath}/`))
 }

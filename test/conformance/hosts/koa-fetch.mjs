@@ -4,7 +4,7 @@ import Koa from 'koa'
 import { mountOf, ownRoute } from './fixtures.mjs'
 import { listen } from './listen.mjs'
 
-/** Builds a Request. Koa has no fetch handlers, but it sends a Response that is set as the body. */
+/** Builds a Request from a Koa context. Koa has no fetch handlers, but sends a Response if it is set as `context.body`. */
 function toRequest({ req, method, href }) {
   const headers = req.rawHeaders.flatMap((name, i, all) => (i % 2 === 0 ? [[name, all[i + 1]]] : []))
   const body = method === 'GET' || method === 'HEAD' ? undefined : Readable.toWeb(req)

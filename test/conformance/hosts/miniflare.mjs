@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 
 const [workerd, bundle] = process.argv.slice(2)
-// The release of Miniflare for Node 20 brings an older workerd.
+// The Miniflare release for Node 20 contains an older workerd. This variable selects the tested one.
 process.env.MINIFLARE_WORKERD_PATH = workerd
 const { Miniflare } = await import('miniflare')
 
@@ -12,7 +12,7 @@ const miniflare = new Miniflare({
   compatibilityDate: '2025-10-01',
   compatibilityFlags: ['enable_request_signal'],
   d1Databases: Array.from({ length: 30 }, (_, i) => `DB${i}`),
-  // Miniflare's own Worker in front of ours reads and rewrites requests. A direct socket leaves it out.
+  // Miniflare has a Worker of its own that rewrites requests before they reach ours. A direct socket bypasses that Worker.
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 })
 const { port } = await miniflare.unsafeGetDirectURL()

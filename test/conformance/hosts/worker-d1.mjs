@@ -1,7 +1,7 @@
 import { migrateAll } from './use-d1.mjs'
 import worker from './worker.mjs'
 
-// Workers do no I/O while they start, so the first request creates the tables.
+// A Worker may do no I/O while it starts, so the first request creates the tables.
 let migrated
 
 export default {

@@ -6,7 +6,7 @@ export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** In chunks, without a Content-Length. */
+  /** Whether to send the body in chunks, without a Content-Length. */
   readonly chunked?: boolean
 }
 
@@ -26,7 +26,7 @@ export type Send = (target: string, sent?: Sent) => Promise<Received>
 
 const PATIENCE = 10_000
 
-/** A client that opens a socket for each request. */
+/** Returns a function that sends each request on a new socket. */
 export function socketClient(port: number, host = '127.0.0.1'): Send {
   return (target, { method = 'GET', headers = {}, body, chunked = false } = {}) =>
     new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export function socketClient(port: number, host = '127.0.0.1'): Send {
     })
 }
 
-/** A client that calls a fetch function in this process. */
+/** Returns a function that passes each request to a fetch function in this process. */
 export function fetchClient(fetch: (request: Request) => Promise<Response>): Send {
   return async (target, { method = 'GET', headers = {}, body, chunked = false } = {}) => {
     const stream = chunked
@@ -112,7 +112,7 @@ export class Wire {
     }
   }
 
-  /** Waits for one whole response, of known length or in chunks. */
+  /** Waits for one whole response, with a Content-Length or in chunks. */
   async response(): Promise<{ status: number; head: string; body: string }> {
     const [head, status] = await this.take(/HTTP\/1\.1 (\d+)[\s\S]*?\r\n\r\n/)
     const isChunked = /transfer-encoding: chunked/i.test(head)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Received, Send } from './client.ts'
 
-/** The time of the stores in the host programs, 30 seconds before the end of a minute. */
+/** The time that the stores' clocks show in the host programs, 30 seconds before the end of a minute. */
 export const NOW = Date.UTC(2027, 0, 15, 12, 0, 30)
 
 let keys = 0
 
-/** Returns the header of a new key, which no other row uses. */
+/** Returns the Authorization header of a key that no other row uses. */
 export function keyOf(plan: 'ample' | 'tiny'): { readonly authorization: string } {
   keys += 1
   return { authorization: `Bearer ${plan}-${process.pid}.${keys}` }

@@ -1,11 +1,11 @@
-/** Rows that a host itself makes impossible. */
+/** Rows that some hosts cannot pass because of the host itself, and the reason. */
 export interface Limit {
   readonly hosts: readonly string[]
   readonly rows: readonly string[]
-  /** Matches the error of such a row. */
+  /** Matches the error with which such a row fails. */
   readonly shows: RegExp
   readonly reason: string
-  /** Whether the row may also pass, depending on timing. */
+  /** Whether such a row may also pass, depending on timing. */
   readonly isChance?: boolean
 }
 
@@ -15,12 +15,12 @@ const FETCH_HOSTS = ['workerd', 'workerd with D1', 'Hono', 'h3', 'itty-router', 
 /** Hosts on the HTTP server of Node. */
 const NODE_HOSTS = ['Node 20', 'Node 22', 'Node 24', 'Node, the newest', 'Express 4', 'Express 5', 'Fastify', 'Koa']
 
-/** Every row that a host cannot pass, with the reason. The suite expects each to fail, except rows with `isChance`. */
+/** All rows that a host cannot pass. The suite expects each of them to fail, unless `isChance` is true. */
 export const limitTable: readonly Limit[] = [
   {
     hosts: FETCH_HOSTS,
     rows: [
-      'counts anonymous clients by address, apart from keys',
+      'counts anonymous clients per address, and separately from keys',
       'ignores X-Forwarded-For without trustProxy',
       'with trustProxy 1, uses the last address of X-Forwarded-For',
       'with listed proxies, uses the last untrusted address',
@@ -32,7 +32,7 @@ export const limitTable: readonly Limit[] = [
   },
   {
     hosts: [...FETCH_HOSTS, 'fetch in process'],
-    rows: ['survives a store whose handle rejects'],
+    rows: ['responds with 500 if petStore.handle rejects, and keeps running'],
     shows: /200 !== 500/,
     reason: 'the host calls fetch of the store directly, so no adapter catches errors of a replaced handle',
   },
@@ -147,7 +147,7 @@ export const limitTable: readonly Limit[] = [
   },
   {
     hosts: ['Bun'],
-    rows: ['responds to a request pipelined after a slow one'],
+    rows: ['responds to a request that is pipelined after a slow request'],
     shows: /the connection ended/,
     reason: 'the runtime closes a connection if a request arrives while an earlier response is pending',
   },

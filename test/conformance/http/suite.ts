@@ -24,14 +24,14 @@ export interface Runner {
 
 /** A host under test. */
 export interface Host {
-  /** Its name in the table of limits. */
+  /** The name of the host in the table of limits. */
   readonly name: string
   /** Whether to run the rows about Express routers, parsers and middleware. */
   readonly isExpress?: boolean
   start(): Promise<RunningHost>
 }
 
-/** A running host. It has a port unless it runs in this process. */
+/** A running host. `port` is missing if the host runs in this process. */
 export interface RunningHost {
   readonly send: Send
   readonly port?: number
@@ -42,13 +42,13 @@ export interface RunningHost {
 export type Row = (host: RowHost) => Promise<void>
 export type Rows = Readonly<Record<string, Row>>
 
-/** The host as a row sees it. */
+/** The running host and helpers, as a row receives them. */
 export interface RowHost {
   readonly send: Send
   readonly port: number
   /** How long to wait for an event, in milliseconds. Short if the row is expected to fail. */
   readonly patience: number
-  /** Opens a connection, which is closed when the row has ended. */
+  /** Opens a connection. The suite closes it at the end of the row. */
   wire(): Wire
 }
 
@@ -60,7 +60,7 @@ const onExpress = {
   'middlewares of the host': hostMiddlewares,
 }
 
-/** Runs every row against a host. A row that the host makes impossible must fail, so that we notice when a limit is gone. */
+/** Runs every row against a host. A row in the table of limits must fail, so that we notice when a limit no longer exists. */
 export function httpConformance(runner: Runner, host: Host, isInProcess = false): void {
   const groups: Readonly<Record<string, Rows>> = {
     ...everywhere,

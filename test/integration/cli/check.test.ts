@@ -6,7 +6,7 @@ import { hostProgram, portOf, startProgram } from '../../conformance/start-host.
 import { runPetstore } from '../../support/serve-command.ts'
 import { freePort } from '../../support/server-process.ts'
 
-/** The longest time of a test, in milliseconds: a check sends more than a hundred requests. */
+/** The time limit of a test in milliseconds. It is long because a check sends more than a hundred requests. */
 const PATIENCE = 60_000
 vi.setConfig({ testTimeout: PATIENCE })
 
@@ -15,10 +15,10 @@ const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ..
 /** Any token of the form `<plan>-<text>` is a key of the host programs. */
 const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
 
-describe('petstore check passes against a host', () => {
+describe('petstore check, against a host program,', () => {
   const programs = ['node', 'express4', 'express5', 'fastify', 'hono']
 
-  test.each(programs)('%s', async (name) => {
+  test.each(programs)('passes every row: %s.mjs', async (name) => {
     const { value: port, stop } = await startProgram([process.execPath, hostProgram(`${name}.mjs`)], portOf)
     onTestFinished(stop)
     const { code, stdout, stderr } = await runCheck([`http://127.0.0.1:${port}/v1`, ...KEYS])
@@ -63,7 +63,7 @@ async function startFaultyServer() {
 }
 
 describe('petstore check', () => {
-  test('prints one line for each row, and ends with 1 if a row of the interface fails', async () => {
+  test('prints one line per row, and exits with 1 if a contract row fails', async () => {
     const { url, token } = await startFaultyServer()
     const { code, stdout } = await runCheck([url, '--key', token])
     expect(code).toBe(1)
@@ -76,7 +76,7 @@ describe('petstore check', () => {
     expect(stdout).toMatch(/^The server does not keep the interface\.$/m)
   })
 
-  test('prints one line of JSON, with the key of an environment variable', async () => {
+  test('prints one line of JSON, and reads the key from an environment variable', async () => {
     const { url, token } = await startStore()
     const { code, stdout } = await runCheck([`${url}/`, '--json'], { PETSTORE_CHECK_KEY: token })
     const report = JSON.parse(stdout)
@@ -90,7 +90,7 @@ describe('petstore check', () => {
     expect(stdout).not.toContain(token)
   })
 
-  test('leaves out the decisions with --contract-only', async () => {
+  test('omits the decision rows with --contract-only', async () => {
     const { url, token } = await startStore()
     const { code, stdout } = await runCheck([url, '--key', token, '--contract-only'])
     expect([code, /silent|Decisions/.test(stdout)]).toEqual([0, false])
@@ -106,14 +106,14 @@ describe('petstore check', () => {
       /--timeout.*Expected a whole number from 1 to 600/,
     ],
     ['an unknown flag', ['http://a/v1', '--key', 'x', '--jso'], /unknown option '--jso' \(Did you mean --json\?\)/],
-  ])('ends with 2 and one line for %s', async (_, args, message) => {
+  ])('exits with 2 and prints one line for %s', async (_, args, message) => {
     const { code, stdout, stderr } = await runCheck(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(message)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  test('ends with 2 if the server does not respond, or rejects the key', async () => {
+  test('exits with 2 if the server does not respond, or rejects the key', async () => {
     const port = await freePort()
     const away = await runCheck([`http://127.0.0.1:${port}/v1`, '--key', 'x'])
     const refused = `petstore: cannot use the server: GET /pets?limit=1: connect ECONNREFUSED 127.0.0.1:${port}\n`

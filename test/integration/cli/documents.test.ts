@@ -24,27 +24,30 @@ test('docs/command.md names every flag of serve with its variable', async () => 
 })
 
 describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
-  test('exist', () => {
+  test('are three in number', () => {
     expect(scripts).toHaveLength(3)
   })
 
-  test.each(scripts.map((script) => [script.split('\n')[0], script]))('%s', async (_, script) => {
-    const { folder, remove } = temporaryFolder()
-    onTestFinished(() => void remove())
-    const [port, controlPort] = [await freePort(), await freePort()]
-    const command = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist/cli.js')}' "$@"\n`
-    writeFileSync(join(folder, 'petstore'), command, { mode: 0o755 })
-    const ours = script.replaceAll('3000', String(port)).replaceAll('3001', String(controlPort))
-    const child = spawn('bash', ['-euc', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${ours}`], {
-      cwd: folder,
-      env: { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-    const [code] = await once(child, 'close')
-    expect({ code, output }).toMatchObject({ code: 0 })
-    const statuses = [...script.matchAll(/# ((?:\d{3} ?)+)$/gm)].flatMap(([, list = '']) => list.split(' '))
-    expect(output.match(/^\d{3}$/gm) ?? []).toEqual(statuses)
-  })
+  test.each(scripts.map((script) => [script.split('\n')[0], script]))(
+    'print the documented statuses: %s',
+    async (_, script) => {
+      const { folder, remove } = temporaryFolder()
+      onTestFinished(() => void remove())
+      const [port, controlPort] = [await freePort(), await freePort()]
+      const command = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist/cli.js')}' "$@"\n`
+      writeFileSync(join(folder, 'petstore'), command, { mode: 0o755 })
+      const ours = script.replaceAll('3000', String(port)).replaceAll('3001', String(controlPort))
+      const child = spawn('bash', ['-euc', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${ours}`], {
+        cwd: folder,
+        env: { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+      const [code] = await once(child, 'close')
+      expect({ code, output }).toMatchObject({ code: 0 })
+      const statuses = [...script.matchAll(/# ((?:\d{3} ?)+)$/gm)].flatMap(([, list = '']) => list.split(' '))
+      expect(output.match(/^\d{3}$/gm) ?? []).toEqual(statuses)
+    },
+  )
 })

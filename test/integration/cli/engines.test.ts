@@ -79,7 +79,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       [[], ''],
       [['--seed', '1000000'], ''],
       [['--seed', '1000000'], ', then closes its connections'],
-    ])('does not prevent a signal from ending the command, with %j%s', async (flags, then) => {
+    ])('does not stop a signal from ending petstore serve, with %j%s', async (flags, then) => {
       const { url, port } = await openPostgres()
       const proxy = await startTcpProxy(port)
       onTestFinished(proxy.close)
@@ -100,7 +100,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       await until(async () => output.includes('Closing.'))
       if (then !== '') proxy.close()
       expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
-      // A connection that is lost between two batches is reported.
+      // If the connection is lost between two batches, the command prints the error.
       const interrupted = /^\nClosing\.\n(?:petstore: PostgreSQL at \S+: Connection terminated unexpectedly\n)?$/
       expect(output).toMatch(flags.length > 0 ? interrupted : /Ctrl-C ends it\.\n\nClosing\.\n$/)
     })
@@ -112,14 +112,14 @@ describe.skipIf(missingRedis())('petstore on Redis', () => {
     const redis = await openRedis()
     const server = await serve('--redis-url', redis.url)
     const token = /free +(pet_\w+)/.exec(server.output())?.[1] ?? ''
-    // A server that cannot listen must close its connection to Redis, or the process would not end.
+    // This server cannot listen: the port is taken. It must close its connection to Redis, or the process would not end.
     const { port } = new URL(server.url)
     expect((await runCommand(['serve', '--redis-url', redis.url, '--port', port])).code).toBe(1)
     expect((await list(server, token)).headers.get('x-ratelimit-remaining')).toBe('59')
     await redis.stop()
     const refused = await list(server, token)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
-    // A repeated message is printed once.
+    // The command prints a repeated message only once.
     const lines = () => server.output().split('\n').slice(0, -1)
     await expect.poll(lines).toContainEqual(expect.stringMatching(/^petstore: Redis at .*ECONNREFUSED/))
     expect(lines().filter((line) => line.startsWith('petstore: GET /v1/pets?limit=100 failed: '))).toHaveLength(1)

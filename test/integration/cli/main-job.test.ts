@@ -12,7 +12,7 @@ interface Pet {
   readonly name: string
 }
 
-test('lists a thousand created animals once and in order', async () => {
+test('petstore serve lists a thousand created animals, each once and in order', async () => {
   const { address, bearer } = await startPetstore('--seed', '0')
   const { headers } = bearer('enterprise')
   const added: Pet[] = []
@@ -31,7 +31,7 @@ test('lists a thousand created animals once and in order', async () => {
     next = link === undefined ? undefined : new URL(link, address).href
   }
   expect(paged).toEqual(added)
-  // The command uses the clock of this machine, and getPet ends on 5 December 2030.
+  // getPet responds with 410 from 5 December 2030, and the command uses the real clock.
   const isOver = Date.now() >= Date.UTC(2030, 11, 5)
   for (const pet of paged) {
     const found = await (await fetch(`${address}/pets/${pet.id}`, { headers })).json()

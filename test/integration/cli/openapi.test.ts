@@ -17,13 +17,13 @@ describe('petstore openapi', () => {
     expect(stdout).not.toMatch(/^[\s-]*(?:[\w-]+: )?[&*]\w/m)
   })
 
-  test('takes the address and the plans', async () => {
+  test('prints the server address and the plans from the flags', async () => {
     const flags = ['--server-url', 'https://a.test', '--base-path', '/x', '--plan-limits', 'gold=5/50']
     const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { gold: { perMinute: 5, perDay: 50 } } }
     expect(JSON.parse((await runPetstore(['openapi', ...flags])).stdout)).toEqual(openApiDocument(options))
   })
 
-  test('names the flag of a wrong address', async () => {
+  test('the error about an invalid address names the flag', async () => {
     const { code, stderr } = await runPetstore(['openapi', '--server-url', 'a.test'])
     expect([code, stderr]).toEqual([
       1,
@@ -41,7 +41,7 @@ test('petstore serve responds with the document of its own settings', async () =
   expect(response.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('the file that contains yaml contains its licence', () => {
+test('the bundled file with the yaml package contains its licence', () => {
   const dist = join(import.meta.dirname, '../../../dist')
   const [name = '', ...others] = readdirSync(dist).filter((file) => /^yaml-.*\.js$/.test(file))
   expect(others).toEqual([])

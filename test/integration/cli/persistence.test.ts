@@ -51,7 +51,7 @@ interface Wire {
   readonly name: string
 }
 
-/** Returns all animals, page by page. */
+/** Requests every page, and returns all animals. */
 async function walk(url: string, token: string): Promise<Wire[]> {
   const pets: Wire[] = []
   let target: string | undefined = `${url}/pets?limit=100`
@@ -91,7 +91,7 @@ describe('petstore serve --data', () => {
     const second = await serveFile('--demo')
     expect(first.output()).toContain('\nAdded 8 demo animals.\n')
     expect(second.output()).not.toMatch(/pet_|demo/)
-    // The path of the folder may need quotes.
+    // If the path of the folder contains special characters, the command quotes it for the shell.
     const unquoted = (text: string) => text.replaceAll(/['\\]/g, '')
     expect(unquoted(second.output())).toContain(unquoted(` petstore keys list --data ${data}\n`))
     const after = await get(`${second.url}/pets`, token)
@@ -113,7 +113,7 @@ describe('petstore serve --data', () => {
     expect(server.output()).toContain('Added 3 demo animals.')
   })
 
-  test('lets a running request finish after a signal, and stores its animal', async () => {
+  test('finishes a running request after a signal, and stores its animal', async () => {
     const server = await serveFile('--demo')
     const token = /business +(pet_\w+)/.exec(server.output())?.[1] ?? ''
     const connection = await rawConnection(server.url)
@@ -129,7 +129,7 @@ describe('petstore serve --data', () => {
     expect(countOf('pets')).toBe(9)
   })
 
-  test('ends without an error if a signal comes while it adds demo data', async () => {
+  test('exits without an error if a signal comes while it adds demo data', async () => {
     const args = ['serve', '--port', '0', '--data', data, '--demo', '--seed', '1000000']
     const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
     cleanUp.push(() => child.kill('SIGKILL'))
@@ -143,7 +143,7 @@ describe('petstore serve --data', () => {
     expect(countOf('keys')).toBe(0)
   })
 
-  test('continues its counts after a restart', async () => {
+  test('continues the rate-limit counts after a restart', async () => {
     const token = await issueKey('--plan', 'free', '--limits', '1000000/3')
     for (const remaining of ['2', '1', '0']) {
       const server = await serveFile()
@@ -171,7 +171,7 @@ describe('petstore serve --data', () => {
           if (created.size >= enough) void server.end('SIGKILL')
         }
       }
-      // The only error that may come is the loss of the connection.
+      // `write` may fail only because the connection was lost.
       const ends = await Promise.allSettled(Array.from({ length: 8 }, (_, writer) => write(writer)))
       for (const end of ends) expect(String((end as PromiseRejectedResult).reason)).toMatch(/fetch failed|terminated/)
       await server.end('SIGKILL')
@@ -185,7 +185,7 @@ describe('petstore serve --data', () => {
     expect(next.id).toBeGreaterThan(Math.max(...found.keys()))
   })
 
-  test('serves exactly the limit from four processes', { timeout: 120_000 }, async () => {
+  test('four processes together serve exactly as many requests as the limit allows', { timeout: 120_000 }, async () => {
     const token = await issueKey('--plan', 'free', '--limits', '1000000/1000')
     const servers = await Promise.all([1, 2, 3, 4].map(() => serveFile('--seed', '0')))
     const agent = new Agent({ keepAlive: true, maxSockets: 200 })
@@ -199,7 +199,7 @@ describe('petstore serve --data', () => {
     expect({ 200: count(200), 429: count(429) }).toEqual({ 200: 1_000, 429: 9_000 })
   })
 
-  test('stores and logs no token', async () => {
+  test('writes no token to the file or the log', async () => {
     const token = await issueKey('--plan', 'pro')
     const server = await serveFile('--log')
     await get(`${server.url}/pets`, token)
@@ -223,7 +223,7 @@ function statusOf(url: string, token: string, agent: Agent): Promise<number> {
 }
 
 describe('petstore keys', () => {
-  test('issues, lists and revokes', async () => {
+  test('issues, lists and revokes a key', async () => {
     const token = await issueKey(
       '--plan',
       'pro',
@@ -249,7 +249,7 @@ describe('petstore keys', () => {
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
   })
 
-  test('shows an expired key', async () => {
+  test('list shows that a key has expired', async () => {
     const database = new Libsql(data)
     const { keyStore } = sqlite(database)
     await keyStore.issue({ plan: 'free', expiresAt: Date.UTC(2020, 0, 1) })
@@ -264,24 +264,24 @@ describe('petstore keys', () => {
     ],
     [['--plan', 'enterprise'], /^petstore: --limits: expected .*--limits 10\/100/],
     [['--plan', 'pro', '--expires', '2020-01-01'], /--expires.*Expected a date in the future/],
-  ])('refuses to issue a key with %j', async (flags, message) => {
+  ])('issue rejects the flags %j', async (flags, message) => {
     const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...flags])
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  test('issues a key of another plan with its own limits', async () => {
+  test('issues a key of an unknown plan if it has its own limits', async () => {
     const token = await issueKey('--plan', 'gold', '--limits', '7/70')
     const server = await serveFile()
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
   })
 
-  test('issues a key of a plan from --plan-limits', async () => {
+  test('issues a key for a plan that --plan-limits defines', async () => {
     const token = await issueKey('--plan', 'gold', '--plan-limits', 'gold=7/70')
     const server = await serveFile('--plan-limits', 'gold=7/70')
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
   })
 
-  test('creates one schema when several commands open a new file', async () => {
+  test('several commands can open the same new file at once', async () => {
     await Promise.all(Array.from({ length: 8 }, () => issueKey('--plan', 'free')))
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
     expect(JSON.parse(stdout)).toHaveLength(8)
@@ -289,7 +289,7 @@ describe('petstore keys', () => {
 })
 
 describe('petstore seed', () => {
-  test('continues where it was interrupted', { timeout: 60_000 }, async () => {
+  test('continues after the last animal if it was interrupted', { timeout: 60_000 }, async () => {
     const args = ['seed', '--count', '60000', '--data', data]
     const broken = startCommand(args)
     const server = await serveFile('--seed', '0')
@@ -321,20 +321,20 @@ test('revokes a key whose token cannot be printed', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ plan: 'pro', revokedAt: expect.any(Number) }])
 })
 
-test('quotes the name of a file for a shell', async () => {
+test('prints commands with the file name quoted for the shell', async () => {
   data = join(folder, "the shop's pets.db")
   const server = await serveFile()
   expect(server.output()).toContain(`petstore keys issue --data '${data.replaceAll("'", "'\\''")}' --plan`)
 })
 
-test('gives other users no rights to its files', async () => {
+test('creates files that other users can neither read nor write', async () => {
   await serveFile()
   const files = readdirSync(folder)
   expect(files).toContain('pets.db-wal')
   for (const file of files) expect(statSync(join(folder, file)).mode & 0o007).toBe(0)
 })
 
-test('loads no driver of the runtime from a folder', async () => {
+test('does not load bun:sqlite from a node_modules folder', async () => {
   const planted = join(folder, 'node_modules', 'bun:sqlite')
   mkdirSync(planted, { recursive: true })
   writeFileSync(join(planted, 'index.js'), "console.error('planted')")
@@ -342,7 +342,7 @@ test('loads no driver of the runtime from a folder', async () => {
   expect(outcome).toMatchObject({ code: 0, stderr: expect.not.stringContaining('planted') })
 })
 
-describe('prints one line for a wrong place', () => {
+describe('a command with an invalid file or database', () => {
   test.each([
     [['keys', 'list'], 'the place of the animals and keys is missing: give --data <file> or --database-url <url>'],
     [['keys', 'list', '--data', '/nowhere/pets.db'], 'there is no file /nowhere/pets.db'],
@@ -370,7 +370,7 @@ describe('prints one line for a wrong place', () => {
     [['keys', 'list', '--database-url', 'postgres://me:1/secret@127.0.0.1/pets'], 'as %2F'],
     [['serve', '--redis-url', 'redis://me:1/secret@127.0.0.1'], 'as %2F'],
     [['serve', '--redis-url', 'secret'], '--redis-url: expected a URL such as redis://'],
-  ])('petstore %j', async (args, message) => {
+  ])('prints one line of error: petstore %j', async (args, message) => {
     const { code, stdout, stderr } = await runCommand(args)
     expect(code).toBe(1)
     expect(stdout).toBe('')
@@ -379,7 +379,7 @@ describe('prints one line for a wrong place', () => {
     expect(stderr).not.toContain('secret')
   })
 
-  test('names a file that another process has locked', async () => {
+  test('prints the name of a file that another process has locked', async () => {
     await issueKey('--plan', 'free')
     const holder = new Libsql(data)
     cleanUp.push(() => holder.close())
@@ -391,7 +391,7 @@ describe('prints one line for a wrong place', () => {
     ])
   })
 
-  test('names a file that cannot be written', async () => {
+  test('prints the name of a file that cannot be written', async () => {
     await issueKey('--plan', 'free')
     const database = new Libsql(data)
     database.exec("CREATE TRIGGER full BEFORE INSERT ON petstore_pets BEGIN SELECT RAISE(ABORT, 'no room'); END")
@@ -403,14 +403,14 @@ describe('prints one line for a wrong place', () => {
       expect(await runCommand(args)).toEqual({ code: 1, stdout: '', stderr: `petstore: cannot use ${data}: no room\n` })
   })
 
-  test('prefers a flag to an environment variable that excludes it', async () => {
+  test('uses the flag if an environment variable excludes the flag', async () => {
     const env = { PETSTORE_DATABASE_URL: 'postgres://127.0.0.1:1/pets' }
     const { code } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], { ...process.env, ...env })
     expect(code).toBe(0)
     expect((await runCommand(['keys', 'list'], { ...process.env, ...env, PETSTORE_DATA: '' })).code).toBe(1)
   })
 
-  test('refuses --data together with --database-url', async () => {
+  test('rejects --data together with --database-url', async () => {
     const args = ['serve', '--data', data, '--database-url', 'postgres://127.0.0.1:1/pets']
     expect((await runCommand(args)).stderr).toBe(
       'petstore: --data and --database-url exclude each other: give one of them\n',

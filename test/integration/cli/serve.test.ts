@@ -15,7 +15,7 @@ describe('petstore serve', () => {
     expect([pets.length, pets[0]?.id]).toEqual([Number(seed), first])
   })
 
-  test('prints a key for each plan with the limits of its plan', async () => {
+  test('prints a key for each plan, with the limits of the plan', async () => {
     const { address, keys, bearer } = await startPetstore()
     expect(Object.keys(keys)).toEqual(['free', 'pro', 'business', 'enterprise'])
     const limits = Object.keys(keys).map(async (plan) =>
@@ -33,13 +33,13 @@ describe('petstore serve', () => {
     expect(limits).toEqual(['2', '3', '4', '5', '1000'])
   })
 
-  test('listens on --host, under --base-path', async () => {
+  test('listens on the --host address and serves under the --base-path', async () => {
     const { address, bearer } = await startPetstore('--host', '127.0.0.2', '--base-path', "/it's/v2/")
     expect(address).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/it's\/v2$/)
     expect((await fetch(`${address}/pets`, bearer('free'))).status).toBe(200)
   })
 
-  test('logs each request with its client and without its token', async () => {
+  test('logs the client address of each request, but no token', async () => {
     const { address, keys, bearer, line, output } = await startPetstore('--log')
     await fetch(`${address}/pets?limit=1`, bearer('free'))
     const pattern = /^\d{4}-\d\d-\d\dT[\d:.]+Z 200 GET \/v1\/pets\?limit=1 127\.0\.0\.1 key_\w+ \d+ ms$/
@@ -92,7 +92,7 @@ describe('petstore serve', () => {
 })
 
 describe('--control-port', () => {
-  test('serves the API that steers the store, and prints its address', async () => {
+  test('serves the control API and prints its address', async () => {
     const { line, child, exited } = await startPetstore('--control-port', '0', '--json', '--plan-limits', 'free=2/9')
     const report = JSON.parse(await line(/^\{/)) as { url: string; control: string; keys: Record<string, string> }
     expect(report.control).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
@@ -134,12 +134,12 @@ describe('environment variables', () => {
     ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
     ['PETSTORE_SEED', { PETSTORE_SEED: 'x' }, /--seed/],
     ['PETSTORE_LOG', { PETSTORE_LOG: 'x' }, /--log/],
-  ])('%s replaces its flag', async (_, env, line) => {
+  ])('%s can be set instead of its flag', async (_, env, line) => {
     const { code, stderr } = await runPetstore(['serve'], env)
     expect([code, stderr]).toEqual([1, expect.stringMatching(line)])
   })
 
-  test('PETSTORE_INSECURE_KEYS=false does not set its flag', async () => {
+  test('PETSTORE_INSECURE_KEYS=false does not set --insecure-keys', async () => {
     const args = ['serve', '--host', '0.0.0.0', '--key', 'pro=token']
     expect((await runPetstore(args, { PETSTORE_INSECURE_KEYS: 'false' })).stderr).toMatch(/^petstore: --key/)
   })
@@ -150,7 +150,7 @@ describe('environment variables', () => {
 })
 
 describe('fixed keys', () => {
-  test('accepts a fixed token of any form for its plan', async () => {
+  test('have the limits of their plan, and tokens of any form', async () => {
     const { address, keys, output } = await startPetstore('--key', 'pro=my-token', 'free=other==')
     const statusOf = async (token: string) => {
       const { status, headers } = await fetch(`${address}/pets`, { headers: { authorization: `Bearer ${token}` } })
@@ -166,7 +166,7 @@ describe('fixed keys', () => {
     expect(output()).not.toContain('my-token')
   })
 
-  test('serves other machines only with --insecure-keys', async () => {
+  test('are refused on a --host that others can reach, without --insecure-keys', async () => {
     const args = ['--host', '0.0.0.0', '--key', 'pro=my-token']
     const { code, stderr } = await runPetstore(['serve', ...args])
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^petstore: --key: expected a loopback --host/)])
@@ -176,8 +176,8 @@ describe('fixed keys', () => {
   })
 })
 
-describe('outside the base path', () => {
-  test('responds to probes without a key and without counting them', async () => {
+describe('petstore serve, outside the base path,', () => {
+  test('responds to /health and /ready without a key, and does not count them', async () => {
     const { address, bearer } = await startPetstore('--plan-limits', 'free=2/2')
     const { origin } = new URL(address)
     for (let i = 0; i < 5; i++) {
@@ -192,7 +192,7 @@ describe('outside the base path', () => {
   })
 })
 
-describe('prints one line and ends with 1', () => {
+describe('petstore prints one line and exits with 1', () => {
   test.each([
     [['serve', '--port', 'x'], /--port.*whole number/],
     [['serve', '--port', '70000'], /--port.*65535/],
@@ -225,7 +225,7 @@ describe('prints one line and ends with 1', () => {
     expect(stderr).toMatch(line)
   })
 
-  test('for a port in use', async () => {
+  test('if the port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
@@ -244,7 +244,7 @@ describe('prints one line and ends with 1', () => {
 })
 
 test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--version']]])(
-  'prints %j and ends with 0',
+  'petstore %j prints help or version, and exits with 0',
   async (args) => {
     const { code, stdout, stderr } = await runPetstore(args)
     expect([code, stderr]).toEqual([0, ''])
@@ -253,9 +253,9 @@ test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--versio
 )
 
 describe('a signal', () => {
-  test('names the running request; a second signal ends the server at once', async () => {
+  test('prints the running request; a second signal ends the server at once', async () => {
     const { address, keys, child, exited, errorLine } = await startPetstore()
-    // A body that does not end keeps the server open.
+    // The server waits for this request, because its body does not end.
     const running = await rawConnection(address)
     const head = ['POST /v1/pets HTTP/1.1', 'Host: a', 'Content-Type: application/json', 'Content-Length: 50']
     await running.send(`${head.join('\r\n')}\r\nAuthorization: Bearer ${keys.free}\r\nExpect: 100-continue\r\n\r\n`)

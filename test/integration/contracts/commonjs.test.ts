@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
 
 const dist = join(import.meta.dirname, '../../../dist')
 
-/** Loads a CommonJS module as Jest does: it compiles the text itself, where `import()` is not available. */
+/** Loads a CommonJS module as Jest does. Jest compiles the source text itself, so `import()` is not available in the module. */
 function load(file: string): Record<string, unknown> {
   const require = createRequire(file)
   const module = { exports: {} }
@@ -19,7 +19,7 @@ function load(file: string): Record<string, unknown> {
   return module.exports
 }
 
-test('the suites run in CommonJS with a fast-check that is passed in', async () => {
+test('the contract suites run in CommonJS if fast-check is passed to them', async () => {
   const bodies: (() => unknown)[] = []
   const runner = {
     fc,

@@ -63,7 +63,7 @@ for (const program of REDIS_PROGRAMS) {
       )
     }
 
-    test('spreads subjects over the nodes', async () => {
+    test('stores the counts of many subjects on all nodes', async () => {
       await flush()
       const { quota } = redis(io)
       const limits = { perMinute: 1, perDay: 1 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => miniflare.dispose())
 
-/** Adds the same tests as the Worker, each of which runs there. */
+/** A runner that adds the same tests as the Worker. Each test sends its title to the Worker, which runs the test there. */
 let group = ''
 const runner = {
   describe(name: string, define: () => void) {

@@ -4,7 +4,7 @@ import { keyStoreContract, quotaContract, storageContract, type TestRunner } fro
 
 const TABLES = ['petstore_pets', 'petstore_keys', 'petstore_quota']
 
-/** Returns the back end on a database whose tables are empty. */
+/** Empties the tables of a D1 database, and returns a back end on this database. */
 export async function emptied(database: D1Database, options?: D1Options) {
   const backEnd = d1(database, options)
   await backEnd.migrate()
@@ -12,7 +12,7 @@ export async function emptied(database: D1Database, options?: D1Options) {
   return backEnd
 }
 
-/** Adds the three suites for a database. */
+/** Adds the three contract suites for a D1 database. */
 export function d1Contracts(runner: TestRunner, name: string, database: () => D1Database, runs?: number): void {
   const opening =
     <Name extends 'storage' | 'keyStore' | 'quota'>(port: Name, keyCache?: false) =>

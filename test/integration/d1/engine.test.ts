@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Starts Workers of the example, each with an isolate of its own, on one database. */
+/** Starts several Workers of the example on one D1 database. Each Worker runs in its own isolate. */
 function startWorkers(names: readonly string[], d1Persist?: string): Miniflare {
   return new Miniflare({
     ...(d1Persist !== undefined && { d1Persist }),
@@ -75,10 +75,10 @@ describe('Workers on one D1 database', () => {
     expect(listed.headers.get('x-ratelimit-remaining')).toBe('1')
   })
 
-  test('serve exactly the limit to requests of several isolates', async () => {
+  test('together serve exactly as many requests as the limit allows', async () => {
     const miniflare = await migrated(startWorkers(['first', 'second', 'third']))
     onTestFinished(() => miniflare.dispose())
-    // The limit of the day holds even if a minute ends meanwhile.
+    // The daily limit is as low as the minute limit, so the result is the same if a minute ends during the test.
     const limits = { perMinute: 200, perDay: 200 }
     const { token } = await d1(await databaseOf(miniflare)).keyStore.issue({ plan: 'enterprise', limits })
     const workers = await Promise.all(['first', 'second', 'third'].map((name) => miniflare.getWorker(name)))
@@ -108,20 +108,20 @@ describe('a D1 database', () => {
   })
   afterAll(() => miniflare.dispose())
 
-  test('is migrated once by several callers', async () => {
+  test('can be migrated by several callers at once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => d1(database).migrate()))
     const { results } = await database.prepare('SELECT version FROM petstore_schema').all()
     expect(results).toEqual([{ version: 2 }])
   })
 
-  test('is refused if its schema belongs to a later release', async () => {
+  test('is rejected if its schema belongs to a later release', async () => {
     await d1(database).migrate()
     await database.prepare('UPDATE petstore_schema SET version = 99').all()
     await expect(d1(database).migrate()).rejects.toMatchObject({ code: 'invalid_option' })
     await database.prepare('UPDATE petstore_schema SET version = 2').all()
   })
 
-  test('without tables makes a request fail with 500', async () => {
+  test('causes status 500 if it has no tables', async () => {
     const empty = await miniflare.getD1Database('EMPTY')
     const faults: unknown[] = []
     const petStore = createPetStore({ ...d1(empty), onError: (error) => void faults.push(error) })
@@ -130,7 +130,7 @@ describe('a D1 database', () => {
     expect(String(faults[0])).toContain('no such table')
   })
 
-  test('gets one round trip per operation', async () => {
+  test('receives one request per operation', async () => {
     await d1(database).migrate()
     let calls = 0
     const counting: D1Database = {
@@ -157,7 +157,7 @@ describe('a D1 database', () => {
     expect(calls).toBe(7)
   })
 
-  test('gets one written row per counted request', async () => {
+  test('writes one row per counted request', async () => {
     await emptied(database)
     const binding = await miniflare.getD1Database('DB')
     const written: number[] = []
@@ -177,7 +177,7 @@ describe('a D1 database', () => {
     expect(written).toEqual([2, 1, 1])
   })
 
-  test('bounds the number of anonymous clients, and forgets no refused one', async () => {
+  test('stores a limited number of anonymous clients, and keeps refused clients', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const limits = { perMinute: 2, perDay: 2 }
@@ -193,7 +193,7 @@ describe('a D1 database', () => {
     expect((await quota.spend({ ...request, subject: 'key:customer', anonymous: false })).usedInMinute).toBe(2)
   })
 
-  test('forgets counts two days after their end', async () => {
+  test('removes counts two days after their window has ended', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const request = { anonymous: false, limits: { perMinute: 9e6, perDay: 9e6 }, ban: false } as const
@@ -205,7 +205,7 @@ describe('a D1 database', () => {
     expect(results).toEqual([{ subject: 'key:regular' }])
   })
 
-  test('counts by its own time', async () => {
+  test('uses its own clock for counts', async () => {
     const { quota } = await emptied(database)
     const limits = { perMinute: 5, perDay: 5 }
     const spent = await quota.spend({ subject: 'key:a', anonymous: false, limits, ban: false, now: 0 })

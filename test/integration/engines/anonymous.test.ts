@@ -14,7 +14,7 @@ function requestOf(subject: string, anonymous = true): QuotaRequest {
   return { subject, anonymous, limits: { perMinute: 2, perDay: 9 }, ban: false, now: 0 }
 }
 
-/** Counts a refused client, a customer, and a flood of addresses. */
+/** Counts requests of an anonymous client until it is refused, of a customer, and of very many other addresses. */
 async function flood(quota: QuotaStore): Promise<void> {
   for (let i = 0; i < 3; i++) await quota.spend(requestOf('address:refused'))
   await quota.spend(requestOf('key:customer', false))
@@ -34,7 +34,7 @@ describe.skipIf(missingRedis())('Redis', () => {
   })
   afterAll(() => server.remove())
 
-  test('stores a bounded number of anonymous clients, and lets them expire', async () => {
+  test('stores a limited number of anonymous clients, and lets them expire', async () => {
     const client = createClient({ url: server.url })
     await client.connect()
     const { quota } = redis(client)
@@ -59,7 +59,7 @@ describe.skipIf(noPostgres)('PostgreSQL', () => {
   })
   afterAll(() => server.remove())
 
-  test('stores a bounded number of anonymous clients', async () => {
+  test('stores a limited number of anonymous clients', async () => {
     const pool = openPool(server.url)
     const backEnd = postgres(pool)
     await backEnd.migrate()

@@ -29,7 +29,7 @@ describe('a failure of PostgreSQL', () => {
     'CONNECTION_CLOSED',
     'CONNECT_TIMEOUT',
     'ERR_POSTGRES_CONNECTION_CLOSED',
-  ])('with code %s becomes service_unavailable', async (code) => {
+  ])('becomes service_unavailable if its code is %s', async (code) => {
     const cause = withCode(code)
     await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable', cause })
   })
@@ -41,18 +41,18 @@ describe('a failure of PostgreSQL', () => {
     'Client has encountered a connection error and is not queryable',
     'Query read timeout',
     'Cannot use a pool after calling end on the pool',
-  ])('with message %s becomes service_unavailable', async (message) => {
+  ])('becomes service_unavailable if its message is %s', async (message) => {
     await expect(failing(new Error(message))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  test('at a socket becomes service_unavailable', async () => {
+  test('becomes service_unavailable if its syscall is connect', async () => {
     const cause = Object.assign(withCode('ENOENT'), { syscall: 'connect' })
     await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable' })
     await expect(failing(new AggregateError([cause]))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
   test.each(['42P01', '23505', '22021', '28P01', '57P04', 'XX000'])(
-    'with code %s is thrown unchanged',
+    'is thrown unchanged if its code is %s',
     async (code) => {
       const cause = withCode(code)
       await expect(failing(cause)).rejects.toBe(cause)
@@ -60,13 +60,13 @@ describe('a failure of PostgreSQL', () => {
   )
 
   test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])(
-    'of construction: %j is not a client',
+    'is reported at construction if the client is %j',
     (client) => {
       expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
     },
   )
 
-  test('of serialization is retried a limited number of times', async () => {
+  test('is retried a limited number of times after a serialization failure', async () => {
     let calls = 0
     const racing = (losses: number) => async () => {
       if (calls++ < losses) throw withCode('40001')
@@ -93,7 +93,7 @@ describe('a failure of Redis', () => {
     "OOM command not allowed when used memory > 'maxmemory'.",
     'CLUSTERDOWN Hash slot not served',
     'ERR max number of clients reached',
-  ])('with message %s becomes service_unavailable', async (message) => {
+  ])('becomes service_unavailable if its message is %s', async (message) => {
     await expect(failing(message)).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
@@ -101,13 +101,13 @@ describe('a failure of Redis', () => {
     'WRONGTYPE Operation against a key holding the wrong kind of value',
     'NOAUTH Authentication required.',
     "ERR unknown command 'EVALSHA'",
-  ])('with message %s is thrown unchanged', async (message) => {
+  ])('is thrown unchanged if its message is %s', async (message) => {
     await expect(failing(message)).rejects.toThrow(message)
     await expect(failing(message)).rejects.not.toHaveProperty('status')
   })
 
-  test('hides the arguments of the command from the error', async () => {
-    // The first command of ioredis contains the password.
+  test('becomes an error without the arguments of the command', async () => {
+    // The first command that ioredis sends contains the password.
     const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'secret'] }
     const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command })
     const around = new Error('gave up', { cause: Object.assign(new Error('inner'), { command }) })
@@ -125,7 +125,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('with a cyclic cause or a read-only command is thrown', async () => {
+  test('is thrown even with a cyclic cause or a read-only command', async () => {
     const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
     const [one, two] = [refused('one'), refused('two')]
     Object.assign(one, { cause: two })
@@ -138,7 +138,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('NOSCRIPT sends the script with the second command', async () => {
+  test('with NOSCRIPT makes the second command send the whole script', async () => {
     const sent: string[][] = []
     const client = async (...words: string[]) => {
       sent.push(words)
@@ -154,7 +154,7 @@ describe('a failure of Redis', () => {
     ])
   })
 
-  test('of construction: rejects values that are not clients', () => {
+  test('is reported at construction if the client is invalid', () => {
     for (const client of [undefined, null, {}, 'redis://localhost', 7]) {
       expect(() => redis(client as never as RedisClient)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     }
@@ -162,7 +162,7 @@ describe('a failure of Redis', () => {
   })
 })
 
-test('uses distinct Redis keys for subjects that encode alike', async () => {
+test('different subjects have different Redis keys even if they encode alike', async () => {
   const keys: string[] = []
   const client = async (..._words: string[]) => {
     keys.push(_words[3] as string)
@@ -231,7 +231,7 @@ describe('a back end rejects a wrong option by name', () => {
     makers.flatMap(([name, make, wrong]) =>
       wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
     ),
-  )('$name: $option $value', ({ make, option, value, place }) => {
+  )('$name, option $option: $value', ({ make, option, value, place }) => {
     expect(() => make({ [option]: value })).toThrow(
       expect.objectContaining({
         code: 'invalid_option',

@@ -24,7 +24,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await postgres(pool).migrate()
   })
   beforeEach(async () => {
-    // A test that failed may have left its transaction open.
+    // If a test has failed, its transaction may still be open.
     await host.query('ROLLBACK')
     await pool.query('TRUNCATE petstore.pets, petstore.quota, petstore.anonymous')
   })
@@ -34,7 +34,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  /** A client that counts its statements. */
+  /** Returns a PostgreSQL client that counts its statements. */
   function counting() {
     const counts = { statements: 0 }
     const query: PostgresClient['query'] = (...args) => {
@@ -47,7 +47,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   const names = async () =>
     (await pool.query('SELECT name FROM petstore.pets ORDER BY id')).rows.map(({ name }) => name)
 
-  /** Holds the lock of creates, as a transaction of the host that adds an animal does. */
+  /** Adds an animal in a transaction that stays open. This transaction holds the lock that every create needs. */
   async function holdLock(): Promise<void> {
     await host.query('BEGIN')
     await postgres(host).storage.create(pet('of the host'))
@@ -66,7 +66,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(created.map(({ name }) => name)).toEqual(times(500, String))
   })
 
-  test('an animal that the engine refuses fails alone', async () => {
+  test('an animal that PostgreSQL refuses does not make others fail', async () => {
     const { storage } = postgres(pool)
     const given = times(9, (i) => (i % 4 === 2 ? `\u0000${i}` : `${i}`))
     const results = await Promise.allSettled(given.map((name) => storage.create(pet(name))))
@@ -81,7 +81,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(counts.statements).toBe(4)
   })
 
-  test('adds nothing for a client that disconnects before its statement is sent', async () => {
+  test('adds no animal if the client disconnects before the statement is sent', async () => {
     const { storage } = postgres(pool)
     await holdLock()
     const leaving = new AbortController()
@@ -107,7 +107,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['first', ...times(300, String)])
   })
 
-  test('a create that waits too long for the lock gets 503 and adds nothing', async () => {
+  test('a create that waits too long for the lock gets 503 and adds no animal', async () => {
     const backEnd = postgres(pool, { lockTimeout: 50 })
     const { token } = await backEnd.keyStore.issue({ plan: 'free' })
     const plans = { free: { perMinute: 1e6, perDay: 1e6 } }
@@ -123,8 +123,8 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['Rex'])
   })
 
-  test('while a table is locked, counts and creates fail with 503', async () => {
-    // New connections, since the first call of a function on a connection also compiles it.
+  test('spend and create fail with service_unavailable while their tables are locked', async () => {
+    // The first call of an SQL function on a connection also compiles the function. New connections test this case.
     const fresh = openPool(server.url)
     const { storage, quota } = postgres(fresh, { lockTimeout: 20 })
     const limits = { perMinute: 5, perDay: 10 }
@@ -139,7 +139,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await fresh.end()
   })
 
-  test('a transaction of the host keeps its own lock timeout', async () => {
+  test('create and spend do not change lock_timeout in a transaction of the host', async () => {
     await host.query("BEGIN; SET LOCAL lock_timeout = '77s'")
     const { storage, quota } = postgres(host)
     await storage.create(pet('a'))
@@ -148,7 +148,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await host.query('ROLLBACK')
   })
 
-  test('counts one subject by the rule for requests with different limits', async () => {
+  test('counts requests of one subject with different limits as countRequest does', async () => {
     const clock = manualClock()
     const { client, counts } = counting()
     const { quota } = postgres(client, { clock })
@@ -165,11 +165,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     }))
     const expected = requests.map((request) => countRequest(state, request))
     expect(await Promise.all(requests.map((request) => quota.spend(request)))).toEqual(expected)
-    // Two for the counts and two that remove ended counts.
+    // Two statements count the requests, and two remove counts that have ended.
     expect(counts.statements).toBe(4)
   })
 
-  test('processes that count the same subjects in any order count exactly', async () => {
+  test('four processes that count the same subjects in any order count exactly', async () => {
     const subjects = times(60, (i) => `key:${i}`)
     const processes = times(4, () => postgres(pool).quota)
     const request = { anonymous: false, limits: { perMinute: 1e6, perDay: 5 }, ban: false, now: 0 } as const

@@ -30,7 +30,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  test('ten pools can migrate at once and again', async () => {
+  test('ten pools can migrate at the same time, and once more', async () => {
     const pools = Array.from({ length: 10 }, () => openPool(server.url, { max: 1 }))
     for (let round = 0; round < 5; round++) {
       await pool.query('DROP SCHEMA IF EXISTS petstore CASCADE')
@@ -55,7 +55,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     '🐕',
     'a$spend$b',
     '$spend$$spend_$',
-  ])('a schema may be called %s', async (schema) => {
+  ])('the schema name %s works', async (schema) => {
     const [ours, other] = [postgres(pool, { schema }), postgres(pool)]
     await ours.migrate()
     await ours.migrate()
@@ -69,7 +69,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test.each(['', 'x'.repeat(64), '🐕'.repeat(16), 'a\u0000b', 'a\ud800', 'pg_pets', 7])(
-    'a schema may not be called %j',
+    'the schema name %j is rejected',
     (schema) => {
       const error = expect.objectContaining({
         code: 'invalid_option',
@@ -79,7 +79,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     },
   )
 
-  test('a role that cannot create schemas migrates an existing schema', async () => {
+  test('a role that cannot create schemas can migrate an existing schema', async () => {
     await pool.query('CREATE ROLE modest LOGIN')
     await pool.query('CREATE SCHEMA petstore AUTHORIZATION modest')
     const modest = openPool(server.url.replace('petstore@', 'modest@'))
@@ -90,7 +90,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await modest.end()
   })
 
-  test('an animal is not listed before animals with smaller ids are committed', async () => {
+  test('list returns an animal only after animals with smaller ids are committed', async () => {
     const { migrate, storage } = postgres(pool)
     await migrate()
     const host = new Client(server.url)
@@ -109,12 +109,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await storage.list({ limit: 9 })).toEqual([slow, await fast, next])
   })
 
-  test('a reader that follows ids skips no animal during concurrent writes', async () => {
+  test('a reader that pages by id skips no animal during concurrent writes', async () => {
     const { migrate, storage } = postgres(pool)
     await migrate()
     const progress = { isOver: false }
     const reader = follow(storage, progress)
-    // Each writer stands for a process with batches of its own.
+    // Each writer has its own batches, as a separate process would.
     const writers = Array.from({ length: 10 }, async () => {
       const process = postgres(pool).storage
       const added: Pet[] = []
@@ -155,7 +155,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await subjects()).toEqual([{ subject: 'key:0' }, { subject: 'key:1' }, { subject: 'key:2' }])
   })
 
-  test('uses the clock of PostgreSQL', async () => {
+  test('spend uses the clock of PostgreSQL', async () => {
     const { migrate, quota, keyStore } = postgres(pool)
     await migrate()
     const time = async () =>
@@ -177,7 +177,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(JSON.stringify(rows)).not.toContain(token.slice(4, 20))
   })
 
-  test('sends no named statement, so that a pooler can be used', async () => {
+  test('sends no named statements, because poolers do not support them', async () => {
     const sent: unknown[][] = []
     const spy: PostgresClient = {
       query: (...args) => {

@@ -19,7 +19,7 @@ async function start(...command: readonly string[]): Promise<{ token: string; ur
   return value
 }
 
-/** Checks that an animal can be created and listed. */
+/** Checks that the server creates an animal and lists it. */
 async function expectPetStore({ url, token }: { url: string; token: string }): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const added = await fetch(url, { method: 'POST', headers, body: '{"name":"Rex","categoryId":9007199254740993}' })
@@ -75,12 +75,12 @@ test.skipIf(missing('workerd', workerd !== undefined))('worker.mjs', async () =>
   await expectPetStore({ url: `http://127.0.0.1:${port}/v1/pets`, token: 'demo-key' })
 })
 
-test.each(['vitest.test.mjs', 'back-off.test.mjs'])('testing/%s', async (name) => {
+test.each(['vitest.test.mjs', 'back-off.test.mjs'])('testing/%s passes', async (name) => {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const run = [vitest, 'run', '--root', example('testing'), name]
   await promisify(execFile)(process.execPath, run)
 })
 
-test('testing/node.test.mjs', async () => {
+test('testing/node.test.mjs passes', async () => {
   await promisify(execFile)(process.execPath, ['--test', example('testing/node.test.mjs')])
 })

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const folder = join(import.meta.dirname, '../../../examples/monitoring')
 
-/** A running example: its process, and all that it has printed. */
+/** Starts an example. `output` returns all of its output, and `line` waits until the output matches. */
 function start(name: string): {
   child: ChildProcess
   output: () => string
@@ -42,7 +42,7 @@ async function sendRequests([, token, url = '']: readonly string[]): Promise<voi
 
 const API = /^curl -H 'Authorization: Bearer (.*)' (.*)$/m
 
-test('counts requests by operation and status in Prometheus', async () => {
+test('the Prometheus example counts requests by operation and status', async () => {
   const { line } = start('prometheus.mjs')
   const [, metrics = ''] = await line(/^curl (http.*\/metrics)$/m)
   await sendRequests(await line(API))
@@ -52,7 +52,7 @@ test('counts requests by operation and status in Prometheus', async () => {
   expect(text).toContain('petstore_faults_total 0')
 })
 
-test('exports durations by OpenTelemetry when the server stops', async () => {
+test('the OpenTelemetry example exports durations when the server stops', async () => {
   const { child, line, output } = start('opentelemetry.mjs')
   await sendRequests(await line(API))
   const closed = once(child, 'close')

@@ -16,7 +16,7 @@ import { readCommand } from './read-command.ts'
 
 const example = (name: string) => join(import.meta.dirname, '../../../examples', name)
 
-/** Starts an example of a server that keeps its data elsewhere. */
+/** Starts a server example whose data is in an external database. */
 async function start(command: readonly string[], env: Readonly<Record<string, string>>) {
   const { value, stop } = await startProgram(command, readCommand, { env: { PORT: '0', ...env } })
   onTestFinished(stop)
@@ -24,7 +24,7 @@ async function start(command: readonly string[], env: Readonly<Record<string, st
   return (init?: RequestInit) => fetch(value.url, { headers, ...init })
 }
 
-/** Checks that an animal with a long integer can be created and listed, and that both requests are counted. */
+/** Checks that an animal with a 64-bit categoryId can be created and listed, and that both requests are counted. */
 async function expectPetStore(request: (init?: RequestInit) => Promise<Response>): Promise<void> {
   const added = await request({ method: 'POST', body: '{"name":"Rex","categoryId":9007199254740993}' })
   const pet = await added.text()

@@ -8,7 +8,7 @@ import { type PostgresServer, postgresPrograms, startPostgres } from '../../supp
 import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
-/** Mounts a disk of 64 MB in memory, which only root may do. */
+/** Mounts a 64 MB disk in memory. Only root may do this. */
 function makeDisk(folder: string): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', folder])
 }
@@ -27,7 +27,7 @@ function canMakeDisks(): boolean {
 
 const noServer = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 
-/** A small disk needs a permission, which CI may lack although it installs every package. */
+/** True if this user may not mount a disk. This test is optional in CI, because CI may lack the permission. */
 const noDisk = missing('the right to mount a small disk', canMakeDisks(), { optional: true })
 
 describe.skipIf(noServer || noDisk)('a full disk', () => {

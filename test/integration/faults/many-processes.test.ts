@@ -31,7 +31,7 @@ describe.skipIf(noPostgres)('many processes', () => {
     await Promise.all([server.remove(), worker.remove()])
   })
 
-  /** The limit is per day, because a minute could end during the test. */
+  /** Only the daily limit is low, because a minute could end during the test. */
   const limits = { perMinute: 1_000_000, perDay: 1_000 }
 
   async function countServed(redisUrl?: string): Promise<void> {
@@ -98,7 +98,7 @@ interface CreatedPet {
   readonly name: string
 }
 
-/** Lets 8 clients create animals, and kills the process under load after 60 responses. Returns the created animals. */
+/** Lets 8 clients create animals, and kills the process after 60 responses, under load. Returns the created animals. */
 async function createUntilKilled(worker: WorkerProcess, token: string, label: string): Promise<CreatedPet[]> {
   const created: CreatedPet[] = []
   let killed: Promise<void> | undefined

@@ -4,7 +4,7 @@ import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../../adapters/back-ends/redis/index.ts'
 import { guarded } from '../../../adapters/back-ends/sqlite/errors.ts'
 
-/** Throws an error of another realm, like the errors of Node modules under Jest. It is no instance of this realm's `Error`. */
+/** Throws an error of another realm: it is not an `instanceof Error` here. Under Jest, errors of Node modules are like this. */
 function foreign(members: object): never {
   throw Object.assign(runInNewContext('new Error("connect")') as Error, members)
 }

@@ -74,7 +74,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await expectKept(createdIds(load.results))
   })
 
-  test('a slow server gets 503 after the timeout, then recovers', async () => {
+  test('a request gets 503 after the timeout while PostgreSQL is slow', async () => {
     const { petStore, errors } = open({ timeout: 200 })
     const blocker = await pool.connect()
     await blocker.query('BEGIN; LOCK TABLE petstore.pets IN ACCESS EXCLUSIVE MODE')
@@ -87,7 +87,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test.each(['refuse', 'allow'] as const)(
-    'a failing quota table follows onQuotaFailure: %s',
+    'onQuotaFailure %j applies while the quota table is locked',
     async (onQuotaFailure) => {
       const { petStore, errors } = open({ onQuotaFailure, timeout: 200 })
       const blocker = await pool.connect()
@@ -100,7 +100,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     },
   )
 
-  test('no free connection is service_unavailable', async () => {
+  test('list throws service_unavailable if PostgreSQL accepts no more connections', async () => {
     const others = openPool(server.url, { max: 200 })
     const clients: { release(): void }[] = []
     await pool.query('SELECT 1')
@@ -117,7 +117,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await fresh.end()
   })
 
-  test('a missing table is 500 and reveals no token', async () => {
+  test('a missing table causes 500, and the error contains no token', async () => {
     const elsewhere = postgres(pool, { schema: 'never migrated', keyCache: false })
     const error = await elsewhere.keyStore.issue({ plan: 'free' }).catch((error: unknown) => error)
     expect(error).toMatchObject({ code: '42P01' })

@@ -8,7 +8,7 @@ import { missingRedis, type RedisServer, startRedis } from '../../support/redis-
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { until } from '../../support/until.ts'
 
-/** Short, so that the tests are fast. */
+/** Timeouts in milliseconds. `response` is short, so that the tests are fast. */
 const TIMEOUTS = { connect: 5_000, response: 300 }
 
 const limits = { perMinute: 1_000, perDay: 1_000 }
@@ -46,7 +46,7 @@ describe.skipIf(missingRedis())('the options of the command', () => {
     ['ioredis', openIoRedis],
     ['node-redis', openNodeRedis],
   ] as const)('%s', (name, open) => {
-    test('rejects while Redis hangs, then recovers', async () => {
+    test('spend rejects while Redis hangs, then recovers', async () => {
       const { quota } = redis(await open(server.url))
       await quota.spend(spending(`${name} still`))
       server.freeze()
@@ -58,7 +58,7 @@ describe.skipIf(missingRedis())('the options of the command', () => {
       await until(async () => (await quota.spend(spending(`${name} still`))).granted)
     })
 
-    test('rejects at once while nothing listens', async () => {
+    test('spend rejects at once while no server listens', async () => {
       const { quota } = redis(await open(`redis://127.0.0.1:${proxy.port}`))
       await quota.spend(spending(`${name} away`))
       proxy.close()
@@ -67,7 +67,7 @@ describe.skipIf(missingRedis())('the options of the command', () => {
         await expect(within(ask(), 'the refusal', 2_000)).rejects.toMatchObject({ code: 'service_unavailable' })
     })
 
-    test('counts a request whose reply is lost once', async () => {
+    test('counts a request only once if the reply of Redis is lost', async () => {
       const { quota } = redis(await open(`redis://127.0.0.1:${proxy.port}`))
       const subject = `${name} lost`
       expect((await quota.spend(spending(subject))).usedInMinute).toBe(1)

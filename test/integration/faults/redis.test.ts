@@ -12,7 +12,7 @@ for (const program of REDIS_PROGRAMS) {
   describe.skipIf(missingRedis(program))(`faults of ${program}`, () => {
     let server: RedisServer
     let io: Redis
-    /** A second client, because a client that waits for a reply can send nothing. */
+    /** A second client. The first client cannot send commands while it waits for a reply. */
     let admin: Redis
     let node: ReturnType<typeof createClient>
     const clients: Record<string, () => RedisClient> = { ioredis: () => io, 'node-redis': () => node }
@@ -61,7 +61,7 @@ for (const program of REDIS_PROGRAMS) {
         expect(errors.length).toBe(refused.length)
       })
 
-      test("with onQuotaFailure 'allow', serves while Redis is down", async () => {
+      test("serves requests while Redis is down if onQuotaFailure is 'allow'", async () => {
         const { petStore, errors } = open(client(), { onQuotaFailure: 'allow' })
         const load = startLoad(petStore, token)
         await load.reach(201, 50)
@@ -73,7 +73,7 @@ for (const program of REDIS_PROGRAMS) {
         expect(errors.length).toBeGreaterThan(0)
       })
 
-      test('survives a flush of scripts under load', async () => {
+      test('survives SCRIPT FLUSH under load', async () => {
         await untilReady()
         const { petStore, errors } = open(client())
         const load = startLoad(petStore, token)
@@ -86,11 +86,11 @@ for (const program of REDIS_PROGRAMS) {
         expect([new Set(load.results.map(({ status }) => status)), errors]).toEqual([new Set([201]), []])
       })
 
-      test('starts counting again after a flush of all data', async () => {
+      test('counts from zero after FLUSHALL', async () => {
         await untilReady()
         await admin.flushall()
         const statuses = async () => {
-          // A new store each time, because a store remembers refusals until their window ends.
+          // Each call uses a new pet store, because a pet store remembers refused keys until their window ends.
           const { petStore } = open(client(), { plans: { free: { perMinute: 1_000_000, perDay: 3 } }, ban: false })
           const first = [addAnimal(petStore, token), addAnimal(petStore, token), addAnimal(petStore, token)]
           return (await Promise.all([...first, addAnimal(petStore, token)])).map(({ status }) => status).sort()
@@ -100,7 +100,7 @@ for (const program of REDIS_PROGRAMS) {
         expect(await statuses()).toEqual([201, 201, 201, 429])
       })
 
-      test('a slow server gets 503 after the timeout, then recovers', async () => {
+      test('requests get 503 after the timeout while Redis is slow, then recover', async () => {
         await untilReady()
         const { petStore, errors } = open(client(), { timeout: 100 })
         await admin.call('CLIENT', 'PAUSE', '60000', 'WRITE')
@@ -111,7 +111,7 @@ for (const program of REDIS_PROGRAMS) {
         expect((await addAnimal(open(client()).petStore, token)).status).toBe(201)
       })
 
-      test('a server without memory gets 503', async () => {
+      test('requests get 503 while Redis is out of memory', async () => {
         await untilReady()
         const { petStore } = open(client())
         await admin.config('SET', 'maxmemory', '1')
@@ -120,7 +120,7 @@ for (const program of REDIS_PROGRAMS) {
         expect((await addAnimal(petStore, token)).status).toBe(201)
       })
 
-      test('a value of the wrong type is 500', async () => {
+      test('a Redis value of the wrong type causes 500', async () => {
         await untilReady()
         await admin.flushall()
         const [{ id } = { id: '' }] = await backEnd.keyStore.list()
@@ -135,7 +135,7 @@ for (const program of REDIS_PROGRAMS) {
       await until(async () => (await io.ping()) === (await node.ping()))
     }
 
-    test('a server that cannot save to its folder gets 503', async () => {
+    test('requests get 503 while Redis cannot save to its folder', async () => {
       const own = await startRedis({ program })
       const client = new Redis(own.url)
       await client.config('SET', 'save', '1 1')

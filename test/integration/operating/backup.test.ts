@@ -16,7 +16,7 @@ import { missingRedis, startRedis } from '../../support/redis-server.ts'
 import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
-/** Adds animals until it is stopped, and keeps those that were acknowledged. */
+/** Adds animals until `stop` is called. `added` contains every animal whose `create` has resolved. */
 function addSteadily(storage: PetStorage): { added: Pet[]; stop: () => Promise<void> } {
   const added: Pet[] = []
   let isStopped = false
@@ -38,7 +38,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** All animals of a storage, page by page. */
+/** Lists every page of a storage, and returns all animals. */
 async function allPets(storage: PetStorage): Promise<Pet[]> {
   const pets: Pet[] = []
   for (;;) {
@@ -48,7 +48,7 @@ async function allPets(storage: PetStorage): Promise<Pet[]> {
   }
 }
 
-/** A backup holds every animal that was acknowledged before it began, and no half-written one. */
+/** Checks that a backup contains every animal that was created before the backup began, and no incomplete animal. */
 async function expectBackup(restored: PetStorage, before: readonly Pet[], added: readonly Pet[]): Promise<void> {
   const pets = await allPets(restored)
   expect(pets.slice(0, before.length)).toEqual(before)
@@ -57,7 +57,7 @@ async function expectBackup(restored: PetStorage, before: readonly Pet[], added:
   expect(next.id).toBeGreaterThan(pets.at(-1)?.id ?? 0n)
 }
 
-test('VACUUM INTO copies a served SQLite file whole', async () => {
+test('VACUUM INTO makes a complete copy of a SQLite file in use', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-backup-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const served = sqlite(new Database(join(folder, 'pets.db')))
@@ -66,7 +66,7 @@ test('VACUUM INTO copies a served SQLite file whole', async () => {
   await until(() => added.length >= 300)
   const before = [...added]
   const copy = join(folder, 'copy.db')
-  // As a second program does, such as the shell of SQLite.
+  // A second connection makes the copy, as the `sqlite3` program would.
   new Database(join(folder, 'pets.db')).exec(`VACUUM INTO '${copy}'`)
   await until(() => added.length >= 600)
   await stop()
@@ -79,11 +79,11 @@ test('VACUUM INTO copies a served SQLite file whole', async () => {
 const bin = await postgresPrograms()
 const [pgDump, psql] = ['pg_dump', 'psql'].map((name) => findProgram(name, bin === undefined ? [] : [bin]))
 
-/** The settings of the test run name no database and no empty mode of TLS. */
+/** The test configuration sets PGSSLMODE to an empty text, which the PostgreSQL programs reject. */
 const env = { ...process.env, PGSSLMODE: 'disable' }
 
 test.skipIf(missing('PostgreSQL', bin !== undefined) || missing('pg_dump', pgDump !== undefined))(
-  'pg_dump copies a served PostgreSQL schema whole',
+  'pg_dump makes a complete copy of a PostgreSQL schema in use',
   async () => {
     const server = await startPostgres()
     onTestFinished(() => server.remove())

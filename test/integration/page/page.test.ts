@@ -24,7 +24,7 @@ async function open(url: string, width = 1280, colorScheme: 'light' | 'dark' = '
   return opened
 }
 
-/** Waits for a row of the table, as its cells with spaces between them. */
+/** Waits for a row of the table. `text` is the text of its cells, joined by spaces. */
 function row(page: Page, text: string): Promise<void> {
   return page.getByRole('row', { name: text, exact: true }).waitFor()
 }
@@ -43,7 +43,7 @@ function isTooWide(page: Page): Promise<boolean> {
 }
 
 describe.skipIf(isMissing)('the live view', () => {
-  test.each(LOOKS)('lets a visitor do five tasks by clicking (%i px, %s)', async (width, colorScheme) => {
+  test.each(LOOKS)('lets a visitor filter, add, and reach limit and ban (%i px, %s)', async (width, colorScheme) => {
     const { url } = await startSite()
     const { page, faults } = await open(url, width, colorScheme)
     await row(page, '1 Rex 1 available')
@@ -85,7 +85,7 @@ describe.skipIf(isMissing)('the live view', () => {
     })
   })
 
-  test('turns the pages', async () => {
+  test('shows the next and the previous page of animals', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
     expect(await button(page, 'Previous').isDisabled()).toBe(true)
@@ -126,7 +126,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(await isTooWide(page)).toBe(false)
   })
 
-  test('keeps the response to an added animal as the last response', async () => {
+  test('shows the response to createPet as the last response', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
     await page.getByLabel('Name', { exact: true }).fill('Max')
@@ -140,7 +140,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await response.getByText('200 OK').waitFor()
   })
 
-  test('shows the message of a request that was refused', async () => {
+  test('shows the error message of a rejected request', async () => {
     const { page } = await open((await startSite()).url)
     await page.getByLabel('Name', { exact: true }).fill('Max')
     await page.getByLabel('Category id').fill('9223372036854775808')
@@ -158,7 +158,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(faults).toEqual([])
   })
 
-  test('says that there is nothing to show', async () => {
+  test('says that there are no animals', async () => {
     const { page } = await open((await startSite()).url)
     await page.route('**/v1/pets?*', (route) => route.fulfill({ body: '[]' }))
     await page.getByText('Sold', { exact: true }).first().click()
@@ -201,7 +201,7 @@ describe.skipIf(isMissing)('the live view', () => {
     clock.advance(15_000)
     const page = await browser.newPage()
     onTestFinished(() => page.close())
-    // Later responses would set the countdown to the clock of the server, which stands still.
+    // The clock of the server stands still. Later responses would set the countdown back to the time of this clock.
     let loads = 0
     await page.route('**/usage', (route) => (++loads === 1 ? route.continue() : route.abort()))
     await page.clock.install({ time: clock.now() })
@@ -223,8 +223,8 @@ describe.skipIf(isMissing)('the live view', () => {
   })
 })
 
-describe.skipIf(isMissing)('after a refusal', () => {
-  test('loads the animals again as soon as the limit has reset', async () => {
+describe.skipIf(isMissing)("after the page's requests were refused with 429, the page", () => {
+  test('loads the animals again when the limit has been reset', async () => {
     const { clock, storage, url } = await startSite()
     const page = await browser.newPage()
     onTestFinished(() => page.close())
@@ -242,7 +242,7 @@ describe.skipIf(isMissing)('after a refusal', () => {
     expect(await button(page, 'Send requests until the limit').isVisible()).toBe(true)
   })
 
-  test('stops sending when the visitor asks for it', async () => {
+  test('stops sending requests when the visitor asks for it', async () => {
     const { url, keyStore } = await startSite({ demoKeys: () => [] })
     const { token } = await keyStore.issue({ plan: 'big', limits: { perMinute: 1_000_000, perDay: 1_000_000 } })
     const { page } = await open(url)

@@ -10,19 +10,19 @@ async function demoKeys(address: string): Promise<unknown> {
   return ((await settings.json()) as { demoKeys: unknown }).demoKeys
 }
 
-test('petstore serve gives its demo keys to the page if it keeps everything in memory', async () => {
+test('petstore serve gives demo keys to the page of an in-memory store', async () => {
   const { address, keys } = await startPetstore()
   expect(await demoKeys(address)).toEqual(Object.entries(keys).map(([plan, token]) => ({ plan, token })))
 })
 
-test('petstore serve gives no key to the page of a data file', async () => {
+test('petstore serve --data gives no key to its page', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-page-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const { address } = await startPetstore('--data', join(folder, 'pets.db'))
   expect(await demoKeys(address)).toEqual([])
 })
 
-test('petstore serve gives no key to the page if other machines reach it', async () => {
+test('petstore serve gives no key to the page if other machines can reach it', async () => {
   const { address } = await startPetstore('--host', '0.0.0.0')
   expect(await demoKeys(address)).toEqual([])
 })

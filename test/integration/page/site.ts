@@ -11,7 +11,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 const ANIMALS = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper']
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
 
-/** Starts a pet store with its page, eight animals and a key of the plan free, on a clock that stands still. */
+/** Starts a pet store with its page, eight animals and a key of the `free` plan. Its clock stands still. */
 export async function startSite(options: Partial<PageOptions> = {}) {
   const clock = manualClock(Date.UTC(2026, 5, 1, 12))
   const backEnd = memory({ clock })

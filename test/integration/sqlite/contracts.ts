@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/index.ts'
 import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
 import { type OpenFile, openBackEnd } from './open.ts'
 
-/** Runs all three suites on one driver. `runs` and `commands` are passed to the suites. */
+/** Runs the three contract suites on one SQLite driver. Passes `runs` and `commands` to the suites. */
 export function sqliteContracts(
   runner: TestRunner,
   name: string,

@@ -21,7 +21,7 @@ const program = join(import.meta.dirname, 'programs/contract.ts')
 
 type Driver = new (path: string, options?: { timeout: number }) => Connection
 
-/** Returns the driver of a folder if it was compiled. npm may be configured to run no install scripts. */
+/** Returns better-sqlite3 from a folder, or `undefined` if it was not compiled because npm runs no install scripts. */
 function compiledDriver(folder: string | undefined): Driver | undefined {
   if (folder === undefined) return undefined
   const Database: Driver = createRequire(join(folder, 'package.json'))('better-sqlite3')
@@ -33,7 +33,7 @@ function compiledDriver(folder: string | undefined): Driver | undefined {
   }
 }
 
-/** Runs the suites in another runtime. If a test fails, the error contains the output. */
+/** Runs the contract suites in another runtime. If a test fails, the error contains the output. */
 async function runContracts(binary: string | undefined, ...args: string[]): Promise<void> {
   await promisify(execFile)(String(binary), args, { timeout: 110_000 })
 }
@@ -47,10 +47,14 @@ describe.skipIf(missing('better-sqlite3', BetterSqlite3 !== undefined))('better-
   sqliteFaults({ describe, test }, 'better-sqlite3', (path) => new Database(path, { timeout: 0 }))
 })
 
-test.skipIf(missing('Node 24', node !== undefined))('node:sqlite', () => runContracts(node, program), 120_000)
+test.skipIf(missing('Node 24', node !== undefined))(
+  'node:sqlite passes the contract tests',
+  () => runContracts(node, program),
+  120_000,
+)
 
 test.skipIf(missing('Bun', bun !== undefined))(
-  'bun:sqlite',
+  'bun:sqlite passes the contract tests',
   () => {
     return runContracts(bun, 'test', '--timeout', '60000', program)
   },

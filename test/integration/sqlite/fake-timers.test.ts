@@ -2,7 +2,7 @@ import Database from 'libsql'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 
-test('writes under fake timers', async () => {
+test('the SQLite back end writes under fake timers', async () => {
   const database = new Database(':memory:')
   onTestFinished(() => void database.close())
   const { storage } = sqlite(database)

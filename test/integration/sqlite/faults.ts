@@ -17,7 +17,7 @@ function pragma(database: Connection, name: string): string {
   return String(Object.values(query(database, `PRAGMA ${name}`)[0] ?? {})[0])
 }
 
-/** Tests of failures, limits and settings that must be the same with each driver. */
+/** Adds tests of failures, limits and settings, which must give the same results with each SQLite driver. */
 export function sqliteFaults({ describe, test }: TestRunner, name: string, openFile: OpenFile): void {
   const on = (title: string, body: (opened: ReturnType<typeof openBackEnd>) => Promise<void>) =>
     test(title, async () => {

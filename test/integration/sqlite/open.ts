@@ -3,19 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type SqliteDatabase, type SqliteOptions, sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 
-/** A connection of any driver. */
+/** An SQLite connection of any driver. */
 export type Connection = SqliteDatabase & { close(): unknown }
 
-/** Opens a file with a driver. */
+/** Opens an SQLite file with a driver. */
 export type OpenFile = (path: string) => Connection
 
-/** Creates a temporary folder. */
 export function temporaryFolder(): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-'))
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Opens a back end on a new file. */
+/** Opens a SQLite back end on a new file. */
 export function openBackEnd(openFile: OpenFile, options?: SqliteOptions) {
   const { folder, remove } = temporaryFolder()
   const path = join(folder, 'pets.db')

@@ -14,7 +14,7 @@ import { missing } from '../../support/skips.ts'
 const root = join(import.meta.dirname, '../../..')
 const recipe = (name: string) => join(root, 'examples/testing', name)
 
-/** Runs a recipe to its end. Rejects, with what the recipe has printed, if it fails. */
+/** Runs a recipe to its end and returns its output. If the recipe fails, the error contains the output. */
 async function run(program: string, args: readonly string[], env: ExecFileOptions['env'] = {}): Promise<string> {
   const options = { cwd: root, env: { ...process.env, ...env }, timeout: 110_000 }
   const { stdout, stderr } = await promisify(execFile)(program, args, options)
@@ -22,13 +22,13 @@ async function run(program: string, args: readonly string[], env: ExecFileOption
 }
 
 describe('a recipe for a test runner passes', () => {
-  test('with Jest in CommonJS', async () => {
+  test('in Jest with CommonJS', async () => {
     const jest = join(root, 'node_modules/jest/bin/jest.js')
     const args = ['--rootDir', recipe(''), '--testMatch', '**/jest.test.cjs', '--no-cache']
     expect(await run(process.execPath, [jest, ...args])).toContain('1 passed')
   })
 
-  test.each(['msw.test.mjs', 'intercept-fetch.test.mjs'])('with node:test: %s', async (name) => {
+  test.each(['msw.test.mjs', 'intercept-fetch.test.mjs'])('in node:test: %s', async (name) => {
     expect(await run(process.execPath, ['--test', '--test-reporter=tap', recipe(name)])).toMatch(/^# pass 1$/m)
   })
 
@@ -59,7 +59,7 @@ describe('a program in another language', () => {
   ]
 
   for (const { name, program, args, steering } of programs) {
-    // Go compiles its standard library on a new machine.
+    // The time limit is long, because Go compiles its standard library the first time.
     const options = { timeout: 120_000, skip: missing(name, program !== undefined, { optional: true }) }
 
     test(`in ${name} lists every animal of petstore serve with exact ids`, options, async () => {

@@ -25,14 +25,14 @@ const KEPT = [
   { id: 2n, name: 'Straße', categoryId: -1n },
   { id: 3n, name: 'Kiwi', categoryId: 3n, status: 'sold' },
 ]
-/** Before the ends of the windows in the fixtures. */
+/** A time before the windows of the counts in the fixtures end. */
 const clock = { now: () => 1_700_000_010_000 }
 const limits = { perMinute: 50, perDay: 100 }
 const request = { subject: 'account:acme', anonymous: false, limits, ban: false, now: clock.now() } as const
 const pet = { name: 'new', categoryId: 1n, status: 'sold' } as const
 
 const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
-describe.skipIf(noPostgres)('a PostgreSQL database of version 1', () => {
+describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version 1', () => {
   let server: PostgresServer
   let pool: Pool
   let older: Client
@@ -67,7 +67,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database of version 1', () => {
     expect((await storage.create(pet)).id).toBe(4n)
   })
 
-  test.each([2, 3])('is migrated to version %i while an older process serves', async (version) => {
+  test.each([2, 3])('is migrated to version %i while an older process serves requests', async (version) => {
     const progress = { isOver: false }
     const served = serveOlder(progress)
     await migrate(querying(pool), namesIn('petstore'), version)
@@ -82,7 +82,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database of version 1', () => {
     )
     const listed = await execute('old_list (-1, 10000)')
     expect(listed.map(({ id }) => BigInt(id))).toEqual(ids)
-    // The fixture has 4 counts in the minute.
+    // The limit is 50 per minute, and the fixture has already counted 4 requests.
     expect(granted + counts.filter((count) => count.granted).length).toBe(46)
     const { token, key } = await keyStore.issue({ plan: 'free' })
     const { rows } = await pool.query('SELECT token_sha256 AS hash FROM petstore.keys WHERE id = $1', [key.id])
@@ -91,7 +91,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database of version 1', () => {
     expect([await execute(`old_find ('${rows[0].hash}')`), await keyStore.find(token)]).toEqual([[], undefined])
   })
 
-  /** A process of version 1 adds animals and counts requests, until the limit of the minute is reached. */
+  /** Adds animals and counts requests as a process of version 1 does, until the minute limit is reached. */
   async function serveOlder(progress: { readonly isOver: boolean }) {
     const created: bigint[] = []
     let granted = 0
@@ -127,8 +127,8 @@ describe.skipIf(noPostgres)('a PostgreSQL database of version 1', () => {
   })
 })
 
-describe('a SQLite file of version 1', () => {
-  test('is migrated with its rows while an older process serves', async () => {
+describe('a SQLite file with tables of schema version 1', () => {
+  test('keeps its rows when it is migrated while an older process serves requests', async () => {
     const database = new Libsql(':memory:')
     database.exec(fixture('sqlite-1.sql'))
     const insert = database.prepare('INSERT INTO petstore_pets (name, category_id, status) VALUES (?, ?, ?)')

@@ -4,9 +4,9 @@ import { socketClient } from '../client.ts'
 import { eventually, expectError, expectJson, get, probe } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** The client's address, and which proxies may state it. */
+/** Rows about the client address, and about proxies that forward this address. */
 export const addresses: Rows = {
-  'counts anonymous clients by address, apart from keys': async ({ send }) => {
+  'counts anonymous clients per address, and separately from keys': async ({ send }) => {
     for (let i = 0; i < 2; i++) expectError(await send('/anonymous/v1/pets'), 401, 'missing_api_key')
     const refused = await send('/anonymous/v1/pets', { headers: { authorization: 'Bearer nobody' } })
     expectError(refused, 429, 'rate_limit_exceeded')

@@ -4,12 +4,12 @@ import type { Rows } from '../suite.ts'
 
 const GOOD = '{"name":"Rex","categoryId":1}'
 
-/** Bodies of requests. */
+/** Rows about request bodies. */
 export const bodies: Rows = {
   'reads a chunked body': async ({ send }) => {
     expectJson(await post(send, '/v1/pets', GOOD, {}, true), 201)
   },
-  'accepts a body of exactly bodyLimit, and rejects a longer one': async ({ send }) => {
+  'accepts a body of exactly bodyLimit bytes, and rejects a longer body': async ({ send }) => {
     const fitting = GOOD.padEnd(100)
     expectJson(await post(send, '/small/v1/pets', fitting), 201)
     expectJson(await post(send, '/small/v1/pets', fitting, {}, true), 201)

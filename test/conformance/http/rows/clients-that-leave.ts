@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { eventually, expectJson, keyOf, post, probe } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Clients that disconnect before the response. */
+/** Rows about clients that disconnect before the response. */
 export const clientsThatLeave: Rows = {
   'aborts the signal when the client disconnects': async ({ send, wire, patience }) => {
     const before = await probe(send)
@@ -16,7 +16,7 @@ export const clientsThatLeave: Rows = {
     for (let i = 0; i < 3; i++) expectJson(await post(send, '/leaving/v1/pets'), 201)
     assert.equal((await probe(send)).falselyAborted, 0)
   },
-  'survives a client that disconnects mid-upload': async ({ send, wire }) => {
+  'serves further requests after a client has disconnected mid-upload': async ({ send, wire }) => {
     const leaving = wire()
     const { authorization } = keyOf('ample')
     const head = `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`

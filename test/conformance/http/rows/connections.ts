@@ -16,7 +16,7 @@ async function expectToLive(connection: Wire): Promise<void> {
   assert.equal((await connection.response()).status, 200)
 }
 
-/** Behaviour that is visible only on the connection. */
+/** Rows about behaviour that only a client with a raw connection can see. */
 export const connections: Rows = {
   'serves many requests on one connection': async ({ wire }) => {
     const connection = wire()
@@ -43,7 +43,7 @@ export const connections: Rows = {
     connection.write(posted + posted + head('GET', `/v1/pets/${id + 2}`))
     for (const status of [201, 201, 200]) assert.equal((await connection.response()).status, status)
   },
-  'responds to a request pipelined after a slow one': async ({ wire }) => {
+  'responds to a request that is pipelined after a slow request': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/faulty/v1/pets/9') + head('GET', '/v1/pets?limit=1'))
     assert.equal((await connection.response()).status, 503)

@@ -4,7 +4,7 @@ import type { Rows } from '../suite.ts'
 
 /** Rows about keys and methods that the public suite does not have. */
 export const contract: Rows = {
-  'pages lead to every animal once': async ({ send }) => {
+  'linked pages contain every animal once': async ({ send }) => {
     const ids: number[] = []
     for (let i = 0; i < 5; i++) ids.push((JSON.parse((await post(send, '/pages/v1/pets')).body) as { id: number }).id)
     const seen: number[] = []
@@ -16,7 +16,7 @@ export const contract: Rows = {
     }
     assert.deepEqual(seen, ids)
   },
-  'accepts an issued key, and rejects it with a typing error': async ({ send }) => {
+  'accepts an issued key, and rejects the key with a typing error': async ({ send }) => {
     const token = (await send('/issue')).body
     expectOurs(await send('/issued/v1/pets', { headers: { authorization: `Bearer ${token}` } }), 200)
     const mistyped = token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')

@@ -5,7 +5,7 @@ import type { Row, Rows } from '../suite.ts'
 
 const encodings = { gzip: gunzipSync, br: brotliDecompressSync }
 
-/** Checks compressed responses, with compression alone or among other middleware. */
+/** Returns a row that checks compressed responses from the stores below a path. */
 const compressed = (base: string): Row => {
   return async ({ send }) => {
     for (let i = 0; i < 3; i++) expectJson(await post(send, `${base}/pets`), 201)
@@ -35,7 +35,7 @@ const headOnly = (base: string): Row => {
   }
 }
 
-/** Middleware of the host that observes or changes the response. */
+/** Rows about middleware that observes or changes the response. */
 export const hostMiddlewares: Rows = {
   'compression: compresses responses and repeats no header': compressed('/with-compression/v1'),
   'compression: HEAD has no body': headOnly('/with-compression/v1'),
@@ -73,7 +73,7 @@ export const hostMiddlewares: Rows = {
   },
   'all middleware: compresses responses and repeats no header': compressed('/everything/v1'),
   'all middleware: HEAD has no body': headOnly('/everything/v1'),
-  'all middleware: an error keeps the headers of each': async ({ send }) => {
+  'all middleware: an error response keeps the headers that each has set': async ({ send }) => {
     const refused = await send('/everything/v1/pets', { headers: { origin: 'https://shop.example' } })
     expectError(refused, 401, 'missing_api_key')
     assert.match(refused.headers.vary ?? '', /Origin.*Accept-Encoding/)

@@ -5,7 +5,7 @@ import type { RowHost, Rows } from '../suite.ts'
 const GOOD = '{"name":"Zoë","categoryId":7}'
 const LONG = '{"name":"Rex","categoryId":9007199254740993}'
 
-/** Checks that the store reads exact bytes behind a parser, which the host program mounts under its name. */
+/** Checks that the store reads the exact bytes of a body after a parser. The host program mounts each parser under its name. */
 async function expectExact({ send }: RowHost, parser: string): Promise<void> {
   const added = await post(send, `/${parser}/v1/pets`, LONG)
   expectJson(added, 201)
@@ -21,9 +21,9 @@ async function expectLost({ send }: RowHost, parser: string): Promise<void> {
   expectError(await post(send, `/${parser}/v1/pets`, 'name=Rex', form), 415, 'unsupported_media_type')
 }
 
-/** Bodies that the host has read in whole or in part before the store gets the request. */
+/** Rows about bodies that the host has read, wholly or partly, before the store gets the request. */
 export const hostParsers: Rows = {
-  'express.json: takes a parsed body that is exact': async ({ send }) => {
+  'express.json: accepts a parsed body if no number was rounded': async ({ send }) => {
     const added = await post(send, '/json/v1/pets', GOOD)
     assert.deepEqual(
       { ...(expectJson(added, 201) as object), id: 0 },
@@ -67,12 +67,12 @@ export const hostParsers: Rows = {
     expectError(await post(host.send, '/multer/v1/pets', body, form), 415, 'unsupported_media_type')
   },
   'reads the body after a parser that did not match': (host) => expectExact(host, 'unmatched'),
-  'rejects a body that was consumed': (host) => expectLost(host, 'consumed'),
-  'rejects a body that was replaced by an empty object': (host) => expectLost(host, 'emptied'),
-  'rejects a body of which a part was read': (host) => expectLost(host, 'halfRead'),
-  'reads a stream that was paused': (host) => expectExact(host, 'paused'),
-  'reads a stream with a readable listener': (host) => expectExact(host, 'readable'),
-  'reads a stream after setEncoding': (host) => expectExact(host, 'decoded'),
+  'rejects a body that the host has read and not kept': (host) => expectLost(host, 'consumed'),
+  'rejects a body that the host has replaced with an empty object': (host) => expectLost(host, 'emptied'),
+  'rejects a body if the host has read part of it': (host) => expectLost(host, 'halfRead'),
+  'reads a body that the host has paused': (host) => expectExact(host, 'paused'),
+  'reads a body although the host listens to readable': (host) => expectExact(host, 'readable'),
+  'reads a body after the host has called setEncoding': (host) => expectExact(host, 'decoded'),
   'applies bodyLimit to parsed bodies': async ({ send }) => {
     const large = JSON.stringify({ name: 'x'.repeat(70_000), categoryId: 1 })
     for (const parser of ['json', 'kept', 'raw', 'text']) {

@@ -4,7 +4,7 @@ import type { Send } from '../client.ts'
 import { keyOf } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** The rows of the public suite, except those about limits, which have rows here. */
+/** The rows of the public HTTP contract. Rows that need a limited key are left out: `limits.ts` has rows for them. */
 export const httpContract: Rows = Object.fromEntries(
   httpContractRows
     .filter(({ needsLimitedKey }) => !needsLimitedKey)
@@ -16,7 +16,7 @@ function clientOf(send: Send) {
   return contractClient({ baseUrl: 'http://localhost/v1', token, fetch: fetchThrough(send) })
 }
 
-/** Passes path and query of a URL to a client of this suite. */
+/** Returns a fetch function that sends the path and query of a URL with `send`. */
 function fetchThrough(send: Send) {
   return async (url: string, { method = 'GET', headers, body }: RequestInit) => {
     const { pathname, search } = new URL(url)

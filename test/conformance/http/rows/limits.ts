@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, expectOurs, keyOf, NOW } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Rate limits of keys. The clock of the stores does not move. */
+/** Rows about the rate limits of keys. The stores' clock stands still. */
 export const limits: Rows = {
-  'counts down in the headers, then responds with 429': async ({ send }) => {
+  'X-RateLimit-Remaining counts down, then requests get 429': async ({ send }) => {
     const headers = keyOf('tiny')
     for (const left of ['2', '1', '0']) {
       const served = await send('/quota/v1/pets', { headers })
@@ -37,7 +37,7 @@ export const limits: Rows = {
     assert.equal(banned.headers['retry-after'], '90')
     assert.equal(banned.headers['x-ratelimit-reset'], String(NOW / 1000 + 90))
   },
-  'serves exactly the limit of concurrent requests': async ({ send }) => {
+  'serves exactly as many concurrent requests as the limit allows': async ({ send }) => {
     const headers = keyOf('tiny')
     const responses = await Promise.all(Array.from({ length: 8 }, () => send('/quota/v1/pets', { headers })))
     assert.equal(responses.filter(({ status }) => status === 200).length, 3)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, get, post } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** The store beside the routes of the host. */
+/** Rows about paths: those of the host, and those of the store. */
 export const mounting: Rows = {
-  'keeps the routes of the host': async ({ send }) => {
+  "leaves the host's own routes to the host": async ({ send }) => {
     for (const path of ['/before', '/after']) {
       const own = await send(path)
       assert.equal(own.status, 200)
@@ -19,7 +19,7 @@ export const mounting: Rows = {
       assert.equal(passed.body, 'not ours')
     }
   },
-  'links are right under a prefix': async ({ send }) => {
+  'links contain the prefix under which the host mounts the store': async ({ send }) => {
     for (let i = 0; i < 2; i++) expectJson(await post(send, '/shop/v1/pets'), 201)
     const page = await get(send, '/shop/v1/pets?limit=1')
     expectJson(page, 200)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, expectOurs, get, keyOf, post, probe } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Options of a store, and failures of its back end. */
+/** Rows about the options of a store, and about failures of its back end. */
 export const options: Rows = {
   'responds to a CORS preflight without a key': async ({ send }) => {
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
@@ -28,19 +28,19 @@ export const options: Rows = {
     expectError(await get(send, '/removed/v1/pets/1'), 410, 'operation_removed')
     expectJson(await get(send, '/removed/v1/pets'), 200)
   },
-  'a back-end error is 500 and hides its cause': async ({ send }) => {
+  'a back-end error causes 500, and the body hides its cause': async ({ send }) => {
     const failed = await get(send, '/faulty/v1/pets')
     expectError(failed, 500, 'internal_error')
     assert.doesNotMatch(failed.body, /secret/)
     expectJson(await post(send, '/faulty/v1/pets'), 201)
     assert.ok((await probe(send)).faults.includes('secret cause'))
   },
-  'a back end that does not respond is 503': async ({ send }) => {
+  'a back end that does not respond causes 503': async ({ send }) => {
     const failed = await get(send, '/faulty/v1/pets/1')
     expectError(failed, 503, 'service_unavailable')
     assert.match(failed.headers['retry-after'] ?? '', /^\d+$/)
   },
-  'survives a store whose handle rejects': async ({ send }) => {
+  'responds with 500 if petStore.handle rejects, and keeps running': async ({ send }) => {
     const failed = await send('/rejecting/v1/pets', { headers: keyOf('ample') })
     assert.equal(failed.status, 500)
     assert.equal(JSON.parse(failed.body).code, 'internal_error')

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { D1Database } from '../../../../adapters/back-ends/d1/index.ts'
 import { d1Contracts } from '../contracts.ts'
 
-/** A Worker that runs the test whose title is the body of a request, and responds with its error or nothing. */
+/** A Worker. The body of each request is the title of a test. The Worker runs this test and responds with its error, if any. */
 
 const tests = new Map<string, () => Promise<void>>()
 let group = ''

@@ -3,11 +3,11 @@ import { sqliteContracts } from '../contracts.ts'
 import { sqliteFaults } from '../faults.ts'
 import type { Connection, OpenFile } from '../open.ts'
 
-/** Runs the suites with the driver and the test runner of the runtime that runs this file. */
+/** Runs the contract suites in Node with node:sqlite and node:test, or in Bun with bun:sqlite and bun:test. */
 
 const isBun = process.versions.bun !== undefined
 
-/** Imports a module whose name the type checker cannot see, because the types of Node 20 lack these modules. */
+/** Imports a module that the types of Node 20 lack. The type checker does not know the name behind a variable. */
 const load = (name: string): Promise<unknown> => import(name)
 
 async function runtime(): Promise<{ runner: TestRunner; name: string; openFile: OpenFile }> {
