@@ -36,7 +36,7 @@ export interface KeyStoreContractOptions {
 export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOptions): void {
   const { name, open, runs = 30 } = options
   runner.describe(`key store: ${name}`, () => {
-    runner.test('behaves like a plain list of keys', async () => {
+    runner.test('gives the same results as a plain list of keys', async () => {
       const fc = await fastCheckOf(runner)
       const sequences = fc.commands(keyCommands(fc), { maxCommands: 40, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) => {
@@ -48,9 +48,9 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
       await fc.assert(property, { numRuns: runs })
     })
     runner.test('compares all characters of a token', () => withPort(() => open(manualClock()), refuseMistakes))
-    runner.test('refuses wrong options', () => withPort(() => open(manualClock()), refuseWrongOptions))
+    runner.test('rejects invalid options', () => withPort(() => open(manualClock()), refuseWrongOptions))
     runner.test('issues different keys to concurrent calls', () => withPort(() => open(manualClock()), issueAtOnce))
-    runner.test('reports a revocation to one of several callers', () =>
+    runner.test('only one of several concurrent revoke calls returns true', () =>
       withPort(() => open(manualClock()), revokeAtOnce),
     )
   })

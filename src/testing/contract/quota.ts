@@ -41,7 +41,7 @@ export interface QuotaContractOptions {
 export function quotaContract(runner: TestRunner, options: QuotaContractOptions): void {
   const { name, open, runs = 30, commands = 60 } = options
   runner.describe(`quota: ${name}`, () => {
-    runner.test('counts by the law of countRequest', async () => {
+    runner.test('gives the same results as countRequest', async () => {
       const fc = await fastCheckOf(runner)
       const sequences = fc.commands(quotaCommands(fc), { maxCommands: commands, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) => {

@@ -46,7 +46,7 @@ export interface StorageContractOptions {
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
   const { name, open, runs = 30, commands = 60 } = options
   runner.describe(`storage: ${name}`, () => {
-    runner.test('behaves like a plain list', async () => {
+    runner.test('gives the same results as a plain list', async () => {
       const fc = await fastCheckOf(runner)
       const sequences = fc.commands(storageCommands(fc), { maxCommands: commands, size: 'max' })
       const property = fc.asyncProperty(sequences, (sequence) =>
@@ -54,15 +54,15 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
       )
       await fc.assert(property, { numRuns: runs })
     })
-    runner.test('lets no reader skip an animal while others are added', async () => {
+    runner.test('a reader skips no animal while others are added', async () => {
       const fc = await fastCheckOf(runner)
       const property = fc.asyncProperty(races(fc), (race) => withPort(open, (storage) => runRace(storage, race)))
       // Failures are not shrunk, because a repeated race may end differently.
       await fc.assert(property, { numRuns: Math.ceil(runs / 3), endOnFailure: true })
     })
-    runner.test('fills pages of any size', () => withPort(open, fillPages))
-    runner.test('is not affected by changes of what it has returned', () => withPort(open, changeWhatWasGiven))
-    runner.test('works on after a client has disconnected', () => withPort(open, leaveEarly))
+    runner.test('lists full pages of any size', () => withPort(open, fillPages))
+    runner.test('is not changed if a caller edits the returned array', () => withPort(open, changeWhatWasGiven))
+    runner.test('keeps working after a client has disconnected', () => withPort(open, leaveEarly))
   })
 }
 

@@ -31,7 +31,7 @@ export const contractRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'keeps integers of 64 bits exact',
+    title: 'keeps all digits of 64-bit integers',
     async check(client) {
       for (const categoryId of ['9223372036854775807', '-9223372036854775807']) {
         const added = await post(client, `{"name":"Rex","categoryId":${categoryId}}`)
@@ -63,7 +63,7 @@ export const contractRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'lists at most limit animals',
+    title: 'lists at most as many animals as limit says',
     async check(client) {
       for (let i = 0; i < 3; i++) await post(client)
       for (const limit of [1, 2])
@@ -80,7 +80,7 @@ export const contractRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'lists only animals of the given status',
+    title: 'lists only animals with the given status',
     async check(client) {
       for (const status of ['sold', 'pending']) {
         await post(client, { ...REX, status })

@@ -62,7 +62,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'links pages by ascending ids',
+    title: 'Link leads to the next page, with greater ids',
     async check(client) {
       for (let i = 0; i < 2; i++) await post(client, { ...REX, status: 'pending' })
       const first = await client.send('/pets?status=pending&limit=1')
@@ -133,7 +133,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'distinguishes a missing key from an invalid one',
+    title: 'a missing key and an invalid key get different codes',
     async check(client) {
       const missing = await client.send('/pets', { authorization: null })
       expectCode(missing, 401, 'missing_api_key')
@@ -147,7 +147,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'rejects another scheme without error= in WWW-Authenticate',
+    title: 'WWW-Authenticate has no error= for a scheme other than Bearer',
     async check(client) {
       const refused = await client.send('/pets', { authorization: 'Basic YTpi' })
       expectCode(refused, 401, 'invalid_api_key')
@@ -182,7 +182,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'reads UTF-8 with a byte order mark, and rejects other bytes',
+    title: 'accepts UTF-8 with a byte order mark, and rejects invalid UTF-8',
     async check(client) {
       expectPet(await post(client, '\uFEFF{"name":"Rex","categoryId":1}'), 201)
       const bytes = new TextEncoder().encode('{"name":"R","categoryId":1}')
@@ -207,7 +207,7 @@ export const decisionRows: readonly RowOfBasis[] = [
     },
   },
   {
-    title: 'accepts only JSON in UTF-8, and names it in the 415',
+    title: 'accepts only JSON in UTF-8; the 415 has the header Accept',
     async check(client) {
       for (const type of ['application/json;charset=utf-8', 'Application/JSON; charset="UTF-8"'])
         expectPet(await post(client, REX, { 'Content-Type': type }), 201)

@@ -101,7 +101,7 @@ const contractFaults: readonly Fault[] = [
   },
   {
     fault: 'integers are rounded to floating-point numbers',
-    row: 'keeps integers of 64 bits exact',
+    row: 'keeps all digits of 64-bit integers',
     says: /with the integers id and categoryId .*, got .*categoryId: 9223372036854776000/,
     change: onText((text) => (text === '' ? text : JSON.stringify(JSON.parse(text)))),
   },
@@ -135,7 +135,7 @@ const contractFaults: readonly Fault[] = [
   },
   {
     fault: 'limit is ignored',
-    row: 'lists at most limit animals',
+    row: 'lists at most as many animals as limit says',
     says: /animals with limit=1: expected 1, got \d+/,
     change: onRequest((url) => url.searchParams.delete('limit')),
   },
@@ -147,7 +147,7 @@ const contractFaults: readonly Fault[] = [
   },
   {
     fault: 'the filter by status is ignored',
-    row: 'lists only animals of the given status',
+    row: 'lists only animals with the given status',
     says: /expected only the status sold, got pending/,
     change: onRequest((url) => url.searchParams.delete('status')),
   },
@@ -271,7 +271,7 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'Link is missing',
-    row: 'links pages by ascending ids',
+    row: 'Link leads to the next page, with greater ids',
     says: /expected a Link with rel="next"/,
     change: onHeaders((headers) => headers.delete('Link')),
   },
@@ -283,13 +283,13 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'cursor is ignored',
-    row: 'links pages by ascending ids',
+    row: 'Link leads to the next page, with greater ids',
     says: /expected an id above (\d+), got \1/,
     change: onRequest((url) => url.searchParams.delete('cursor')),
   },
   {
     fault: 'the next page forgets the filter',
-    row: 'links pages by ascending ids',
+    row: 'Link leads to the next page, with greater ids',
     says: /status: expected "pending", got "available"/,
     change: onHeaders((headers) => {
       const link = headers.get('Link')
@@ -333,7 +333,7 @@ const decisionFaults: readonly Fault[] = [
   },
   {
     fault: 'WWW-Authenticate is missing',
-    row: 'distinguishes a missing key from an invalid one',
+    row: 'a missing key and an invalid key get different codes',
     says: /WWW-Authenticate: expected "Bearer realm=\\?"petstore\\?"", got null/,
     change: onHeaders((headers) => headers.delete('WWW-Authenticate')),
   },
