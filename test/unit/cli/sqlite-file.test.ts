@@ -1,10 +1,12 @@
 import { accessSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openSqliteFile } from '../../../adapters/cli/sqlite-file.ts'
 import { temporaryFolder } from '../../integration/sqlite/open.ts'
 
 vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>()), accessSync: vi.fn() }))
+// Another test file of this worker may have loaded the module without the mock.
+vi.resetModules()
+const { openSqliteFile } = await import('../../../adapters/cli/sqlite-file.ts')
 
 test('the error names a folder in which this user may not write', async () => {
   const { folder, remove } = temporaryFolder()
