@@ -1,10 +1,11 @@
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 import { dollarQuoted, type Names } from './names.ts'
 
-// PostgreSQL functions with the same steps as `countRequest`. PostgreSQL plans a function once per connection, but a statement at
-// every request, which costs several times the work itself. The second request of a subject waits for the first, and only then
-// reads the time. Parameters: the limits, the ban rule (refusals, milliseconds) or nulls, and the time, or null for PostgreSQL's
-// time.
+// These PostgreSQL functions do the same steps as `countRequest`. PostgreSQL plans a function once per connection. It would plan a
+// statement again for every request, and planning takes several times as long as counting. If two requests of one subject arrive
+// together, the second waits for the first, and reads the time after the wait.
+
+/** The limits; the ban rule (refusals, milliseconds) or nulls; the time, or null for PostgreSQL's time. */
 const PARAMETERS = `per_minute double precision, per_day double precision,
       after_refusals double precision, ban_length double precision, at double precision`
 

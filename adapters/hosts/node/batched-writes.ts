@@ -6,12 +6,12 @@ const BUSY_TURN = 2
 const MAX_BATCH = 32
 /** While responses are not batched, one response in this many starts to count the responses of its turn. */
 const SAMPLE = 32
-/** After this time in one turn of the event loop, in milliseconds, responses are written at once. */
+/** When a turn of the event loop has lasted longer than this, in milliseconds, its further responses are not batched. */
 const LONG_TURN = 5
 /** How long responses are not batched after a long turn, in milliseconds. */
 const PAUSE = 100
 
-/** Returns a promise to await before a response is written, or `undefined` to write it at once. */
+/** Returns a promise to await before a response is written, or `undefined` to write it immediately. */
 export type BatchWrite = () => Promise<void> | undefined
 
 /**

@@ -214,7 +214,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(asked)
   })
 
-  test('each have their own minute, after which they are not cached', async () => {
+  test('are not cached if they take a minute or longer', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))

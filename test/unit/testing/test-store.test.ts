@@ -317,12 +317,12 @@ describe('faults', () => {
     expect(await pending).toBe(503)
   })
 
-  test.each([0, -1, 1.5, '2'])('reject %j calls', async (times) => {
+  test.each([0, -1, 1.5, '2'])('failTimes throws for %j calls', async (times) => {
     const { faults } = await start()
     expect(() => faults.quota.failTimes(times as number)).toThrow(/^option times: /)
   })
 
-  test.each([-1, 0.5, Number.NaN])('reject a delay of %j', async (milliseconds) => {
+  test.each([-1, 0.5, Number.NaN])('delay throws for %j milliseconds', async (milliseconds) => {
     const { faults } = await start()
     expect(() => faults.quota.delay(milliseconds)).toThrow(/^option milliseconds: /)
   })

@@ -47,7 +47,7 @@ describe('the page', () => {
     expect((await send('/v1/pets')).headers['X-RateLimit-Remaining']).toBe('59')
   })
 
-  test('has a Content-Security-Policy without inline code and other origins', async () => {
+  test('has a Content-Security-Policy that allows no inline code and no other origin', async () => {
     const policy = (await site()('/')).headers['Content-Security-Policy'] ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")

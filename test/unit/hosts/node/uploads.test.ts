@@ -301,7 +301,7 @@ describe('Expect: 100-continue', () => {
     await connection.closed()
   })
 
-  test('with another value is ignored', async () => {
+  test('is the only value of Expect that is not ignored', async () => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
     expect(answer.status).toBe(200)
