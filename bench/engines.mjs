@@ -1,4 +1,4 @@
-import { compare, median, shuffled } from './compare.mjs'
+import { compare, median, ratesByTurns } from './compare.mjs'
 import { LIMITS } from './fixtures.mjs'
 
 /** Compares a list in each database with the same query by the driver only, and a count in Redis with its script only. */
@@ -35,22 +35,9 @@ async function benchRedis(url, { count = 5_000, rounds = 15, concurrency = 64 } 
   const [command, ...args] = words
   if (command !== 'EVALSHA') throw new Error(`expected EVALSHA from the second call on, got ${command}`)
   const contestants = { bare: () => client.call(command, ...args), kit }
-  const rates = { bare: [], kit: [] }
-  for (let round = -3; round < rounds; round++) {
-    for (const [name, run] of shuffled(Object.entries(contestants))) {
-      const started = performance.now()
-      let left = count
-      const worker = async () => {
-        while (left-- > 0) await run()
-      }
-      await Promise.all(Array.from({ length: concurrency }, worker))
-      if (round >= 0) rates[name].push(count / (performance.now() - started))
-    }
-  }
+  const rates = await ratesByTurns(contestants, { concurrency, count, rounds })
   await client.del(args[2])
   client.disconnect()
   const ratio = median(rates.kit.map((rate, round) => rate / rates.bare[round]))
-  console.log(
-    `\nRedis, counts per millisecond: ${median(rates.kit).toFixed(1)}, of the bare script ${ratio.toFixed(2)}`,
-  )
+  console.log(`\nRedis, counts per second: ${median(rates.kit).toFixed(0)}, of the bare script ${ratio.toFixed(2)}`)
 }

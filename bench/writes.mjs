@@ -1,6 +1,6 @@
 import { postgres } from 'petstore-kit/postgres'
 import { Pool } from 'pg'
-import { median, shuffled } from './compare.mjs'
+import { median, ratesByTurns, shuffled } from './compare.mjs'
 import { LIMITS } from './fixtures.mjs'
 import { load, requestText } from './load.mjs'
 import { withServers } from './processes.mjs'
@@ -62,18 +62,7 @@ async function benchCounts({ concurrency = 32, count = 3_000 } = {}) {
   const upsert = `INSERT INTO ${SCHEMA}.bare AS b VALUES ($1, 1)
 ON CONFLICT (subject) DO UPDATE SET used = b.used + 1 RETURNING used`
   const contestants = { bare: () => pool.query(upsert, ['key:hot']), kit: () => quota.spend(request) }
-  const rates = { bare: [], kit: [] }
-  for (let round = -1; round < ROUNDS; round++) {
-    for (const [name, run] of shuffled(Object.entries(contestants))) {
-      const started = performance.now()
-      let left = count
-      const worker = async () => {
-        while (left-- > 0) await run()
-      }
-      await Promise.all(Array.from({ length: concurrency }, worker))
-      if (round >= 0) rates[name].push((count * 1000) / (performance.now() - started))
-    }
-  }
+  const rates = await ratesByTurns(contestants, { concurrency, count, rounds: ROUNDS })
   await pool.end()
   const [bare, kit] = [median(rates.bare), median(rates.kit)]
   console.log(`counts of one key, ${concurrency} at a time: bare ${bare.toFixed(0)}/s, kit ${kit.toFixed(0)}/s`)

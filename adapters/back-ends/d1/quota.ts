@@ -28,7 +28,7 @@ export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaSt
   return {
     async spend(request) {
       const results = await transact(commandsFor(request, await subjectName(request.subject)))
-      // Of these statements, only `spend` returns a row.
+      // Only the statement `spend` returns a row.
       const [{ state }] = results.flat() as [{ readonly state: string }]
       return toCount(JSON.parse(state) as Counted, request.ban !== false)
     },
