@@ -1,7 +1,9 @@
 import { check, checkEqual } from '../contract/assert.ts'
 import type { ContractClient } from './client.ts'
 import { expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
-import { isRemoved, post, REX, type RowOfBasis, UNKNOWN_PET, useUp } from './row.ts'
+import { type HttpContractRow, isRemoved, post, REX, rowsOf, UNKNOWN_PET, useUp } from './row.ts'
+
+const row = rowsOf('contract')
 
 /** The number of animals on a page if the request has no `limit`. */
 const DEFAULT_LIMIT = 20
@@ -15,151 +17,101 @@ async function expectRejected(client: ContractClient, authorization: string | nu
 }
 
 /** The rows that test what the interface specification says. */
-export const contractRows: readonly RowOfBasis[] = [
+export const contractRows: readonly HttpContractRow[] = [
+  row('adds an animal with 201 and its id', async (client) => {
+    const { id, ...pet } = expectPet(await post(client, { ...REX, status: 'pending' }), 201)
+    checkEqual(pet, { name: 'Rex', categoryId: 1n, status: 'pending' }, 'the added animal')
+  }),
+  row('gives each animal its own id', async (client) => {
+    const [first, second] = [expectPet(await post(client), 201), expectPet(await post(client), 201)]
+    check(first.id !== second.id, `expected two ids, got ${first.id} twice`)
+  }),
+  row('keeps all digits of 64-bit integers', async (client) => {
+    for (const categoryId of ['9223372036854775807', '-9223372036854775807']) {
+      const added = await post(client, `{"name":"Rex","categoryId":${categoryId}}`)
+      const pet = expectPet(added, 201)
+      checkEqual(pet.categoryId, BigInt(categoryId), 'categoryId')
+      const read = await client.send(`/pets/${pet.id}`)
+      if (!isRemoved(read)) checkEqual(expectPet(read, 200).categoryId, BigInt(categoryId), `${read.name}: categoryId`)
+    }
+  }),
+  row('reads an added animal by its id', async (client) => {
+    const added = await post(client, { name: 'Zoë 🐕', categoryId: 7, status: 'sold' })
+    const { id, name } = expectPet(added, 201)
+    checkEqual(name, 'Zoë 🐕', 'name')
+    const read = await client.send(`/pets/${id}`)
+    if (!isRemoved(read)) checkEqual(expectPet(read, 200), added.json, read.name)
+  }),
+  row('lists an added animal', async (client) => {
+    const { id } = expectPet(await post(client, { ...REX, status: 'sold' }), 201)
+    const pets = expectPets(await client.send('/pets?status=sold&limit=100'))
+    // On a server with many animals, the new animal is on a later page.
+    check(pets.length === 100 || pets.some((pet) => pet.id === id), `expected the animal ${id} in the list`)
+  }),
+  row('lists at most as many animals as limit says', async (client) => {
+    for (let i = 0; i < 3; i++) await post(client)
+    for (const limit of [1, 2])
+      checkEqual(expectPets(await client.send(`/pets?limit=${limit}`)).length, limit, `animals with limit=${limit}`)
+  }),
+  row('lists 20 animals by default', async (client) => {
+    let count = expectPets(await client.send('/pets?limit=100')).length
+    check(count <= 100, `GET /pets?limit=100: expected at most 100 animals, got ${count}`)
+    for (; count <= DEFAULT_LIMIT; count++) expectPet(await post(client), 201)
+    checkEqual(expectPets(await client.send('/pets')).length, DEFAULT_LIMIT, 'animals without a limit')
+  }),
+  row('lists only animals with the given status', async (client) => {
+    for (const status of ['sold', 'pending']) {
+      await post(client, { ...REX, status })
+      const pets = expectPets(await client.send(`/pets?status=${status}`))
+      check(pets.length > 0, `expected at least one animal with the status ${status}`)
+      const other = pets.find((pet) => pet.status !== status)
+      check(other === undefined, `expected only the status ${status}, got ${other?.status}`)
+    }
+  }),
+  row('rejects a body without a required field with 400', async (client) => {
+    for (const body of [{ name: 'Rex' }, { categoryId: 1 }, {}]) expectError(await post(client, body), 400)
+  }),
+  row('rejects a field with an invalid value with 400', async (client) => {
+    for (const wrong of [{ name: 5 }, { categoryId: '1' }, { categoryId: 1.5 }, { status: 'lost' }])
+      expectError(await post(client, { ...REX, ...wrong }), 400)
+    expectError(await post(client, '{"name":"Rex","categoryId":9223372036854775808}'), 400)
+  }),
+  row('responds with 404 if there is no animal with the id', async (client) => {
+    const response = await client.send(UNKNOWN_PET)
+    if (!isRemoved(response)) expectError(response, 404)
+  }),
+  row('rejects every operation without a key with 401', (client) => expectRejected(client, null)),
+  row('rejects every operation with an invalid key with 401', (client) => expectRejected(client, 'Bearer not-a-key')),
+  row('sends the three rate-limit headers with every response', async (client) => {
+    expectRateLimit(await client.send('/pets?limit=1'))
+    expectRateLimit(await post(client))
+    expectRateLimit(await post(client, {}))
+    expectRateLimit(await client.send(UNKNOWN_PET))
+    expectRateLimit(await client.send('/pets', { authorization: null }))
+  }),
+  row('sends X-RateLimit-Reset as a Unix timestamp in seconds', async (client) => {
+    const { reset } = expectRateLimit(await client.send('/pets?limit=1'))
+    // Seconds from now would be a smaller number, and milliseconds since the Unix epoch a larger number.
+    check(reset > 1e9 && reset < 1e11, `expected a Unix timestamp in seconds, got ${reset}`)
+  }),
+  row('counts down X-RateLimit-Remaining', async (client) => {
+    // Try again if a window ends between two requests, because the second request may then count in another window.
+    for (let i = 0; i < 3; i++) {
+      const before = expectRateLimit(await client.send('/pets?limit=1'))
+      const after = expectRateLimit(await client.send('/pets?limit=1'))
+      if (before.reset !== after.reset || before.limit !== after.limit) continue
+      return check(
+        after.remaining < before.remaining,
+        `expected X-RateLimit-Remaining below ${before.remaining}, got ${after.remaining}`,
+      )
+    }
+  }),
   {
-    title: 'adds an animal with 201 and its id',
-    async check(client) {
-      const { id, ...pet } = expectPet(await post(client, { ...REX, status: 'pending' }), 201)
-      checkEqual(pet, { name: 'Rex', categoryId: 1n, status: 'pending' }, 'the added animal')
-    },
-  },
-  {
-    title: 'gives each animal its own id',
-    async check(client) {
-      const [first, second] = [expectPet(await post(client), 201), expectPet(await post(client), 201)]
-      check(first.id !== second.id, `expected two ids, got ${first.id} twice`)
-    },
-  },
-  {
-    title: 'keeps all digits of 64-bit integers',
-    async check(client) {
-      for (const categoryId of ['9223372036854775807', '-9223372036854775807']) {
-        const added = await post(client, `{"name":"Rex","categoryId":${categoryId}}`)
-        const pet = expectPet(added, 201)
-        checkEqual(pet.categoryId, BigInt(categoryId), 'categoryId')
-        const read = await client.send(`/pets/${pet.id}`)
-        if (!isRemoved(read))
-          checkEqual(expectPet(read, 200).categoryId, BigInt(categoryId), `${read.name}: categoryId`)
-      }
-    },
-  },
-  {
-    title: 'reads an added animal by its id',
-    async check(client) {
-      const added = await post(client, { name: 'Zoë 🐕', categoryId: 7, status: 'sold' })
-      const { id, name } = expectPet(added, 201)
-      checkEqual(name, 'Zoë 🐕', 'name')
-      const read = await client.send(`/pets/${id}`)
-      if (!isRemoved(read)) checkEqual(expectPet(read, 200), added.json, read.name)
-    },
-  },
-  {
-    title: 'lists an added animal',
-    async check(client) {
-      const { id } = expectPet(await post(client, { ...REX, status: 'sold' }), 201)
-      const pets = expectPets(await client.send('/pets?status=sold&limit=100'))
-      // On a server with many animals, the new animal is on a later page.
-      check(pets.length === 100 || pets.some((pet) => pet.id === id), `expected the animal ${id} in the list`)
-    },
-  },
-  {
-    title: 'lists at most as many animals as limit says',
-    async check(client) {
-      for (let i = 0; i < 3; i++) await post(client)
-      for (const limit of [1, 2])
-        checkEqual(expectPets(await client.send(`/pets?limit=${limit}`)).length, limit, `animals with limit=${limit}`)
-    },
-  },
-  {
-    title: 'lists 20 animals by default',
-    async check(client) {
-      let count = expectPets(await client.send('/pets?limit=100')).length
-      check(count <= 100, `GET /pets?limit=100: expected at most 100 animals, got ${count}`)
-      for (; count <= DEFAULT_LIMIT; count++) expectPet(await post(client), 201)
-      checkEqual(expectPets(await client.send('/pets')).length, DEFAULT_LIMIT, 'animals without a limit')
-    },
-  },
-  {
-    title: 'lists only animals with the given status',
-    async check(client) {
-      for (const status of ['sold', 'pending']) {
-        await post(client, { ...REX, status })
-        const pets = expectPets(await client.send(`/pets?status=${status}`))
-        check(pets.length > 0, `expected at least one animal with the status ${status}`)
-        const other = pets.find((pet) => pet.status !== status)
-        check(other === undefined, `expected only the status ${status}, got ${other?.status}`)
-      }
-    },
-  },
-  {
-    title: 'rejects a body without a required field with 400',
-    async check(client) {
-      for (const body of [{ name: 'Rex' }, { categoryId: 1 }, {}]) expectError(await post(client, body), 400)
-    },
-  },
-  {
-    title: 'rejects a field with an invalid value with 400',
-    async check(client) {
-      for (const wrong of [{ name: 5 }, { categoryId: '1' }, { categoryId: 1.5 }, { status: 'lost' }])
-        expectError(await post(client, { ...REX, ...wrong }), 400)
-      expectError(await post(client, '{"name":"Rex","categoryId":9223372036854775808}'), 400)
-    },
-  },
-  {
-    title: 'responds with 404 if there is no animal with the id',
-    async check(client) {
-      const response = await client.send(UNKNOWN_PET)
-      if (!isRemoved(response)) expectError(response, 404)
-    },
-  },
-  {
-    title: 'rejects every operation without a key with 401',
-    check: (client) => expectRejected(client, null),
-  },
-  {
-    title: 'rejects every operation with an invalid key with 401',
-    check: (client) => expectRejected(client, 'Bearer not-a-key'),
-  },
-  {
-    title: 'sends the three rate-limit headers with every response',
-    async check(client) {
-      expectRateLimit(await client.send('/pets?limit=1'))
-      expectRateLimit(await post(client))
-      expectRateLimit(await post(client, {}))
-      expectRateLimit(await client.send(UNKNOWN_PET))
-      expectRateLimit(await client.send('/pets', { authorization: null }))
-    },
-  },
-  {
-    title: 'sends X-RateLimit-Reset as a Unix timestamp in seconds',
-    async check(client) {
-      const { reset } = expectRateLimit(await client.send('/pets?limit=1'))
-      // Seconds from now would be a smaller number, and milliseconds since the Unix epoch a larger number.
-      check(reset > 1e9 && reset < 1e11, `expected a Unix timestamp in seconds, got ${reset}`)
-    },
-  },
-  {
-    title: 'counts down X-RateLimit-Remaining',
-    async check(client) {
-      // Try again if a window ends between two requests, because the second request may then count in another window.
-      for (let i = 0; i < 3; i++) {
-        const before = expectRateLimit(await client.send('/pets?limit=1'))
-        const after = expectRateLimit(await client.send('/pets?limit=1'))
-        if (before.reset !== after.reset || before.limit !== after.limit) continue
-        return check(
-          after.remaining < before.remaining,
-          `expected X-RateLimit-Remaining below ${before.remaining}, got ${after.remaining}`,
-        )
-      }
-    },
-  },
-  {
-    title: 'rejects a request over the limit with 429 and Retry-After',
-    needsLimitedKey: true,
-    async check(client) {
+    ...row('rejects a request over the limit with 429 and Retry-After', async (client) => {
       const refused = await useUp(client)
       checkEqual(expectRateLimit(refused).remaining, 0, `${refused.name}: X-RateLimit-Remaining`)
       check((refused.headers.get('Retry-After') ?? '') !== '', `${refused.name}: expected Retry-After`)
-    },
+    }),
+    needsLimitedKey: true,
   },
 ]

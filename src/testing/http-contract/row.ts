@@ -13,8 +13,10 @@ export interface HttpContractRow {
   readonly check: (client: ContractClient) => Promise<void>
 }
 
-/** A row without its `basis`, in a list whose rows all have the same `basis`. */
-export type RowOfBasis = Omit<HttpContractRow, 'basis'>
+/** Returns a function that creates the rows with this basis. */
+export function rowsOf(basis: HttpContractRow['basis']) {
+  return (title: string, check: HttpContractRow['check']): HttpContractRow => ({ title, basis, check })
+}
 
 /** A valid body for createPet. */
 export const REX = { name: 'Rex', categoryId: 1 }
