@@ -1,4 +1,5 @@
-import { CLIENT_CLOSED_REQUEST, errorResponseOf, reportFault, reportResponse } from './faults/observers.ts'
+import { errorResponseOf } from './faults/error-response.ts'
+import { CLIENT_CLOSED_REQUEST, reportFault, reportResponse } from './faults/observers.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { type ApiRequest, toApiRequest } from './http/request.ts'
 import { readTarget, type Target } from './http/request-target.ts'

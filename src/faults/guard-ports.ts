@@ -5,24 +5,6 @@ import { describe } from '../support/describe-value.ts'
 import { andThen, isPending } from '../support/maybe-promise.ts'
 import { withTimeout } from '../support/with-timeout.ts'
 
-/** Error codes of Node and of undici, its HTTP client, for connections that cannot be opened or are lost. */
-const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
-/** Messages of `fetch` errors without a code: undici reports a response that broke off, Node and Deno a failed connection. */
-const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
-/** The name of the error with which `AbortSignal.timeout` aborts. */
-const TIMEOUT_NAME = 'TimeoutError'
-
-/** Returns whether an error, or one of its causes, means that a back end cannot be reached. */
-export function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): boolean {
-  // `seen` ends the recursion if the causes form a cycle.
-  if (typeof error !== 'object' || error === null || seen.has(error)) return false
-  seen.add(error)
-  const { code, name, message, cause, errors } = error as Record<string, unknown>
-  if (typeof code === 'string' && UNREACHABLE_CODE.test(code)) return true
-  if (name === TIMEOUT_NAME || (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message))) return true
-  return [cause, ...(Array.isArray(errors) ? errors : [])].some((inner) => isUnreachable(inner, seen))
-}
-
 type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 
 /** The context of a port call. Its signal also aborts at the time limit. The signal is created only if the port reads it. */

@@ -1,10 +1,8 @@
-import { type ErrorCode, errorTable, isPetStoreError, isPortFault } from '../errors.ts'
+import { isPortFault } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { originForm } from '../http/request-target.ts'
-import { type ApiResponse, errorResponse } from '../http/response.ts'
 import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
-import { isUnreachable } from './guard-ports.ts'
 
 /** The request to which a report belongs. */
 export interface ErrorReport {
@@ -34,29 +32,8 @@ export interface Observers {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
-/** The value of `Retry-After` in a 503 response, in seconds. */
-const RETRY_AFTER = '5'
 /** The status that nginx logs if the client has disconnected. */
 export const CLIENT_CLOSED_REQUEST = 499
-
-/** Returns the response to a request whose handling threw. Reports a 500 or 503 to `onError`; the client never sees its cause. */
-export function errorResponseOf(error: unknown, observers: Observers, request: ApiRequest): ApiResponse {
-  const code = codeOf(error)
-  const { status } = errorTable[code]
-  if (status < 500) return errorResponse(code, [], (error as Error).message)
-  // A back end that uses the signal throws when the client disconnects. This is not reported.
-  if (!request.signal?.aborted) reportFault(error, observers, request)
-  return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
-}
-
-/** Returns the error code of the response. Reading a member of `error` may throw; the code is then `internal_error`. */
-function codeOf(error: unknown): ErrorCode {
-  try {
-    if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
-    if (isUnreachable(error)) return 'service_unavailable'
-  } catch {}
-  return 'internal_error'
-}
 
 /** The default of `onError`. */
 export function logError(error: unknown, { method, target }: ErrorReport): void {
