@@ -3,7 +3,7 @@ import type { Target } from '../http/request-target.ts'
 import type { PetQuery } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { encodeCursor } from './cursor.ts'
-import { listQuerySchema, problemsOf } from './schemas.ts'
+import { DEFAULT_LIMIT, listQuerySchema, problemsOf } from './schemas.ts'
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
@@ -11,7 +11,7 @@ import { listQuerySchema, problemsOf } from './schemas.ts'
  * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
 export function parsePageQuery(query: string): PetQuery {
-  if (query === '') return { limit: 20 }
+  if (query === '') return { limit: DEFAULT_LIMIT }
   const parameters = searchParams(query)
   const input: Record<string, string | readonly string[]> = {}
   for (const name of Object.keys(listQuerySchema.shape)) {

@@ -47,7 +47,10 @@ export const petSchema = z.object({
 /** The schema of an error body. */
 export const errorSchema = z.object({ code: z.string(), message: z.string(), status: z.int() })
 
-const LIMIT = 'a whole number from 1 to 100'
+/** The number of animals on a page if the client does not send `limit`. */
+export const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+const LIMIT = `a whole number from 1 to ${MAX_LIMIT}`
 const CURSOR = 'a cursor from an earlier page'
 
 /** The schema of the query of listPets. Each parameter is a text. */
@@ -55,9 +58,9 @@ export const listQuerySchema = z.object({
   limit: z._default(
     z.pipe(
       z.pipe(z.string(LIMIT).check(z.regex(/^[1-9]\d*$/, LIMIT)), z.transform(Number)),
-      z.int(LIMIT).check(z.minimum(1, LIMIT), z.maximum(100, LIMIT)),
+      z.int(LIMIT).check(z.minimum(1, LIMIT), z.maximum(MAX_LIMIT, LIMIT)),
     ),
-    20,
+    DEFAULT_LIMIT,
   ),
   status: z.optional(statusSchema),
   cursor: z.optional(
