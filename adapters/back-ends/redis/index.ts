@@ -4,7 +4,7 @@ import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { hex, subjectName } from '../shared/subject.ts'
 import { unavailable } from '../shared/unavailable.ts'
 import { type Evaluator, evaluatorOf, type RedisClient } from './client.ts'
-import { concealCommand, isScriptMissing, isUnavailable } from './failure.ts'
+import { concealCommand, isScriptMissing, isUnavailable } from './errors.ts'
 import { script } from './script.ts'
 
 export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from './client.ts'
