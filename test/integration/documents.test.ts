@@ -90,7 +90,7 @@ const scratches: string[] = []
 afterAll(() => Promise.all(scratches.map((folder) => rm(folder, { recursive: true }))))
 
 describe('the documents', () => {
-  test('README has a complete example of at most 12 lines in its first 25 lines', () => {
+  test('README begins with a complete example of at most 12 lines', () => {
     const before = readme.slice(0, readme.indexOf('```js'))
     const { code } = snippets.find(({ language }) => language === 'js') as { code: string }
     expect(code.trim().split('\n').length).toBeLessThanOrEqual(12)
@@ -103,7 +103,7 @@ describe('the documents', () => {
     expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(130)
   })
 
-  test('link only to existing files', () => {
+  test('the documents link only to existing files', () => {
     for (const document of documents) {
       const text = readFileSync(resolve(root, document), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
       for (const [, link = ''] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
@@ -115,14 +115,14 @@ describe('the documents', () => {
 
   const excerpts = snippets.filter(({ excerptOf }) => excerptOf !== '')
   test.each(excerpts.map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s: the excerpt is in its file',
+    'the excerpt is in its file: %s',
     (_, snippet) => {
       expect(readFileSync(resolve(root, snippet.excerptOf), 'utf8')).toContain(snippet.code.trimEnd())
     },
   )
 
   const programs = snippets.filter(({ language, excerptOf }) => language === 'js' && excerptOf === '')
-  test('contain more than 8 programs to run', () => {
+  test('the documents contain more than 8 programs to run', () => {
     expect(programs.length).toBeGreaterThan(8)
   })
 
@@ -169,7 +169,7 @@ describe('the documents', () => {
   })
 
   test.each(programs.filter(({ code }) => code.includes('3000')).map((snippet) => [titleOf(snippet), snippet.code]))(
-    '%s: the server responds',
+    'the documented server responds: %s',
     async (_, code) => {
       const port = await freePort()
       const { child, output, ended } = run(
@@ -195,7 +195,7 @@ describe('the documents', () => {
     expect(hosts.length).toBe(11)
   })
 
-  test('README names npm start and npm test, and npm start starts a server', async () => {
+  test('README names npm start, which starts a server, and npm test', async () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }

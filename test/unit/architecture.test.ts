@@ -49,16 +49,16 @@ function layerOf(file: string): string {
 }
 
 describe('the folders', () => {
-  test('contain more than 20 source files', () => {
+  test('the folders contain more than 20 source files', () => {
     expect(src.size).toBeGreaterThan(20)
     expect(src.get('src/pet-store.ts')).toContain('src/quota/rate-limit.ts')
   })
 
-  test('are all in the list of layers, as is every top-level file', () => {
+  test('every folder and top-level file is in the list of layers', () => {
     expect([...src.keys()].map(layerOf).filter((layer) => !layers.includes(layer))).toEqual([])
   })
 
-  test('import only from folders below them in the list of layers', () => {
+  test('a folder imports only from folders below it in the list', () => {
     const upward = [...src].flatMap(([file, names]) =>
       names
         .filter((name) => name.startsWith('src/'))

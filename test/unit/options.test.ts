@@ -85,7 +85,7 @@ const nonsense: [string, unknown][] = [
 const optionOf = (place: string) => place.replace(/\..*/, '')
 
 describe('a wrong option', () => {
-  test.each(nonsense)('is named in the error: %s: %j', (place, value) => {
+  test.each(nonsense)('a wrong option is named in the error: %s: %j', (place, value) => {
     const create = () => createPetStore({ [optionOf(place)]: value } as PetStoreOptions)
     expect(create).toThrow(PetStoreError)
     expect(create).toThrow(
@@ -96,7 +96,7 @@ describe('a wrong option', () => {
     )
   })
 
-  test.each(nonsense.slice(0, -2))('is rejected even if it is inherited or a getter: %s: %j', (place, value) => {
+  test.each(nonsense.slice(0, -2))('a wrong option is rejected even if inherited: %s: %j', (place, value) => {
     const name = optionOf(place)
     const names = new RegExp(`^option ${place}: `)
     class Config {}
@@ -105,7 +105,7 @@ describe('a wrong option', () => {
       expect(() => createPetStore(options)).toThrow(names)
   })
 
-  test('inherited members and getters are read, also in nested options', async () => {
+  test('inherited options and getters are read, also in nested options', async () => {
     class Cors {
       get origins() {
         return ['https://a.example']
@@ -181,7 +181,7 @@ describe('a wrong option of memory', () => {
     ['maxCustomers', 0],
     ['maxAddresses', '9'],
     ['maxCustomer', 1],
-  ])('is named in the error: %s: %j', (name, value) => {
+  ])('a wrong option is named in the error: %s: %j', (name, value) => {
     expect(() => memory({ [name]: value } as MemoryOptions)).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(`^option ${name}: expected `) }),
     )

@@ -29,7 +29,7 @@ describe('routes', () => {
     'x/http://any.example/v1/pets',
     'http://any.example#/v1/pets',
     'http://any.example?/v1/pets',
-  ])('%s gets 404 route_not_found', async (target) => {
+  ])('the path %s gets 404 route_not_found', async (target) => {
     const { send } = await startApi()
     expect(await send(target)).toMatchObject({ status: 404, code: 'route_not_found' })
   })
@@ -41,7 +41,7 @@ describe('routes', () => {
     '/v1/pets#x',
     'http://any.example/v1/pets',
     'HTTPS://u:p@[::1]:8/v1/pets?limit=1',
-  ])('%s lists animals', async (target) => {
+  ])('GET %s lists animals', async (target) => {
     const { send } = await startApi()
     expect(await send(target)).toMatchObject({ status: 200, text: '[]' })
   })
@@ -78,7 +78,7 @@ describe('routes', () => {
     expect((await send('/v1/pets/9', { method: 'HEAD' })).status).toBe(404)
   })
 
-  test('begin with the option basePath', async () => {
+  test('every path begins with the option basePath', async () => {
     for (const basePath of ['', '/', '/shop/api/v1', '/v1/', "/a-._~!$&'()*+,;=:@"]) {
       const { petStore, send } = await startApi({ basePath })
       expect(petStore.basePath).toBe(basePath.replace(/\/$/, ''))
@@ -89,7 +89,7 @@ describe('routes', () => {
 })
 
 describe('getPet', () => {
-  test('returns an animal of any status', async () => {
+  test('getPet returns an animal of any status', async () => {
     const { send, add } = await startApi()
     for (const [i, status] of petStatuses.entries()) {
       const added = await add(JSON.stringify({ name: 'Rex', categoryId: 1, status }))
@@ -120,7 +120,7 @@ describe('getPet', () => {
     expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
   })
 
-  test('announces its removal only in its own responses', async () => {
+  test('getPet announces its removal only in its own responses', async () => {
     const { send, add, petStore } = await startApi()
     await add('{"name":"Rex","categoryId":1}')
     const answers = [
@@ -140,7 +140,7 @@ describe('getPet', () => {
     expect(petStore.basePath).toBe('/v1')
   })
 
-  test("responds with 410 from 5 December 2030 by the store's clock", async () => {
+  test('getPet responds with 410 from 5 December 2030', async () => {
     const { send, add, clock } = await startApi({ clock: manualClock(SUNSET - 1) })
     await add('{"name":"Rex","categoryId":1}')
     expect((await send('/v1/pets/1')).status).toBe(200)
@@ -152,7 +152,7 @@ describe('getPet', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test("stays available with the option sunset: 'announce'", async () => {
+  test("getPet stays available with the option sunset: 'announce'", async () => {
     const { send, add } = await startApi({ clock: manualClock(SUNSET), sunset: 'announce' })
     await add('{"name":"Rex","categoryId":1}')
     expect((await send('/v1/pets/1')).status).toBe(200)
@@ -160,7 +160,7 @@ describe('getPet', () => {
 })
 
 describe('every response', () => {
-  test('has the three rate-limit headers; errors have three members', async () => {
+  test('every response has the three rate-limit headers', async () => {
     const { send, add } = await startApi({ cors: true })
     const answers = [
       await send('/v1/pets'),
@@ -189,7 +189,7 @@ describe('every response', () => {
     }
   })
 
-  test('has the header Cache-Control: no-store', async () => {
+  test('every response has the header Cache-Control: no-store', async () => {
     const { send, add } = await startApi({ anonymous: { perMinute: 1, perDay: 1 } })
     for (const [status, got] of [
       [201, await add('{"name":"Rex","categoryId":1}')],
@@ -203,7 +203,7 @@ describe('every response', () => {
       expect([got.status, got.headers.get('cache-control')]).toEqual([status, 'no-store'])
   })
 
-  test('is the same if fetch is called detached and with extra arguments', async () => {
+  test('fetch works detached and with extra arguments', async () => {
     const { petStore, token } = await startApi()
     const { fetch } = petStore as { fetch: (...args: unknown[]) => Promise<Response> }
     const headers = { authorization: `Bearer ${token}` }
@@ -267,7 +267,7 @@ describe('CORS', () => {
     expect(other.headers.get('vary')).toBe('Origin')
   })
 
-  test('adds no CORS header without the option', async () => {
+  test('a response has no CORS header without the option', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets', preflight('https://shop.example'))).status).toBe(401)
     expect(

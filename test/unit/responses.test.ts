@@ -4,7 +4,7 @@ import { startApi } from '../support/api.ts'
 
 describe('headers of a response', () => {
   test.each(['/v1/pets', '/v1/pets/1', '/nothing'])(
-    'for %s include X-Content-Type-Options: nosniff',
+    'the response to %s has X-Content-Type-Options: nosniff',
     async (target) => {
       const { send } = await startApi()
       expect((await send(target)).headers.get('x-content-type-options')).toBe('nosniff')
@@ -45,7 +45,7 @@ describe('headers of a response', () => {
     expect([response.status, response.headers.get(name)]).toEqual([415, value])
   })
 
-  test('the message of a 404 outside the base path names the base path', async () => {
+  test('a 404 outside the base path names the base path', async () => {
     const { send } = await startApi({ basePath: '/shop/v1' })
     expect(await send('/')).toMatchObject({ status: 404, message: expect.stringContaining('/shop/v1/pets') })
   })
@@ -70,7 +70,7 @@ test.each([
 })
 
 describe('requests without a valid key', () => {
-  test('are counted per IPv6 prefix; an IPv4-mapped address counts as IPv4', async () => {
+  test('anonymous clients are counted per IPv6 prefix', async () => {
     const { send } = await startApi({ anonymous: { perMinute: 2, perDay: 9 } })
     const statuses = async (addresses: string[]) =>
       Promise.all(addresses.map(async (address) => (await send('/v1/pets', { token: null, address })).status))
@@ -79,7 +79,7 @@ describe('requests without a valid key', () => {
     expect(await statuses(['203.0.113.7', '::ffff:203.0.113.7', '203.0.113.7'])).toEqual([401, 401, 429])
   })
 
-  test('are counted per prefix of the length ipv6Prefix', async () => {
+  test('the option ipv6Prefix sets the length of the prefix', async () => {
     const { send } = await startApi({ anonymous: { perMinute: 1, perDay: 9 }, ipv6Prefix: 128 })
     for (const address of ['2001:db8::1', '2001:db8::2'])
       expect((await send('/v1/pets', { token: null, address })).status).toBe(401)
@@ -97,22 +97,25 @@ describe('a back end that cannot be reached', () => {
     new Error('query failed', { cause: new DOMException('x', 'TimeoutError') }),
     new AggregateError([Object.assign(new Error('x'), { code: 'EHOSTUNREACH' })]),
   ]
-  test.each(wrapped.map((error) => [String(error), error] as const))('causes 503: %s', async (_, error) => {
-    const down = () => {
-      throw error
-    }
-    const { keyStore, quota, storage } = memory()
-    const { token } = await keyStore.issue({ plan: 'free' })
-    for (const broken of [
-      { keyStore: { find: down } },
-      { quota: { spend: down } },
-      { storage: { ...storage, list: down } },
-    ]) {
-      const petStore = createPetStore({ keyStore, quota, storage, onError: () => {}, ...broken })
-      const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
-      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
-    }
-  })
+  test.each(wrapped.map((error) => [String(error), error] as const))(
+    'an unreachable back end causes 503: %s',
+    async (_, error) => {
+      const down = () => {
+        throw error
+      }
+      const { keyStore, quota, storage } = memory()
+      const { token } = await keyStore.issue({ plan: 'free' })
+      for (const broken of [
+        { keyStore: { find: down } },
+        { quota: { spend: down } },
+        { storage: { ...storage, list: down } },
+      ]) {
+        const petStore = createPetStore({ keyStore, quota, storage, onError: () => {}, ...broken })
+        const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+        expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+      }
+    },
+  )
 })
 
 test('onResponse gets 499 for a disconnected client, and onError is not called', async () => {
@@ -161,13 +164,13 @@ test.each([true, 'Ada'])('the error names the key store if find returns %j', asy
 })
 
 describe('issuing a key', () => {
-  test('rejects an expiresAt in seconds', async () => {
+  test('issue rejects an expiresAt in seconds', async () => {
     const { keyStore } = memory()
     const expiresAt = Math.floor(Date.UTC(2031, 0, 1) / 1000)
     await expect(keyStore.issue({ plan: 'free', expiresAt })).rejects.toThrow('milliseconds since the Unix epoch')
   })
 
-  test('rejects an unknown plan if the plans are known', async () => {
+  test('issue rejects an unknown plan if the plans are known', async () => {
     const { keyStore } = memory({ plans: ['free', 'gold'] })
     await expect(keyStore.issue({ plan: 'glod' })).rejects.toThrow('option plan: expected one of the plans free, gold')
     expect((await keyStore.issue({ plan: 'gold' })).key.plan).toBe('gold')

@@ -18,7 +18,7 @@ const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
 describe('petstore check, against a host program,', () => {
   const programs = ['node', 'express4', 'express5', 'fastify', 'hono']
 
-  test.each(programs)('passes every row: %s.mjs', async (name) => {
+  test.each(programs)('petstore check passes every row against the host %s.mjs', async (name) => {
     const { value: port, stop } = await startProgram([process.execPath, hostProgram(`${name}.mjs`)], portOf)
     onTestFinished(stop)
     const { code, stdout, stderr } = await runCheck([`http://127.0.0.1:${port}/v1`, ...KEYS])
@@ -63,7 +63,7 @@ async function startFaultyServer() {
 }
 
 describe('petstore check', () => {
-  test('prints one line per row, and exits with 1 if a contract row fails', async () => {
+  test('exits with 1 if a contract row fails', async () => {
     const { url, token } = await startFaultyServer()
     const { code, stdout } = await runCheck([url, '--key', token])
     expect(code).toBe(1)
@@ -76,7 +76,7 @@ describe('petstore check', () => {
     expect(stdout).toMatch(/^The server does not keep the interface\.$/m)
   })
 
-  test('prints one line of JSON, and reads the key from an environment variable', async () => {
+  test('reads the key from an environment variable, and prints JSON', async () => {
     const { url, token } = await startStore()
     const { code, stdout } = await runCheck([`${url}/`, '--json'], { PETSTORE_CHECK_KEY: token })
     const report = JSON.parse(stdout)
@@ -113,7 +113,7 @@ describe('petstore check', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  test('exits with 2 if the server does not respond, or rejects the key', async () => {
+  test('exits with 2 if no server responds or the key is wrong', async () => {
     const port = await freePort()
     const away = await runCheck([`http://127.0.0.1:${port}/v1`, '--key', 'x'])
     const refused = `petstore: cannot use the server: GET /pets?limit=1: connect ECONNREFUSED 127.0.0.1:${port}\n`

@@ -24,12 +24,12 @@ test('docs/command.md names every flag of serve with its variable', async () => 
 })
 
 describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
-  test('are three in number', () => {
+  test('this file checks three documents', () => {
     expect(scripts).toHaveLength(3)
   })
 
   test.each(scripts.map((script) => [script.split('\n')[0], script]))(
-    'print the documented statuses: %s',
+    'the script of docs/command.md prints the documented statuses: %s',
     async (_, script) => {
       const { folder, remove } = temporaryFolder()
       onTestFinished(() => void remove())

@@ -79,7 +79,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       [[], ''],
       [['--seed', '1000000'], ''],
       [['--seed', '1000000'], ', then closes its connections'],
-    ])('does not stop a signal from ending petstore serve, with %j%s', async (flags, then) => {
+    ])('petstore serve ends on a signal, with %j%s', async (flags, then) => {
       const { url, port } = await openPostgres()
       const proxy = await startTcpProxy(port)
       onTestFinished(proxy.close)

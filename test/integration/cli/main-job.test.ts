@@ -42,7 +42,7 @@ test('petstore serve lists a thousand created animals, each once and in order', 
 
 describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the curl commands that serve prints', () => {
   test.each([[[]], [['--base-path', "/it's(a)&b;$HOME*!/v1"]], [['--base-path', '/']]])(
-    'work with flags %j',
+    'the printed curl commands work with the flags %j',
     async (flags: string[]) => {
       const { curls } = await startPetstore(...flags)
       const outputs = curls.map(async (command) => (await promisify(execFile)('sh', ['-c', command])).stdout)

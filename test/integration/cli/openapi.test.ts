@@ -6,7 +6,7 @@ import { openApiDocument } from '../../../src/openapi/index.ts'
 import { runPetstore, startPetstore } from '../../support/serve-command.ts'
 
 describe('petstore openapi', () => {
-  test('prints the document as JSON', async () => {
+  test('petstore openapi prints the document as JSON', async () => {
     const { code, stdout } = await runPetstore(['openapi'])
     expect([code, JSON.parse(stdout)]).toEqual([0, openApiDocument()])
   })

@@ -107,7 +107,7 @@ describe('petstore serve --data', () => {
     expect(server.output()).toMatch(/^ {2}petstore keys issue --data \S+ --plan pro$/m)
   })
 
-  test('adds only animals with --seed', async () => {
+  test('with --seed, adds animals but no keys', async () => {
     const server = await serveFile('--seed', '3')
     expect([countOf('pets'), countOf('keys')]).toEqual([3, 0])
     expect(server.output()).toContain('Added 3 demo animals.')
@@ -129,7 +129,7 @@ describe('petstore serve --data', () => {
     expect(countOf('pets')).toBe(9)
   })
 
-  test('exits without an error if a signal comes while it adds demo data', async () => {
+  test('a signal while demo data are added causes no error', async () => {
     const args = ['serve', '--port', '0', '--data', data, '--demo', '--seed', '1000000']
     const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
     cleanUp.push(() => child.kill('SIGKILL'))
@@ -249,7 +249,7 @@ describe('petstore keys', () => {
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
   })
 
-  test('list shows that a key has expired', async () => {
+  test('keys list shows that a key has expired', async () => {
     const database = new Libsql(data)
     const { keyStore } = sqlite(database)
     await keyStore.issue({ plan: 'free', expiresAt: Date.UTC(2020, 0, 1) })
@@ -264,12 +264,12 @@ describe('petstore keys', () => {
     ],
     [['--plan', 'enterprise'], /^petstore: --limits: expected .*--limits 10\/100/],
     [['--plan', 'pro', '--expires', '2020-01-01'], /--expires.*Expected a date in the future/],
-  ])('issue rejects the flags %j', async (flags, message) => {
+  ])('keys issue rejects the flags %j', async (flags, message) => {
     const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...flags])
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  test('issues a key of an unknown plan if it has its own limits', async () => {
+  test('issues a key of an unknown plan with its own limits', async () => {
     const token = await issueKey('--plan', 'gold', '--limits', '7/70')
     const server = await serveFile()
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
@@ -289,7 +289,7 @@ describe('petstore keys', () => {
 })
 
 describe('petstore seed', () => {
-  test('continues after the last animal if it was interrupted', { timeout: 60_000 }, async () => {
+  test('an interrupted petstore seed continues after the last animal', { timeout: 60_000 }, async () => {
     const args = ['seed', '--count', '60000', '--data', data]
     const broken = startCommand(args)
     const server = await serveFile('--seed', '0')
@@ -334,7 +334,7 @@ test('creates files that other users can neither read nor write', async () => {
   for (const file of files) expect(statSync(join(folder, file)).mode & 0o007).toBe(0)
 })
 
-test('does not load bun:sqlite from a node_modules folder', async () => {
+test('never loads bun:sqlite from a node_modules folder', async () => {
   const planted = join(folder, 'node_modules', 'bun:sqlite')
   mkdirSync(planted, { recursive: true })
   writeFileSync(join(planted, 'index.js'), "console.error('planted')")
@@ -403,7 +403,7 @@ describe('a command with an invalid file or database', () => {
       expect(await runCommand(args)).toEqual({ code: 1, stdout: '', stderr: `petstore: cannot use ${data}: no room\n` })
   })
 
-  test('uses the flag if an environment variable excludes the flag', async () => {
+  test('a flag wins over an environment variable that excludes the flag', async () => {
     const env = { PETSTORE_DATABASE_URL: 'postgres://127.0.0.1:1/pets' }
     const { code } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], { ...process.env, ...env })
     expect(code).toBe(0)

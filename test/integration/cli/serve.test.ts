@@ -111,13 +111,16 @@ describe('--control-port', () => {
     expect(await exited()).toEqual({ code: 0, stderr: '\nClosing.\n' })
   })
 
-  test.each([['--data'], ['--database-url'], ['--redis-url']])('is rejected together with %s', async (flag) => {
-    const { code, stderr } = await runPetstore(['serve', '--control-port', '0', flag, 'x'])
-    expect([code, stderr]).toEqual([
-      1,
-      `petstore: --control-port: expected a store in memory, which alone can be reset; got ${flag} as well\n`,
-    ])
-  })
+  test.each([['--data'], ['--database-url'], ['--redis-url']])(
+    '--control-port is rejected together with %s',
+    async (flag) => {
+      const { code, stderr } = await runPetstore(['serve', '--control-port', '0', flag, 'x'])
+      expect([code, stderr]).toEqual([
+        1,
+        `petstore: --control-port: expected a store in memory, which alone can be reset; got ${flag} as well\n`,
+      ])
+    },
+  )
 })
 
 describe('environment variables', () => {
@@ -150,7 +153,7 @@ describe('environment variables', () => {
 })
 
 describe('fixed keys', () => {
-  test('have the limits of their plan, and tokens of any form', async () => {
+  test('a fixed key has the limits of its plan', async () => {
     const { address, keys, output } = await startPetstore('--key', 'pro=my-token', 'free=other==')
     const statusOf = async (token: string) => {
       const { status, headers } = await fetch(`${address}/pets`, { headers: { authorization: `Bearer ${token}` } })
@@ -166,7 +169,7 @@ describe('fixed keys', () => {
     expect(output()).not.toContain('my-token')
   })
 
-  test('are refused on a --host that others can reach, without --insecure-keys', async () => {
+  test('fixed keys on a public --host need --insecure-keys', async () => {
     const args = ['--host', '0.0.0.0', '--key', 'pro=my-token']
     const { code, stderr } = await runPetstore(['serve', ...args])
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^petstore: --key: expected a loopback --host/)])
@@ -177,7 +180,7 @@ describe('fixed keys', () => {
 })
 
 describe('petstore serve, outside the base path,', () => {
-  test('responds to /health and /ready without a key, and does not count them', async () => {
+  test('responds to /health and /ready without a key or a count', async () => {
     const { address, bearer } = await startPetstore('--plan-limits', 'free=2/2')
     const { origin } = new URL(address)
     for (let i = 0; i < 5; i++) {
@@ -217,7 +220,7 @@ describe('petstore prints one line and exits with 1', () => {
     [['sevre'], /unknown command 'sevre' \(Did you mean serve\?\)/],
     [['--nonsense'], /unknown option/],
     [['serve', '--port', 'x\ny\nz'], /--port/],
-  ])('for %j', async (args, line) => {
+  ])('petstore prints one line of error for %j', async (args, line) => {
     const { code, stdout, stderr } = await runPetstore(args)
     expect(code).toBe(1)
     expect(stdout).toBe('')
@@ -225,7 +228,7 @@ describe('petstore prints one line and exits with 1', () => {
     expect(stderr).toMatch(line)
   })
 
-  test('if the port is in use', async () => {
+  test('petstore serve exits with one line if its port is used', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
@@ -253,7 +256,7 @@ test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--versio
 )
 
 describe('a signal', () => {
-  test('prints the running request; a second signal ends the server at once', async () => {
+  test('a second signal ends the server during a running request', async () => {
     const { address, keys, child, exited, errorLine } = await startPetstore()
     // The server waits for this request, because its body does not end.
     const running = await rawConnection(address)
@@ -268,7 +271,7 @@ describe('a signal', () => {
     expect(await exited()).toMatchObject({ code: 1 })
   })
 
-  test('ends the server after its output pipe was closed', async () => {
+  test('a signal ends a server whose output pipe was closed', async () => {
     const { child, address, exited } = await startPetstore('--log')
     child.stdout.destroy()
     for (let i = 0; i < 3; i++) expect((await fetch(`${address}/pets`)).status).toBe(401)

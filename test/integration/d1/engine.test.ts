@@ -55,7 +55,7 @@ function authorized(token: string): { headers: Record<string, string> } {
 }
 
 describe('Workers on one D1 database', () => {
-  test('keep animals, keys and counts across a restart', async () => {
+  test('D1 keeps animals, keys and counts across a restart', async () => {
     const data = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
     onTestFinished(() => rm(data, { recursive: true }))
     const first = await migrated(startWorkers(['first'], data))
@@ -75,7 +75,7 @@ describe('Workers on one D1 database', () => {
     expect(listed.headers.get('x-ratelimit-remaining')).toBe('1')
   })
 
-  test('together serve exactly as many requests as the limit allows', async () => {
+  test('Workers together serve exactly as many requests as the limit allows', async () => {
     const miniflare = await migrated(startWorkers(['first', 'second', 'third']))
     onTestFinished(() => miniflare.dispose())
     // The daily limit is as low as the minute limit, so the result is the same if a minute ends during the test.
@@ -90,7 +90,7 @@ describe('Workers on one D1 database', () => {
     expect(statuses.filter((status) => status === 429).length).toBe(100)
   })
 
-  test('issue keys only to the operator', async () => {
+  test('Workers issue keys only to the operator', async () => {
     const miniflare = await migrated(startWorkers(['only']))
     onTestFinished(() => miniflare.dispose())
     const wrong = { method: 'POST', headers: { authorization: 'Bearer wrong' } }
@@ -108,20 +108,20 @@ describe('a D1 database', () => {
   })
   afterAll(() => miniflare.dispose())
 
-  test('can be migrated by several callers at once', async () => {
+  test('several callers can migrate a D1 database at once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => d1(database).migrate()))
     const { results } = await database.prepare('SELECT version FROM petstore_schema').all()
     expect(results).toEqual([{ version: 2 }])
   })
 
-  test('is rejected if its schema belongs to a later release', async () => {
+  test('rejects a D1 database with the schema of a later release', async () => {
     await d1(database).migrate()
     await database.prepare('UPDATE petstore_schema SET version = 99').all()
     await expect(d1(database).migrate()).rejects.toMatchObject({ code: 'invalid_option' })
     await database.prepare('UPDATE petstore_schema SET version = 2').all()
   })
 
-  test('causes status 500 if it has no tables', async () => {
+  test('a D1 database without tables causes 500', async () => {
     const empty = await miniflare.getD1Database('EMPTY')
     const faults: unknown[] = []
     const petStore = createPetStore({ ...d1(empty), onError: (error) => void faults.push(error) })
@@ -130,7 +130,7 @@ describe('a D1 database', () => {
     expect(String(faults[0])).toContain('no such table')
   })
 
-  test('receives one request per operation', async () => {
+  test('D1 receives one request per operation', async () => {
     await d1(database).migrate()
     let calls = 0
     const counting: D1Database = {
@@ -157,7 +157,7 @@ describe('a D1 database', () => {
     expect(calls).toBe(7)
   })
 
-  test('writes one row per counted request', async () => {
+  test('D1 writes one row per counted request', async () => {
     await emptied(database)
     const binding = await miniflare.getD1Database('DB')
     const written: number[] = []
@@ -177,7 +177,7 @@ describe('a D1 database', () => {
     expect(written).toEqual([2, 1, 1])
   })
 
-  test('stores a limited number of anonymous clients, and keeps refused clients', async () => {
+  test('D1 stores few anonymous clients, but keeps refused clients', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const limits = { perMinute: 2, perDay: 2 }
@@ -193,7 +193,7 @@ describe('a D1 database', () => {
     expect((await quota.spend({ ...request, subject: 'key:customer', anonymous: false })).usedInMinute).toBe(2)
   })
 
-  test('removes counts two days after their window has ended', async () => {
+  test('D1 removes counts two days after their window has ended', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const request = { anonymous: false, limits: { perMinute: 9e6, perDay: 9e6 }, ban: false } as const
@@ -205,7 +205,7 @@ describe('a D1 database', () => {
     expect(results).toEqual([{ subject: 'key:regular' }])
   })
 
-  test('uses its own clock for counts', async () => {
+  test('D1 counts by its own clock', async () => {
     const { quota } = await emptied(database)
     const limits = { perMinute: 5, perDay: 5 }
     const spent = await quota.spend({ subject: 'key:a', anonymous: false, limits, ban: false, now: 0 })

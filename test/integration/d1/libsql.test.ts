@@ -18,7 +18,7 @@ afterAll(() => server.close())
 d1Contracts({ describe, test }, 'libSQL over HTTP', () => database, 10)
 
 describe('libSQL over HTTP', () => {
-  test('receives one HTTP request per operation', async () => {
+  test('libSQL receives one HTTP request per operation', async () => {
     const { storage, quota } = await emptied(database)
     const before = server.requests()
     await storage.create({ name: 'Rex', categoryId: 1n })
@@ -28,7 +28,7 @@ describe('libSQL over HTTP', () => {
     expect(server.requests() - before).toBe(3)
   })
 
-  test('causes service_unavailable if a gateway responds with 502', async () => {
+  test('a 502 of a gateway becomes service_unavailable', async () => {
     const failing = await startHranaServer('secret')
     const { storage } = d1(databaseOf(createClient({ url: failing.url, authToken: 'secret' })))
     failing.fail()

@@ -34,7 +34,7 @@ describe.skipIf(missingRedis())('Redis', () => {
   })
   afterAll(() => server.remove())
 
-  test('stores a limited number of anonymous clients, and lets them expire', async () => {
+  test('Redis stores a limited number of anonymous clients, which expire', async () => {
     const client = createClient({ url: server.url })
     await client.connect()
     const { quota } = redis(client)
@@ -59,7 +59,7 @@ describe.skipIf(noPostgres)('PostgreSQL', () => {
   })
   afterAll(() => server.remove())
 
-  test('stores a limited number of anonymous clients', async () => {
+  test('PostgreSQL stores a limited number of anonymous clients', async () => {
     const pool = openPool(server.url)
     const backEnd = postgres(pool)
     await backEnd.migrate()

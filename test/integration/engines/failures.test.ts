@@ -29,7 +29,7 @@ describe('a failure of PostgreSQL', () => {
     'CONNECTION_CLOSED',
     'CONNECT_TIMEOUT',
     'ERR_POSTGRES_CONNECTION_CLOSED',
-  ])('becomes service_unavailable if its code is %s', async (code) => {
+  ])('an error with the code %s becomes service_unavailable', async (code) => {
     const cause = withCode(code)
     await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable', cause })
   })
@@ -41,32 +41,29 @@ describe('a failure of PostgreSQL', () => {
     'Client has encountered a connection error and is not queryable',
     'Query read timeout',
     'Cannot use a pool after calling end on the pool',
-  ])('becomes service_unavailable if its message is %s', async (message) => {
+  ])('an error with the message %s becomes service_unavailable', async (message) => {
     await expect(failing(new Error(message))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
-  test('becomes service_unavailable if its syscall is connect', async () => {
+  test('an error with the syscall connect becomes service_unavailable', async () => {
     const cause = Object.assign(withCode('ENOENT'), { syscall: 'connect' })
     await expect(failing(cause)).rejects.toMatchObject({ code: 'service_unavailable' })
     await expect(failing(new AggregateError([cause]))).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
   test.each(['42P01', '23505', '22021', '28P01', '57P04', 'XX000'])(
-    'is thrown unchanged if its code is %s',
+    'an error with the code %s is thrown unchanged',
     async (code) => {
       const cause = withCode(code)
       await expect(failing(cause)).rejects.toBe(cause)
     },
   )
 
-  test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])(
-    'is reported at construction if the client is %j',
-    (client) => {
-      expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
-    },
-  )
+  test.each([undefined, null, {}, 'postgres://localhost', { query: 7 }])('postgres rejects the client %j', (client) => {
+    expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
+  })
 
-  test('is retried a limited number of times after a serialization failure', async () => {
+  test('a statement is repeated a limited number of times', async () => {
     let calls = 0
     const racing = (losses: number) => async () => {
       if (calls++ < losses) throw withCode('40001')
@@ -93,7 +90,7 @@ describe('a failure of Redis', () => {
     "OOM command not allowed when used memory > 'maxmemory'.",
     'CLUSTERDOWN Hash slot not served',
     'ERR max number of clients reached',
-  ])('becomes service_unavailable if its message is %s', async (message) => {
+  ])('an error with the message %s becomes service_unavailable', async (message) => {
     await expect(failing(message)).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
@@ -101,12 +98,12 @@ describe('a failure of Redis', () => {
     'WRONGTYPE Operation against a key holding the wrong kind of value',
     'NOAUTH Authentication required.',
     "ERR unknown command 'EVALSHA'",
-  ])('is thrown unchanged if its message is %s', async (message) => {
+  ])('an error with the message %s is thrown unchanged', async (message) => {
     await expect(failing(message)).rejects.toThrow(message)
     await expect(failing(message)).rejects.not.toHaveProperty('status')
   })
 
-  test('becomes an error without the arguments of the command', async () => {
+  test('an error contains no arguments of the Redis command', async () => {
     // The first command that ioredis sends contains the password.
     const command = { name: 'hello', args: ['3', 'AUTH', 'default', 'secret'] }
     const error = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command })
@@ -125,7 +122,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('is thrown even with a cyclic cause or a read-only command', async () => {
+  test('an error with a cyclic cause or a read-only command is thrown', async () => {
     const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
     const [one, two] = [refused('one'), refused('two')]
     Object.assign(one, { cause: two })
@@ -138,7 +135,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('with NOSCRIPT makes the second command send the whole script', async () => {
+  test('after NOSCRIPT, the second command sends the whole script', async () => {
     const sent: string[][] = []
     const client = async (...words: string[]) => {
       sent.push(words)
@@ -154,7 +151,7 @@ describe('a failure of Redis', () => {
     ])
   })
 
-  test('is reported at construction if the client is invalid', () => {
+  test('redis rejects an invalid client', () => {
     for (const client of [undefined, null, {}, 'redis://localhost', 7]) {
       expect(() => redis(client as never as RedisClient)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     }
@@ -231,7 +228,7 @@ describe('a back end rejects a wrong option by name', () => {
     makers.flatMap(([name, make, wrong]) =>
       wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
     ),
-  )('$name, option $option: $value', ({ make, option, value, place }) => {
+  )('rejects a wrong option by name: $name, $option: $value', ({ make, option, value, place }) => {
     expect(() => make({ [option]: value })).toThrow(
       expect.objectContaining({
         code: 'invalid_option',

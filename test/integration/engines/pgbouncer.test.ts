@@ -50,7 +50,7 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     await server.remove()
   })
 
-  test('the back end works with transaction pooling', async () => {
+  test('the PostgreSQL back end works with transaction pooling', async () => {
     const pool = openPool(url, { max: 12 })
     const backEnd = postgres(pool)
     await Promise.all(Array.from({ length: 6 }, () => backEnd.migrate()))
@@ -66,7 +66,7 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     await pool.end()
   })
 
-  test('a write waits at most lockTimeout and leaves no setting on the connection', async () => {
+  test("a write waits at most lockTimeout without changing the connection's settings", async () => {
     const pool = openPool(url, { max: 12 })
     const { migrate, storage } = postgres(pool, { lockTimeout: 50 })
     await migrate()

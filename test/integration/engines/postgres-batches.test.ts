@@ -81,7 +81,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(counts.statements).toBe(4)
   })
 
-  test('adds no animal if the client disconnects before the statement is sent', async () => {
+  test('a client that disconnects before the statement adds no animal', async () => {
     const { storage } = postgres(pool)
     await holdLock()
     const leaving = new AbortController()
@@ -94,7 +94,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['first', 'third'])
   })
 
-  test('creates that wait for the lock use one connection and do not block lists', async () => {
+  test('calls of create that wait for a lock use one connection', async () => {
     const { storage } = postgres(pool, { lockTimeout: 60_000 })
     await holdLock()
     const first = storage.create(pet('first'))
@@ -107,7 +107,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['first', ...times(300, String)])
   })
 
-  test('a create that waits too long for the lock gets 503 and adds no animal', async () => {
+  test('a create that waits too long adds no animal', async () => {
     const backEnd = postgres(pool, { lockTimeout: 50 })
     const { token } = await backEnd.keyStore.issue({ plan: 'free' })
     const plans = { free: { perMinute: 1e6, perDay: 1e6 } }
@@ -139,7 +139,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await fresh.end()
   })
 
-  test('create and spend do not change lock_timeout in a transaction of the host', async () => {
+  test("create and spend keep the lock_timeout of the host's transaction", async () => {
     await host.query("BEGIN; SET LOCAL lock_timeout = '77s'")
     const { storage, quota } = postgres(host)
     await storage.create(pet('a'))

@@ -89,7 +89,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     ['available', 'sold', 'pending'],
     ['pending', 'available', 'sold'],
   ])(
-    'reads few blocks for any page: %s, %s, %s',
+    'PostgreSQL reads few blocks for any page: %s, %s, %s',
     async (...statuses) => {
       await client.query('TRUNCATE petstore.pets')
       await fill(...statuses)

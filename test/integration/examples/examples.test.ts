@@ -34,7 +34,7 @@ async function expectPetStore({ url, token }: { url: string; token: string }): P
 const ownPages = ['express.mjs', 'fastify.mjs', 'h3.mjs', 'hono.mjs', 'koa.mjs']
 
 for (const name of ['node-http.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
-  test(name, async () => {
+  test(`the example ${name} responds`, async () => {
     const started = await start(process.execPath, example(name))
     await expectPetStore(started)
     if (ownPages.includes(name)) assert.equal(await (await fetch(new URL('/', started.url))).text(), 'The shop itself')
@@ -52,21 +52,21 @@ test('shop-with-own-auth.mjs: colleagues share one limit', async () => {
 })
 
 const bun = await runtimeBinary('bun')
-test.skipIf(missing('Bun', bun !== undefined))('bun.mjs', async () => {
+test.skipIf(missing('Bun', bun !== undefined))('the example bun.mjs responds', async () => {
   await expectPetStore(await start(bun ?? '', example('bun.mjs')))
 })
 
-test.skipIf(missing('Bun', bun !== undefined))('itty-router.mjs', async () => {
+test.skipIf(missing('Bun', bun !== undefined))('the example itty-router.mjs responds', async () => {
   await expectPetStore(await start(bun ?? '', example('itty-router.mjs')))
 })
 
 const deno = await runtimeBinary('deno')
-test.skipIf(missing('Deno', deno !== undefined))('deno.mjs', async () => {
+test.skipIf(missing('Deno', deno !== undefined))('the example deno.mjs responds', async () => {
   await expectPetStore(await start(deno ?? '', 'run', '--allow-net', '--allow-env', example('deno.mjs')))
 })
 
 const workerd = await runtimeBinary('workerd')
-test.skipIf(missing('workerd', workerd !== undefined))('worker.mjs', async () => {
+test.skipIf(missing('workerd', workerd !== undefined))('the example worker.mjs responds', async () => {
   const folder = await bundleWorker(example('worker.mjs'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const command = [workerd ?? '', ...workerdArgs, join(folder, 'worker.capnp')]
@@ -75,12 +75,12 @@ test.skipIf(missing('workerd', workerd !== undefined))('worker.mjs', async () =>
   await expectPetStore({ url: `http://127.0.0.1:${port}/v1/pets`, token: 'demo-key' })
 })
 
-test.each(['vitest.test.mjs', 'back-off.test.mjs'])('testing/%s passes', async (name) => {
+test.each(['vitest.test.mjs', 'back-off.test.mjs'])('the example testing/%s passes', async (name) => {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const run = [vitest, 'run', '--root', example('testing'), name]
   await promisify(execFile)(process.execPath, run)
 })
 
-test('testing/node.test.mjs passes', async () => {
+test('the example testing/node.test.mjs passes', async () => {
   await promisify(execFile)(process.execPath, ['--test', example('testing/node.test.mjs')])
 })

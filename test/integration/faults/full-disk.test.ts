@@ -31,7 +31,7 @@ const noServer = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 const noDisk = missing('the right to mount a small disk', canMakeDisks(), { optional: true })
 
 describe.skipIf(noServer || noDisk)('a full disk', () => {
-  test('responds with 503 while the disk is full, and recovers without loss', async () => {
+  test('a full disk causes 503, and no data is lost', async () => {
     let disk = ''
     const prepare = async (data: string) => {
       makeDisk(data)

@@ -56,11 +56,11 @@ describe.skipIf(noPostgres)('many processes', () => {
     return counts
   }
 
-  test('serve exactly 1,000 of 10,000 requests, counted by PostgreSQL', () => countServed(), PATIENCE)
+  test('many processes serve exactly 1,000 of 10,000 requests', () => countServed(), PATIENCE)
 
   for (const program of REDIS_PROGRAMS) {
     test.skipIf(missingRedis(program))(
-      `serve exactly 1,000 of 10,000 requests, counted by ${program}`,
+      `many processes serve exactly 1,000 requests, counted by ${program}`,
       async () => {
         const redis: RedisServer = await startRedis({ program })
         await countServed(redis.url).finally(() => redis.remove())
@@ -70,7 +70,7 @@ describe.skipIf(noPostgres)('many processes', () => {
   }
 
   test(
-    'lose no acknowledged animal when a process is killed',
+    'no acknowledged animal is lost when a process is killed',
     async () => {
       const acknowledged = new Map<bigint, string>()
       let latest = 0n

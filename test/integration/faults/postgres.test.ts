@@ -38,7 +38,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(ids.filter((id) => !kept.has(id))).toEqual([])
   }
 
-  test.each(['clean', 'crash'] as const)('survive a %s stop and restart under load', async (how) => {
+  test.each(['clean', 'crash'] as const)('servers survive a %s stop of PostgreSQL under load', async (how) => {
     const { petStore, errors } = open()
     const load = startLoad(petStore, token)
     await load.reach(201, 100)
@@ -56,7 +56,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await expectKept(createdIds(load.results))
   })
 
-  test('survive cut connections under load', async () => {
+  test('servers survive cut connections to PostgreSQL under load', async () => {
     const { petStore } = open()
     const admin = openPool(server.url, { max: 1 })
     const load = startLoad(petStore, token)

@@ -47,7 +47,7 @@ for (const program of REDIS_PROGRAMS) {
     describe.each(Object.keys(clients))('%s', (name) => {
       const client = () => clients[name]?.() as RedisClient
 
-      test('survives a stop and restart under load', async () => {
+      test('servers survive a restart of Redis under load', async () => {
         const { petStore, errors } = open(client())
         const load = startLoad(petStore, token)
         await load.reach(201, 100)
@@ -73,7 +73,7 @@ for (const program of REDIS_PROGRAMS) {
         expect(errors.length).toBeGreaterThan(0)
       })
 
-      test('survives SCRIPT FLUSH under load', async () => {
+      test('servers survive SCRIPT FLUSH of Redis under load', async () => {
         await untilReady()
         const { petStore, errors } = open(client())
         const load = startLoad(petStore, token)
@@ -86,7 +86,7 @@ for (const program of REDIS_PROGRAMS) {
         expect([new Set(load.results.map(({ status }) => status)), errors]).toEqual([new Set([201]), []])
       })
 
-      test('counts from zero after FLUSHALL', async () => {
+      test('servers count from zero after FLUSHALL of Redis', async () => {
         await untilReady()
         await admin.flushall()
         const statuses = async () => {

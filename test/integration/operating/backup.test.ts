@@ -114,7 +114,7 @@ test.skipIf(missing('PostgreSQL', bin !== undefined) || missing('pg_dump', pgDum
   },
 )
 
-test.skipIf(missingRedis())('Redis keeps its counts over a crash with appendonly, and loses them without', async () => {
+test.skipIf(missingRedis())('Redis keeps its counts over a crash only with appendonly', async () => {
   const lastCount = async (settings: readonly string[]) => {
     const server = await startRedis({ settings })
     onTestFinished(() => server.remove())

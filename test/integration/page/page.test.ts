@@ -43,7 +43,7 @@ function isTooWide(page: Page): Promise<boolean> {
 }
 
 describe.skipIf(isMissing)('the live view', () => {
-  test.each(LOOKS)('lets a visitor filter, add, and reach limit and ban (%i px, %s)', async (width, colorScheme) => {
+  test.each(LOOKS)('a visitor can filter, add and reach a ban (%i px, %s)', async (width, colorScheme) => {
     const { url } = await startSite()
     const { page, faults } = await open(url, width, colorScheme)
     await row(page, '1 Rex 1 available')
@@ -108,7 +108,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await row(page, '9 Max New 9223372036854775807 available')
   })
 
-  test('keeps ids in one line beside a long category id at 390 px', async () => {
+  test('keeps ids in one line on a narrow screen', async () => {
     const { storage, url } = await startSite()
     for (const name of ['Max', 'Ada', 'Bo', 'Cy', 'Di'])
       await storage.create({ name, categoryId: 9_223_372_036_854_775_807n, status: 'sold' })
@@ -149,7 +149,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByText('400 Bad Request').waitFor()
   })
 
-  test('never reads a name as HTML', async () => {
+  test('shows a name with HTML as text', async () => {
     const { storage, url } = await startSite()
     await storage.create({ name: '<img src=x onerror=alert(1)>', categoryId: 1n, status: 'pending' })
     const { page, faults } = await open(url)
@@ -158,14 +158,14 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(faults).toEqual([])
   })
 
-  test('says that there are no animals', async () => {
+  test('the page says that there are no animals', async () => {
     const { page } = await open((await startSite()).url)
     await page.route('**/v1/pets?*', (route) => route.fulfill({ body: '[]' }))
     await page.getByText('Sold', { exact: true }).first().click()
     await page.getByText('There are no sold animals.').waitFor()
   })
 
-  test('says that the server does not respond', async () => {
+  test('the page says that the server does not respond', async () => {
     const { close, url } = await startSite()
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')
@@ -176,7 +176,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await close()
   })
 
-  test('asks for a key if there is no demo key, and keeps the key in the tab', async () => {
+  test('without a demo key, asks for a key and keeps the key', async () => {
     const { token, url } = await startSite({ demoKeys: () => [] })
     const { page, faults } = await open(url)
     await page.getByText('Enter an API key above to see the animals.').first().waitFor()
@@ -224,7 +224,7 @@ describe.skipIf(isMissing)('the live view', () => {
 })
 
 describe.skipIf(isMissing)("after the page's requests were refused with 429, the page", () => {
-  test('loads the animals again when the limit has been reset', async () => {
+  test('after a 429, the page loads the animals at the reset', async () => {
     const { clock, storage, url } = await startSite()
     const page = await browser.newPage()
     onTestFinished(() => page.close())
@@ -242,7 +242,7 @@ describe.skipIf(isMissing)("after the page's requests were refused with 429, the
     expect(await button(page, 'Send requests until the limit').isVisible()).toBe(true)
   })
 
-  test('stops sending requests when the visitor asks for it', async () => {
+  test('after a 429, the visitor can stop further requests', async () => {
     const { url, keyStore } = await startSite({ demoKeys: () => [] })
     const { token } = await keyStore.issue({ plan: 'big', limits: { perMinute: 1_000_000, perDay: 1_000_000 } })
     const { page } = await open(url)
@@ -257,7 +257,7 @@ describe.skipIf(isMissing)("after the page's requests were refused with 429, the
 
 describe.skipIf(isMissing)('the API reference', () => {
   test.each(LOOKS)(
-    'has a console that works with the demo key (%i px, %s)',
+    'the console of the reference uses the demo key (%i px, %s)',
     async (width, colorScheme) => {
       const { url } = await startSite()
       const { page, faults } = await open(`${url}/reference`, width, colorScheme)
@@ -293,7 +293,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     120_000,
   )
 
-  test('shows and sends all digits of an int64', async () => {
+  test('the console shows and sends all digits of an int64', async () => {
     const { url } = await startSite()
     const { page } = await open(`${url}/reference`)
     const operation = page.locator('#operations-pets-createPet')
@@ -303,7 +303,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     await operation.getByText('"categoryId": 9223372036854775807').waitFor()
   })
 
-  test.each(LOOKS)('says what to install if Swagger UI is missing (%i px, %s)', async (width, colorScheme) => {
+  test.each(LOOKS)('the reference names the missing package Swagger UI (%i px, %s)', async (width, colorScheme) => {
     const { url } = await startSite({ swaggerFolder: undefined })
     const { page, faults } = await open(`${url}/reference`, width, colorScheme)
     await page.getByText('npm install swagger-ui-dist').waitFor()

@@ -22,7 +22,7 @@ test('petstore serve --data gives no key to its page', async () => {
   expect(await demoKeys(address)).toEqual([])
 })
 
-test('petstore serve gives no key to the page if other machines can reach it', async () => {
+test('petstore serve --host 0.0.0.0 gives no key to its page', async () => {
   const { address } = await startPetstore('--host', '0.0.0.0')
   expect(await demoKeys(address)).toEqual([])
 })

@@ -22,17 +22,17 @@ async function run(program: string, args: readonly string[], env: ExecFileOption
 }
 
 describe('a recipe for a test runner passes', () => {
-  test('in Jest with CommonJS', async () => {
+  test('the recipe for Jest with CommonJS passes', async () => {
     const jest = join(root, 'node_modules/jest/bin/jest.js')
     const args = ['--rootDir', recipe(''), '--testMatch', '**/jest.test.cjs', '--no-cache']
     expect(await run(process.execPath, [jest, ...args])).toContain('1 passed')
   })
 
-  test.each(['msw.test.mjs', 'intercept-fetch.test.mjs'])('in node:test: %s', async (name) => {
+  test.each(['msw.test.mjs', 'intercept-fetch.test.mjs'])('the recipe for node:test passes: %s', async (name) => {
     expect(await run(process.execPath, ['--test', '--test-reporter=tap', recipe(name)])).toMatch(/^# pass 1$/m)
   })
 
-  test.skipIf(missing('Chromium', chromiumPath !== undefined))('with Playwright', async () => {
+  test.skipIf(missing('Chromium', chromiumPath !== undefined))('the recipe for Playwright passes', async () => {
     const args = ['--test', '--test-reporter=tap', recipe('playwright.test.mjs')]
     expect(await run(process.execPath, args, { CHROMIUM: chromiumPath })).toMatch(/^# pass 1$/m)
   })
@@ -62,7 +62,7 @@ describe('a program in another language', () => {
     // The time limit is long, because Go compiles its standard library the first time.
     const options = { timeout: 120_000, skip: missing(name, program !== undefined, { optional: true }) }
 
-    test(`in ${name} lists every animal of petstore serve with exact ids`, options, async () => {
+    test(`a ${name} program lists every animal with exact ids`, options, async () => {
       const server = await startServer()
       onTestFinished(() => server.end('SIGKILL'))
       const [token = ''] = /pet_\w+/.exec(server.output()) ?? []
@@ -70,7 +70,7 @@ describe('a program in another language', () => {
       expect([lines.length, lines.slice(-2)]).toEqual([10, ['Rex 9007199254740993', '']])
     })
 
-    test(`in ${name} waits as long as Retry-After says`, options, async () => {
+    test(`a ${name} program waits as long as Retry-After says`, options, async () => {
       const clock = manualClock(Date.UTC(2030, 0, 1, 0, 0, 59, 500))
       const { petStore, token, requests } = await createTestPetStore({
         clock,
@@ -84,7 +84,7 @@ describe('a program in another language', () => {
       expect(requests.map(({ response }) => response?.status)).toEqual([201, 200, 429, 200])
     })
 
-    test(`in ${name} steers petstore serve through its control API`, options, async () => {
+    test(`a ${name} program steers petstore serve through its control API`, options, async () => {
       const flags = ['--control-port', '0', '--json', '--key', 'pro=my-token', '--plan-limits', 'pro=2/100']
       const { url, control } = JSON.parse((await startPetstore(...flags)).output())
       expect(await run(program ?? '', [...steering, url, control, 'my-token'])).toMatch(/^OK$/m)

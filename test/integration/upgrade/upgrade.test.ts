@@ -56,7 +56,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
   const execute = async (statement: string) => (await older.query(`EXECUTE ${statement}`)).rows
   const spendOlder = () => execute(`old_spend ('account:acme', 50, 100, NULL, NULL, ${clock.now()})`)
 
-  test('keeps its rows and the counts', async () => {
+  test('an old PostgreSQL database keeps its rows and counts', async () => {
     const { token, hash, key } = await newKey({ plan: 'pro' }, 0)
     await execute(`old_issue ('${key.id}', '${hash}', 'pro', NULL, NULL, NULL, 'kept', NULL)`)
     const { migrate, storage, keyStore, quota } = postgres(pool, { clock })
@@ -67,7 +67,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
     expect((await storage.create(pet)).id).toBe(4n)
   })
 
-  test.each([2, 3])('is migrated to version %i while an older process serves requests', async (version) => {
+  test.each([2, 3])('migrates PostgreSQL to version %i while an older process serves requests', async (version) => {
     const progress = { isOver: false }
     const served = serveOlder(progress)
     await migrate(querying(pool), namesIn('petstore'), version)
@@ -104,7 +104,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
     return { created, granted }
   }
 
-  test('counts anonymous clients together with a process of version 2', async () => {
+  test('PostgreSQL counts anonymous clients together with a process of version 2', async () => {
     await migrate(querying(pool), namesIn('petstore'), 2)
     await older.query(fixture('postgres-2-process.sql'))
     await migrate(querying(pool), namesIn('petstore'))
@@ -114,7 +114,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
     expect(await quota.spend({ ...request, subject, anonymous: true })).toMatchObject({ usedInDay: 2 })
   })
 
-  test('is refused after a later release has migrated it', async () => {
+  test('a database that a later release has migrated is refused', async () => {
     const { migrate } = postgres(pool)
     await migrate()
     await pool.query('INSERT INTO petstore.versions (version) VALUES (99)')
@@ -128,7 +128,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
 })
 
 describe('a SQLite file with tables of schema version 1', () => {
-  test('keeps its rows when it is migrated while an older process serves requests', async () => {
+  test('a SQLite file keeps its rows during a migration under load', async () => {
     const database = new Libsql(':memory:')
     database.exec(fixture('sqlite-1.sql'))
     const insert = database.prepare('INSERT INTO petstore_pets (name, category_id, status) VALUES (?, ?, ?)')
@@ -147,7 +147,7 @@ describe('a SQLite file with tables of schema version 1', () => {
     database.close()
   })
 
-  test('is refused after a later release has migrated it', () => {
+  test('a database that a later release has migrated is refused', () => {
     const database = new Libsql(':memory:')
     database.exec(`${fixture('sqlite-1.sql')}; UPDATE petstore_schema SET version = 99`)
     expect(() => sqlite(database)).toThrow(

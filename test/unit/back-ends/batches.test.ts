@@ -53,7 +53,7 @@ describe('batches', () => {
   test.each([
     ['statement', ['failed', 'failed', 'D']],
     ['waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error with the reach %s fails only the calls in its reach', async (reach, expected) => {
+  ] as const)('an error with the reach %s fails no calls beyond it', async (reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
     void call('a')
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
@@ -71,7 +71,7 @@ describe('batches', () => {
     size: fc.integer({ min: 1, max: 6 }),
   })
 
-  test('runs every call once and in order; a bad call fails alone', async () => {
+  test('runs every call once and in order', async () => {
     const property = fc.asyncProperty(fc.scheduler(), fc.array(statements, { maxLength: 30 }), async (s, calls) => {
       const [arrived, sent, done] = [[], [], []] as [number[], number[], number[]]
       let running = 0
@@ -118,7 +118,7 @@ describe('a statement that does not return', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('fails with 503 at its time limit and delays no other statement', async () => {
+  test('a statement without a response fails with 503 at its time limit', async () => {
     const { sent, call, inputs } = heldEngine()
     const lost = call('a')
     const next = call('b')

@@ -35,7 +35,7 @@ describe('d1', () => {
     await expect(d1(failing(message)).storage.get(1n)).rejects.toMatchObject({ message })
   })
 
-  test('throws an error that names the database option if the binding is missing', () => {
+  test('d1 names the option database if the binding is missing', () => {
     const missing = undefined as unknown as D1Database
     expect(() => d1(missing)).toThrow(/database: expected a D1 binding such as env.DB/)
   })

@@ -8,7 +8,7 @@ const URL_OF_API = 'http://127.0.0.1:3000/v1'
 test.each([
   [true, []],
   [false, ['Its API reference needs one more package: npm install swagger-ui-dist']],
-])('the welcome text says what the API reference needs (Swagger UI installed: %j)', (hasReference, expected) => {
+])('the welcome text says what the reference needs (Swagger UI: %j)', (hasReference, expected) => {
   const lines = welcome(URL_OF_API, 'pets.db', NOTHING, { data: 'pets.db' } as never, { hasReference }).split('\n')
   expect(lines.filter((line) => line.includes('reference'))).toEqual(expected)
 })

@@ -375,18 +375,21 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test.each(contractFaults)('fails if $fault', async ({ row: title, says, change }) => {
+  test.each(contractFaults)('petstore check fails if $fault', async ({ row: title, says, change }) => {
     const { results, failures } = await checkStore(change)
     expect(row(failures, title)).toMatchObject({ basis: 'contract', reason: expect.stringMatching(says) })
     expect(exitCodeOf(results)).toBe(1)
   })
 
-  test.each(decisionFaults)('reports a failed decision if $fault', async ({ row: title, says, change }) => {
-    const { results, failures } = await checkStore(change)
-    expect(row(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
-    expect(failures.filter(({ basis }) => basis === 'contract')).toEqual([])
-    expect(exitCodeOf(results)).toBe(0)
-  })
+  test.each(decisionFaults)(
+    'petstore check reports a failed decision if $fault',
+    async ({ row: title, says, change }) => {
+      const { results, failures } = await checkStore(change)
+      expect(row(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
+      expect(failures.filter(({ basis }) => basis === 'contract')).toEqual([])
+      expect(exitCodeOf(results)).toBe(0)
+    },
+  )
 
   test('accepts 410 from getPet on the day of its removal', async () => {
     const { failures } = await checkStore(undefined, {}, manualClock(Date.UTC(2030, 11, 5)))
@@ -402,7 +405,7 @@ describe('petstore check', () => {
     expect(row(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
   })
 
-  test('omits decision rows on request, and skips rows whose key is missing', async () => {
+  test('omits decision rows on request', async () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
     const skipped = results.filter(({ result }) => result === 'skip')
@@ -416,7 +419,7 @@ describe('petstore check', () => {
     expect(keyed.length).toBeLessThan(60)
   })
 
-  test('skips the remaining rows, without requests, after the daily limit is reached', async () => {
+  test('skips the remaining rows after the daily limit is reached', async () => {
     let count = 0
     const day = { 'Retry-After': '3600', 'Content-Type': 'application/json' }
     const { results, failures } = await checkStore(
@@ -463,7 +466,7 @@ describe('petstore check', () => {
     expect(titles).toHaveLength(3)
   })
 
-  test('stops waiting for a response after the timeout', async () => {
+  test('petstore check waits for a response until the timeout', async () => {
     const never: Change = ({ signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     await expect(checkStore(never, { timeout: 0.01 })).rejects.toThrow(/no response within 0.01 seconds/)
@@ -493,21 +496,21 @@ describe('petstore check', () => {
 
 describe('the flags of petstore check', () => {
   test.each(['', 'localhost:3000/v1', 'ftp://a/v1', 'http://user@a/v1', 'http://a/v1?x', 'http://a/v1#x'])(
-    'refuse the address %j',
+    'petstore check rejects the address %j',
     (text) => {
       expect(() => parseServerUrl(text)).toThrow(/^Expected an address/)
     },
   )
 
-  test('accept an address with a slash at its end', () => {
+  test('petstore check accepts an address with a final slash', () => {
     expect(parseServerUrl('https://a.example/v1/')).toBe('https://a.example/v1')
   })
 
-  test.each(['', 'a b', 'a\n', 'ä'])('reject the token %j', (text) => {
+  test.each(['', 'a b', 'a\n', 'ä'])('petstore check rejects the token %j', (text) => {
     expect(() => parseToken(text)).toThrow(/visible ASCII/)
   })
 
-  test.each(['0', '601', '1.5'])('reject the timeout %j', (text) => {
+  test.each(['0', '601', '1.5'])('petstore check rejects the timeout %j', (text) => {
     expect(() => parseTimeout(text)).toThrow(/^Expected a whole number/)
   })
 })

@@ -40,7 +40,7 @@ async function open() {
 }
 
 describe('the OpenAPI document', () => {
-  test('is valid and lists every operation', async () => {
+  test('the OpenAPI document is valid and lists every operation', async () => {
     const { control } = await open()
     const { status, body } = await control('GET', '/openapi.json')
     const { valid, errors } = await new Validator().validate(body)
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     expect(listed.sort()).toEqual(operations.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
-  test('describes the responses that the control API sends', async () => {
+  test('the OpenAPI document describes the responses of the control API', async () => {
     const { control, send } = await open()
     await send('/pets', 'my-token', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
     for (const [method, path, body] of [
@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the clock', () => {
-  test('can stop, move, and follow the real time again', () => {
+  test('the clock can stop, move, and follow the real time again', () => {
     const real = manualClock(START)
     const clock = steerableClock(real)
     clock.advance(1_000)
@@ -85,7 +85,7 @@ describe('the clock', () => {
     expect([clock.now(), clock.isRunning()]).toEqual([START + 100, true])
   })
 
-  test('ends a rate limit when it moves forward', async () => {
+  test('a rate limit ends when the clock moves forward', async () => {
     const { control, send } = await open()
     const statuses = async () => [
       (await send('/pets')).status,
@@ -99,7 +99,7 @@ describe('the clock', () => {
     expect((await send('/pets')).status).toBe(200)
   })
 
-  test('can move to 5 December 2030, when getPet responds with 410', async () => {
+  test('getPet responds with 410 after the clock moves to 2030', async () => {
     const { control, send } = await open()
     await control('POST', '/clock', { set: '2030-12-05T00:00:00Z' })
     expect((await send('/pets/1')).status).toBe(410)
@@ -113,7 +113,7 @@ describe('faults', () => {
     [{ part: 'storage', action: 'fail', calls: 1 }, [503, 200]],
     [{ part: 'keys', action: 'fail', calls: 1, status: 500 }, [500, 200]],
     [{ part: 'quota', action: 'fail' }, [503, 503]],
-  ])('affect requests until they are deleted: %j', async (fault, expected) => {
+  ])('faults affect requests until they are deleted: %j', async (fault, expected) => {
     const { control, send } = await open()
     expect((await control('POST', '/faults', fault)).status).toBe(204)
     expect([(await send('/pets')).status, (await send('/pets')).status]).toEqual(expected)
@@ -139,7 +139,7 @@ test('a fault with a delay ends after the given number of calls', async () => {
 })
 
 describe('keys', () => {
-  test('are issued, listed and revoked', async () => {
+  test('keys are issued, listed and revoked', async () => {
     const { control, send } = await open()
     const issued = await control('POST', '/keys', { plan: 'pro', expiresAt: '2027-01-16T00:00:00Z' })
     const { token, key } = issued.body as { token: string; key: { id: string } }
@@ -152,7 +152,7 @@ describe('keys', () => {
 })
 
 describe('animals', () => {
-  test('are added with exact category ids', async () => {
+  test('animals are added with exact category ids', async () => {
     const { control, send } = await open()
     const added = await control('POST', '/pets', '{"pets":[{"name":"Rex","categoryId":9007199254740993}]}')
     expect(added.status).toBe(201)
@@ -161,7 +161,7 @@ describe('animals', () => {
 })
 
 describe('the journal', () => {
-  test('keeps requests with their responses', async () => {
+  test('the journal keeps requests with their responses', async () => {
     const { control, send } = await open()
     await send('/pets', 'wrong')
     await send('/pets', 'my-token', { method: 'POST', body: '{}' })
@@ -215,7 +215,7 @@ describe('errors', () => {
     ['GET', '/requests?limit=0', undefined, 400, /^limit: expected a whole number from 1 to 1000, got "0"/],
     ['GET', '/nothing', undefined, 404, /^There is nothing at \/nothing\. GET \/openapi\.json lists/],
     ['PUT', '/keys', {}, 405, /^The path \/keys supports only POST, GET\.$/],
-  ])('responds to %s %s %j with %i', async (method, path, body, status, message) => {
+  ])('the control API responds to %s %s %j with %i', async (method, path, body, status, message) => {
     const { control } = await open()
     expect(await control(method, path, body)).toEqual({
       status,
@@ -227,7 +227,7 @@ describe('errors', () => {
     ['a page of another site', { origin: 'https://evil.example' }],
     ['a name that points to this machine', { host: 'evil.example' }],
     ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-  ])('rejects requests from %s with 403', async (_, headers) => {
+  ])('the control API rejects requests from %s with 403', async (_, headers) => {
     const { control, send } = await open()
     await send('/pets')
     expect((await control('DELETE', '/requests', undefined, headers)).status).toBe(403)

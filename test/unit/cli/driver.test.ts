@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { using } from '../../../adapters/cli/driver.ts'
 import { PetStoreError } from '../../../src/index.ts'
 
-test('the error names the database and the innermost cause', async () => {
+test('an error names the database and the innermost cause', async () => {
   const cause = new Error('database or disk is full')
   const fail = () => Promise.reject(new PetStoreError('service_unavailable', undefined, { cause }))
   await expect(using('pets.db', fail)).rejects.toThrow('cannot use pets.db: database or disk is full')

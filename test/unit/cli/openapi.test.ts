@@ -13,13 +13,13 @@ async function get(options: DocumentOptions, headers: Record<string, string> = {
 }
 
 describe('GET /openapi.json', () => {
-  test('needs no key and is not counted', async () => {
+  test('GET /openapi.json needs no key and is not counted', async () => {
     const { status, headers, body } = await get({})
     expect([status, headers['Content-Type'], JSON.parse(body)]).toEqual([200, 'application/json', openApiDocument()])
     expect(headers).not.toHaveProperty('X-RateLimit-Limit')
   })
 
-  test("contains the server's address and plans", async () => {
+  test("the document contains the server's address and plans", async () => {
     const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { free: { perMinute: 1, perDay: 2 } } }
     const { body } = await get(options)
     expect(JSON.parse(body)).toMatchObject({
@@ -33,7 +33,7 @@ describe('GET /openapi.json', () => {
     ['every page with cors', true, '*'],
     ['a page of a listed origin', { origins: ['https://shop.example'] }, 'https://shop.example'],
     ['no page of another origin', { origins: ['https://other.example'] }, undefined],
-  ] as const)('can be read by %s', async (_, cors, allowed) => {
+  ] as const)('the document can be read by %s', async (_, cors, allowed) => {
     const { headers } = await get({ cors }, { origin: 'https://shop.example' })
     expect(headers['Access-Control-Allow-Origin']).toBe(allowed)
   })

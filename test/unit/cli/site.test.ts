@@ -5,11 +5,11 @@ import { createPetStore, memory, toApiRequest } from '../../../src/index.ts'
 const quiet = { onFailure: () => {} }
 
 describe('readyCheck', () => {
-  test('returns no names if every part responds', async () => {
+  test('readyCheck returns no names if every part responds', async () => {
     expect(await readyCheck(memory(), quiet)()).toEqual([])
   })
 
-  test('returns the names of the parts that fail', async () => {
+  test('readyCheck returns the names of the parts that fail', async () => {
     const failures: string[] = []
     const onFailure = (part: string, cause: string) => failures.push(`${part}: ${cause}`)
     const backEnd = memory()
@@ -22,14 +22,14 @@ describe('readyCheck', () => {
     expect(failures).toEqual(['quota: ECONNREFUSED', 'storage: password=secret'])
   })
 
-  test('returns the name of a part that does not respond in time', async () => {
+  test('readyCheck returns the name of a part that responds too late', async () => {
     const find = () => new Promise<never>(() => {})
     const backEnd = memory()
     const check = readyCheck({ ...backEnd, keyStore: { find } }, { ...quiet, timeout: 0 })
     expect(await check()).toEqual(['keys'])
   })
 
-  test('reuses a result for one second', async () => {
+  test('readyCheck reuses a result for one second', async () => {
     const backEnd = memory()
     let [now, calls] = [1_000, 0]
     const list = () => {

@@ -49,7 +49,7 @@ describe('a client of a pet store', () => {
     return { ...backEnd, client }
   }
 
-  test('keeps all digits of id and categoryId', async () => {
+  test('the client keeps all digits of id and categoryId', async () => {
     const { client } = await start()
     const pet = await client.createPet({ name: 'Zoë "🐕"', categoryId: 9223372036854775807n, status: 'pending' })
     expect(pet).toEqual({ id: 1n, name: 'Zoë "🐕"', categoryId: 9223372036854775807n, status: 'pending' })
@@ -94,20 +94,23 @@ describe('a client of a pet store', () => {
 })
 
 describe('a number in place of a bigint', () => {
-  test.each([2 ** 53, -(2 ** 63), 7.5, Number.NaN])('is rejected before any request: %f', async (number) => {
-    const { client, sent } = clientOf([])
-    const wrong = (name: string) => ({
-      code: 'invalid_option',
-      message: `option ${name}: expected a bigint such as 7n, because JavaScript rounds numbers above 2^53, got the number ${number}`,
-    })
-    await expect(client.createPet({ name: 'Rex', categoryId: number as never })).rejects.toMatchObject(
-      wrong('categoryId'),
-    )
-    await expect(client.getPet(number as never)).rejects.toMatchObject(wrong('id'))
-    expect(sent.length).toBe(0)
-  })
+  test.each([2 ** 53, -(2 ** 63), 7.5, Number.NaN])(
+    'a number that is not a safe integer is rejected: %f',
+    async (number) => {
+      const { client, sent } = clientOf([])
+      const wrong = (name: string) => ({
+        code: 'invalid_option',
+        message: `option ${name}: expected a bigint such as 7n, because JavaScript rounds numbers above 2^53, got the number ${number}`,
+      })
+      await expect(client.createPet({ name: 'Rex', categoryId: number as never })).rejects.toMatchObject(
+        wrong('categoryId'),
+      )
+      await expect(client.getPet(number as never)).rejects.toMatchObject(wrong('id'))
+      expect(sent.length).toBe(0)
+    },
+  )
 
-  test('is accepted up to 2^53 - 1', async () => {
+  test('a safe integer in place of a bigint is accepted', async () => {
     const { client, sent } = clientOf([json(PET, 201)])
     await client.createPet({ name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER as never })
     expect(sent[0]?.init.body).toBe('{"name":"Rex","categoryId":9007199254740991}')
@@ -117,7 +120,7 @@ describe('a number in place of a bigint', () => {
 describe('pages', () => {
   const page = (headers: Record<string, string>) => json(`[${PET}]`, 200, headers)
 
-  test('are requested with the key and limit=100', async () => {
+  test('pages are requested with the key and limit=100', async () => {
     const { client, sent } = clientOf([json('[]')])
     for await (const _ of client.pets()) expect.unreachable()
     expect(sent[0]?.url).toBe('https://api.example/v1/pets?limit=100')
@@ -143,7 +146,7 @@ describe('pages', () => {
   })
 
   test.each(['</v1/pets>; rel="successor-version"', '</v1/pets?cursor=a>; rel="next-archive"', 'nonsense'])(
-    'has no next page after the Link header %s',
+    'there is no next page after the Link header %s',
     async (link) => {
       const { client } = clientOf([page({ link })])
       expect((await client.listPets()).next).toBeUndefined()
@@ -157,7 +160,7 @@ describe('pages', () => {
 })
 
 describe('errors', () => {
-  test('contain the code, the status and the message from the response', async () => {
+  test('errors contain code, status and message of the response', async () => {
     const { client } = clientOf([json(errorBody('invalid_api_key', 401), 401)])
     await expect(client.listPets()).rejects.toMatchObject({
       name: 'PetStoreError',
@@ -210,37 +213,37 @@ describe('errors', () => {
 })
 
 describe('a request that gets 429', () => {
-  test('is sent again after Retry-After', async () => {
+  test('a request that gets 429 is sent again after Retry-After', async () => {
     const { client, waits } = clientOf([refusal(7), refusal(60), json('[]')])
     expect((await client.listPets()).pets).toEqual([])
     expect(waits).toEqual([7_000, 60_000])
   })
 
-  test('is sent again even if it is a POST', async () => {
+  test('a POST that gets 429 is sent again', async () => {
     const { client, sent } = clientOf([refusal(1), json(PET, 201)])
     expect((await client.createPet({ name: 'Rex', categoryId: 1n })).id).toBe(9007199254740993n)
     expect(sent[1]?.init).toEqual(sent[0]?.init)
   })
 
-  test('rejects at once during a ban of 300 seconds', async () => {
+  test('the client rejects at once during a ban of 300 seconds', async () => {
     const { client, sent, waits } = clientOf([refusal(300, 'api_key_banned')])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'api_key_banned', status: 429, retryAfter: 300 })
     expect([sent.length, waits]).toEqual([1, []])
   })
 
-  test('waits for the end of a ban if maxDelay allows it', async () => {
+  test('the client waits for the end of a ban within maxDelay', async () => {
     const { client, waits } = clientOf([refusal(300, 'api_key_banned'), json('[]')], { maxDelay: 300_000 })
     await client.listPets()
     expect(waits).toEqual([300_000])
   })
 
-  test('rejects after 3 retries', async () => {
+  test('the client rejects after 3 retries', async () => {
     const { client, sent } = clientOf([refusal(1), refusal(2), refusal(3), refusal(4)])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 4 })
     expect(sent.length).toBe(4)
   })
 
-  test('waits until the date in Retry-After', async () => {
+  test('the client waits until the date in Retry-After', async () => {
     const clock = manualClock(Date.UTC(2030, 0, 1))
     const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }
     const { client, waits } = clientOf([new Response('', { status: 429, headers }), json('[]')], { clock })
@@ -248,7 +251,7 @@ describe('a request that gets 429', () => {
     expect(waits).toEqual([9_000])
   })
 
-  test('waits 500 ms before a retry without Retry-After', async () => {
+  test('the client waits 500 ms before a retry without Retry-After', async () => {
     const { client, waits } = clientOf([new Response('', { status: 429 }), json('[]')])
     await client.listPets()
     expect(waits).toEqual([500])
@@ -258,7 +261,7 @@ describe('a request that gets 429', () => {
 describe('a failed request', () => {
   const fault = () => new TypeError('fetch failed')
 
-  test('is retried after exponential delays with jitter', async () => {
+  test('a failed request is retried after exponential delays with jitter', async () => {
     const factors = [1, 0.5, 0]
     const { client, waits } = clientOf([fault(), unavailable(), fault(), json('[]')], {
       random: () => factors.shift() ?? Number.NaN,
@@ -267,32 +270,32 @@ describe('a failed request', () => {
     expect(waits).toEqual([500, 500, 0])
   })
 
-  test('waits at most maxDelay between retries', async () => {
+  test('the client waits at most maxDelay between retries', async () => {
     const { client, waits } = clientOf([fault(), fault(), json('[]')], { baseDelay: 400, maxDelay: 600 })
     await client.listPets()
     expect(waits).toEqual([400, 600])
   })
 
-  test('is retried after the Retry-After seconds of a 503', async () => {
+  test('a 503 is retried after its Retry-After seconds', async () => {
     const { client, waits } = clientOf([unavailable({ 'retry-after': '5' }), json('[]')])
     await client.listPets()
     expect(waits).toEqual([5_000])
   })
 
-  test('rejects at once if Retry-After exceeds maxDelay', async () => {
+  test('the client rejects at once if Retry-After exceeds maxDelay', async () => {
     const { client, sent } = clientOf([unavailable({ 'retry-after': '3600' })])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', retryAfter: 3600 })
     expect(sent.length).toBe(1)
   })
 
-  test('is sent again if the connection breaks within the response body', async () => {
+  test('a GET is sent again if its response body breaks off', async () => {
     const broken = new ReadableStream({ start: (stream) => stream.error(new TypeError('terminated')) })
     const { client } = clientOf([new Response(broken), json('[]')])
     expect((await client.listPets()).pets).toEqual([])
   })
 
   test.each([['a network fault', fault()] as const, ['a 503', unavailable({ 'retry-after': '1' })] as const])(
-    'is not sent again after %s if it is a POST',
+    'a POST is not sent again after %s',
     async (_, outcome) => {
       const { client, sent } = clientOf([outcome, json(PET, 201)])
       await expect(client.createPet({ name: 'Rex', categoryId: 1n })).rejects.toMatchObject({ name: 'PetStoreError' })
@@ -300,13 +303,13 @@ describe('a failed request', () => {
     },
   )
 
-  test.each([400, 401, 404, 500])('is not sent again after status %i', async (status) => {
+  test.each([400, 401, 404, 500])('a request is not sent again after status %i', async (status) => {
     const { client, sent } = clientOf([new Response('', { status })])
     await expect(client.listPets()).rejects.toMatchObject({ status })
     expect(sent.length).toBe(1)
   })
 
-  test('is not sent again with retry: false', async () => {
+  test('a failed request is not sent again with retry: false', async () => {
     const { client, sent } = clientOf([refusal(0)], false)
     await expect(client.listPets()).rejects.toMatchObject({ status: 429 })
     expect(sent.length).toBe(1)
@@ -316,13 +319,13 @@ describe('a failed request', () => {
 describe('an AbortSignal', () => {
   afterEach(() => void vi.useRealTimers())
 
-  test('prevents the request if it is already aborted', async () => {
+  test('a signal that is already aborted prevents the request', async () => {
     const { client, sent } = clientOf([json('[]')])
     await expect(client.listPets({ signal: AbortSignal.abort('stop') })).rejects.toBe('stop')
     expect(sent.length).toBe(0)
   })
 
-  test('ends the wait before a retry and clears its timer', async () => {
+  test('an aborted signal ends the wait before a retry', async () => {
     vi.useFakeTimers()
     const controller = new AbortController()
     const fetch = vi.fn(async () => refusal(60))
@@ -335,7 +338,7 @@ describe('an AbortSignal', () => {
     expect([vi.getTimerCount(), fetch.mock.calls.length]).toEqual([0, 1])
   })
 
-  test('rejects a running request with its reason, without a retry', async () => {
+  test('an aborted signal rejects a running request without a retry', async () => {
     const controller = new AbortController()
     const fetch = vi.fn(async (_: string, { signal }: RequestInit) => {
       controller.abort('enough')
@@ -346,7 +349,7 @@ describe('an AbortSignal', () => {
     expect(fetch).toHaveBeenCalledTimes(1)
   })
 
-  test('ends an iteration between two pages', async () => {
+  test('an aborted signal ends an iteration between two pages', async () => {
     const controller = new AbortController()
     const { client, sent } = clientOf([json(`[${PET}]`, 200, { 'x-next-cursor': 'c' })])
     const pets = client.pets({ signal: controller.signal })
@@ -356,7 +359,7 @@ describe('an AbortSignal', () => {
     expect(sent.length).toBe(1)
   })
 
-  test('does not change a call that has waited for a retry', async () => {
+  test('a signal without an abort does not change a retried call', async () => {
     vi.useFakeTimers()
     const responses = [refusal(2), json('[]')]
     const fetch = async () => responses.shift() ?? json('[]')
@@ -385,7 +388,7 @@ describe('options', () => {
     ['retry.maxRetries', { retry: { maxRetries: 1.5 } }],
     ['retry.limit', { retry: { limit: 2 } }],
     ['token', { token: 'x' }],
-  ])('names a wrong option %s in the error', (name, options) => {
+  ])('the client names the wrong option %s in the error', (name, options) => {
     expect(create(options)).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
@@ -394,11 +397,11 @@ describe('options', () => {
     )
   })
 
-  test('the error about a key with a line break does not contain the key', () => {
+  test('the error about an invalid apiKey does not contain the key', () => {
     expect(create({ apiKey: 'pet_secret\n' })).toThrow(/^option apiKey: (?!.*secret)/)
   })
 
-  test('accept a URL object as baseUrl, and call the current global fetch', async () => {
+  test('baseUrl may be a URL object', async () => {
     const client = createPetStoreClient({ baseUrl: new URL('https://api.example/v1/'), apiKey: API_KEY })
     const fetch = vi.fn(async () => json('[]'))
     vi.stubGlobal('fetch', fetch)

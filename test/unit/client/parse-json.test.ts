@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseJson } from '../../../src/client/index.ts'
 
-test('keeps every digit of an int64', () => {
+test('parseJson keeps every digit of an int64', () => {
   expect(parseJson('[9007199254740993,9223372036854775807,-9223372036854775808,7.0]')).toEqual([
     9007199254740993n,
     9223372036854775807n,

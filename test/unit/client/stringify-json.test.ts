@@ -12,11 +12,11 @@ test.each([
   { a: undefined, b: () => {}, c: new Date(0), d: [], e: {}, __proto__: { x: 1 }, 'f"': 1 },
   'Rex',
   -0,
-])('writes %j as JSON.stringify does', (value) => {
+])('stringifyJson writes %j as JSON.stringify does', (value) => {
   expect(stringifyJson(value)).toBe(JSON.stringify(value))
 })
 
-test.each([undefined, () => {}, Symbol('x')])('rejects %s', (value) => {
+test.each([undefined, () => {}, Symbol('x')])('stringifyJson rejects %s', (value) => {
   expect(() => stringifyJson(value)).toThrow(
     expect.objectContaining({
       code: 'invalid_option',

@@ -249,7 +249,7 @@ describe('the contract suites detect a fault', () => {
   beforeAll(() => fc.configureGlobal({ endOnFailure: true }))
   afterAll(() => fc.resetConfigureGlobal())
 
-  test.each(Object.entries(storageFaults))('in a storage: %s', async (name, fault) => {
+  test.each(Object.entries(storageFaults))('the storage suite detects a fault: %s', async (name, fault) => {
     const open = () => faulty(memory().storage, fault)()
     expect(await failures((runner) => storageContract(runner, { name, open }))).not.toEqual([])
   })
@@ -259,19 +259,19 @@ describe('the contract suites detect a fault', () => {
     ['list returns null', { list: async () => null as never }, ': expected an array, got null'],
     ['list returns an object with rows', { list: () => ({ rows: [] }) as never }, ': expected an array, got an object'],
   ]
-  test.each(wrongResults)('in a storage, with every test of the suite: %s', async (name, fault, message) => {
+  test.each(wrongResults)('every test of the suite detects a storage fault: %s', async (name, fault, message) => {
     const open = faulty(memory().storage, () => fault)
     const failed = await failures((runner) => storageContract(runner, { name, open }))
     expect(failed).toHaveLength(5)
     for (const error of failed) expect(inspect(error)).toContain(message)
   })
 
-  test.each(Object.entries(keyFaults))('in a key store: %s', async (name, fault) => {
+  test.each(Object.entries(keyFaults))('the key store suite detects a fault: %s', async (name, fault) => {
     const open = (clock: Clock) => faulty(memory({ clock }).keyStore, fault)()
     expect(await failures((runner) => keyStoreContract(runner, { name, open }))).not.toEqual([])
   })
 
-  test.each(Object.entries(quotaFaults))('in a quota store: %s', async (name, fault) => {
+  test.each(Object.entries(quotaFaults))('the quota suite detects a fault: %s', async (name, fault) => {
     const open = (clock: Clock) => faulty(memory({ clock }).quota, fault)()
     expect(await failures((runner) => quotaContract(runner, { name, open }))).not.toEqual([])
   })

@@ -87,14 +87,14 @@ describe('a back end that fails', () => {
     'missing_api_key',
     'malformed_json',
     'payload_too_large',
-  ] as const)('reports %s from a back end as a fault with 500', async (code) => {
+  ] as const)('%s from a back end causes 500', async (code) => {
     const { send } = await broken({ list: fail(new PetStoreError(code, SECRET)) })
     const got = await send('/v1/pets')
     expect(got).toMatchObject({ status: 500, code: 'internal_error' })
     expect(got.text).not.toContain('hunter2')
   })
 
-  test('reads each error once if the causes form a cycle', async () => {
+  test('each error is read once if the causes form a cycle', async () => {
     const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
     Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
     Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
@@ -104,7 +104,7 @@ describe('a back end that fails', () => {
     expect(reported).toEqual([one])
   })
 
-  test('the headers state the limit of the key while the quota store fails', async () => {
+  test("the headers state the key's limit while the quota store fails", async () => {
     const { send } = await broken(
       { spend: fail(errno('ECONNREFUSED')) },
       { plans: { free: { perMinute: 7, perDay: 70 } }, anonymous: { perMinute: 3, perDay: 30 } },
@@ -144,7 +144,7 @@ describe('a back end that fails', () => {
     })
   })
 
-  test('responds with 500 and calls onError if a key has an unknown plan', async () => {
+  test('responds with 500 if a key has an unknown plan', async () => {
     const reported: unknown[] = []
     const { send } = await startApi({ plan: 'gold', onError: (error) => reported.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
@@ -165,25 +165,22 @@ describe('a back end that returns an invalid value', () => {
     ['no name', { ...rex, name: null }],
     ['an unknown status', { ...rex, status: 'lost' }],
   ]
-  test.each(animals)(
-    'responds with 500 and calls onError if the back end returns an invalid animal: %s',
-    async (_, animal) => {
-      const reported: unknown[] = []
-      const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
-      const api = await startApi({ storage, onError: (error) => reported.push(error) })
-      const responses = [
-        await api.send('/v1/pets'),
-        await api.send('/v1/pets/1'),
-        await api.add('{"name":"a","categoryId":1}'),
-      ]
-      expect(responses.map(({ status }) => status)).toEqual([500, 500, 500])
-      expect(reported).toEqual(
-        Array(3).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
-      )
-    },
-  )
+  test.each(animals)('responds with 500 if a storage returns an invalid animal: %s', async (_, animal) => {
+    const reported: unknown[] = []
+    const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
+    const api = await startApi({ storage, onError: (error) => reported.push(error) })
+    const responses = [
+      await api.send('/v1/pets'),
+      await api.send('/v1/pets/1'),
+      await api.add('{"name":"a","categoryId":1}'),
+    ]
+    expect(responses.map(({ status }) => status)).toEqual([500, 500, 500])
+    expect(reported).toEqual(
+      Array(3).fill(expect.objectContaining({ message: expect.stringMatching(/^storage: expected/) })),
+    )
+  })
 
-  test('the error describes every invalid member of an animal', async () => {
+  test('the error about an animal describes every invalid member', async () => {
     const reported: unknown[] = []
     const storage = { ...memory().storage, get: () => ({ ...rex, id: '1', status: 'lost' }) } as never
     await (await startApi({ storage, onError: (error) => reported.push(error) })).send('/v1/pets/1')
@@ -197,7 +194,7 @@ describe('a back end that returns an invalid value', () => {
     ['nothing', undefined],
     ['an object', { rows: [rex], length: 1 }],
     ['an object', new Set([rex])],
-  ])('responds with 500 and calls onError if list returns %s', async (came, page) => {
+  ])('responds with 500 if list returns %s', async (came, page) => {
     const reported: unknown[] = []
     const storage = { ...memory().storage, list: () => page } as never
     const { send } = await startApi({ storage, onError: (error) => reported.push(error) })
@@ -230,7 +227,7 @@ describe('a back end that returns an invalid value', () => {
   )
 
   const noLimits = [{}, { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: -3 }, { perMinute: 1.5, perDay: 2 }]
-  test.each(noLimits)('responds with 500 and calls onError if a key has the limits %j', async (limits) => {
+  test.each(noLimits)('responds with 500 if a key has the limits %j', async (limits) => {
     const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: limits as never }) }
     const reported: unknown[] = []
     const { send } = await startApi({ keyStore, onError: (error) => reported.push(error) })
@@ -239,7 +236,7 @@ describe('a back end that returns an invalid value', () => {
   })
 
   test.each([{}, { account: '' }, { id: '', account: null }])(
-    'responds with 500 and calls onError if a key has no id or account: %j',
+    'responds with 500 if a key has no identity: %j',
     async (key) => {
       const keyStore = { find: () => ({ plan: 'free', ...key }) as never }
       const reported: unknown[] = []
@@ -267,7 +264,7 @@ describe('a back end that returns an invalid value', () => {
     expect(status).toBe(500)
   })
 
-  test('awaits promises of another realm', async () => {
+  test('a back end may return promises of another realm', async () => {
     const foreign = <T>(value: T): Promise<T> => runInNewContext('Promise').resolve(value)
     const { storage } = memory()
     const { petStore, token } = await startApi({
@@ -285,7 +282,7 @@ describe('a back end that returns an invalid value', () => {
 })
 
 describe('a quota store that fails', () => {
-  test("gets 503 by default; with onQuotaFailure 'allow', requests are served", async () => {
+  test('a quota store that fails causes 503 by default', async () => {
     const down = fail(errno('ECONNREFUSED'))
     expect((await (await broken({ spend: down })).send('/v1/pets')).status).toBe(503)
     const reported: unknown[] = []
@@ -373,7 +370,7 @@ describe('a back end that does not respond', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test("awaits a library's own kind of promise", async () => {
+  test("a back end may return a library's own kind of promise", async () => {
     const { quota } = memory()
     const then = (value: unknown) => (next: (value: unknown) => unknown) => Promise.resolve(value).then(next)
     const thenable: QuotaStore = {

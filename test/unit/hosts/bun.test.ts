@@ -24,7 +24,7 @@ test.each([
   [28, { 'content-length': '29' }, 413],
   [29, {}, 201],
   [28, {}, 413],
-])('with bodyLimit %i, a body of 29 bytes with headers %j gets status %i', async (bodyLimit, length, status) => {
+])('bodyLimit %i, 29 bytes with headers %j: status %i', async (bodyLimit, length, status) => {
   const { token, ...petStore } = await createTestPetStore({ bodyLimit })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length }
   const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
@@ -32,7 +32,7 @@ test.each([
   expect(response.status).toBe(status)
 })
 
-test('works beside a global Bun that is not the runtime', async () => {
+test('toBunHandler works beside a global Bun that is not the runtime', async () => {
   vi.stubGlobal('Bun', {})
   onTestFinished(() => void vi.unstubAllGlobals())
   vi.resetModules()
@@ -41,7 +41,7 @@ test('works beside a global Bun that is not the runtime', async () => {
   expect((await handler(new Request('http://localhost/v1/pets'), { requestIP: () => null })).status).toBe(401)
 })
 
-test('has no client address if requestIP throws', async () => {
+test('a request has no client address if requestIP throws', async () => {
   const seen: unknown[] = []
   const handler = toBunHandler(createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress) }))
   const requestIP = () => {

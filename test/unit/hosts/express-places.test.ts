@@ -40,7 +40,7 @@ describe.each([
     ['/:tenant', '/v1', '/v1/v1'],
     ['/:tenant', '/api/v1', '/api/api/v1'],
     ['/', '/v1', '/v1'],
-  ])('mounted at %s, with base path %s, serves %s', async (mount, basePath, path) => {
+  ])('Express, mounted at %s with base path %s, serves %s', async (mount, basePath, path) => {
     const ask = await shop(basePath, make(), (app, handler) => app.use(mount, handler))
     const served = await ask(`${path}/pets/1`)
     expect([served.status, served.headers.get('link')]).toEqual([404, `<${path}/pets>; rel="successor-version"`])
@@ -57,7 +57,7 @@ describe.each([
     expect((await ask('/shop/inner/v2/pets/1')).status).toBe(299)
   })
 
-  test('adds no final slash to links if the handler is mounted at /v1/pets itself', async () => {
+  test('links have no final slash after a mount at /v1/pets', async () => {
     const ask = await shop('/v1', make(), (app, handler) => app.use('/v1/pets', handler))
     for (let i = 0; i < 2; i++) await ask('/v1/pets', 'POST')
     expect((await ask('/v1/pets?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\?limit=1&/)

@@ -61,7 +61,7 @@ test('links contain the path to which the host has rewritten the request', async
   expect(answer.headers.link).toBe('</v1/pets>; rel="successor-version"')
 })
 
-test('emits end and close on the raw request', async () => {
+test('the raw request emits end and close', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify()
   onTestFinished(() => server.close())
@@ -147,7 +147,7 @@ test.each([
   expect(answer.body).not.toContain('secret')
 })
 
-test('serves the rewritten URL although the original URL is below the base path too', async () => {
+test('serves the rewritten URL, not the original URL', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify({
     rewriteUrl: ({ url = '' }) => url.replace('/v1/animals', '/v1/pets').replace('per_page', 'limit'),
@@ -162,7 +162,7 @@ test('serves the rewritten URL although the original URL is below the base path 
   }
 })
 
-test('reads a request body that arrives as a stream; HEAD states the length', async () => {
+test('reads a request body that arrives as a stream', async () => {
   const { server, petStore } = await shop('/v1')
   const headers = { ...bearer(petStore), 'content-type': 'application/json' }
   const payload = Readable.from([Buffer.from('{"name":"Rex",'), Buffer.from('"categoryId":9007199254740993}')])
@@ -174,7 +174,7 @@ test('reads a request body that arrives as a stream; HEAD states the length', as
   expect(head.headers['content-length']).toBe(String(Buffer.byteLength(`[${added.body}]`)))
 })
 
-test('sends the response to a rejected upload after the upload, before closing', async () => {
+test('sends the response to a rejected upload before closing', async () => {
   const { server } = await shop('/v1')
   const errors: unknown[] = []
   server.addHook('onError', async (_request, _reply, error) => void errors.push(error))
@@ -198,7 +198,7 @@ test('uses headers that a hook has changed', async () => {
   expect(answer.statusCode).toBe(200)
 })
 
-test('sends no Content-Type and no Content-Length without a body', async () => {
+test('a response without a body has no Content-Type', async () => {
   const { server, petStore } = await shop('/v1')
   const { statusCode, headers } = await server.inject({ method: 'OPTIONS', url: '/v1/pets', headers: bearer(petStore) })
   expect([statusCode, headers['content-type'], headers['content-length']]).toEqual([204, undefined, undefined])

@@ -25,7 +25,7 @@ test('the handlers fit the types of Express and Fastify', async () => {
   expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
 })
 
-test('the verify option in docs/mounting.md keeps the bytes of a body', async () => {
+test('the option verify in docs/mounting.md keeps the bytes', async () => {
   const readme = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
   const keep = express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })
   expect(readme).toContain('express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })')

@@ -44,13 +44,13 @@ test('the Fastify plugin rejects a store in place of the Fastify instance', asyn
 describe('toNodeHandler in a framework with its own request objects', () => {
   const message = 'option response: expected a ServerResponse of Node as the second argument, got'
 
-  test('throws an error that names the wrong argument in Koa', () => {
+  test('toNodeHandler in Koa throws an error that names the argument', () => {
     const [context, next] = [{ url: '/v1/pets' }, async () => {}]
     const handler = toNodeHandler(createPetStore()) as (...args: unknown[]) => void
     expect(() => handler(context, next)).toThrow(`${message} a function`)
   })
 
-  test('makes Fastify respond with 500', async () => {
+  test('toNodeHandler in a Fastify route causes 500', async () => {
     const app = Fastify()
     app.all('/v1/*', toNodeHandler(createPetStore()) as never)
     const response = await app.inject('/v1/pets')

@@ -7,7 +7,7 @@ import { startApi } from '../../support/api.ts'
 const challengeOf = ({ headers }: { headers: Headers }) => headers.get('www-authenticate')
 
 describe('the Authorization header', () => {
-  test('causes 401 missing_api_key if it is missing', async () => {
+  test('a missing Authorization header causes 401 missing_api_key', async () => {
     const { send } = await startApi()
     const got = await send('/v1/pets', { token: null })
     expect(got).toMatchObject({ status: 401, code: 'missing_api_key' })
@@ -30,7 +30,7 @@ describe('the Authorization header', () => {
     'Bearer TOKENé',
     'Bearer =TOKEN',
     'Bearer TOKEN\u0000',
-  ])('causes 401 invalid_api_key: %s', async (header) => {
+  ])('the Authorization header causes 401 invalid_api_key: %s', async (header) => {
     const { send, token } = await startApi()
     const got = await send('/v1/pets', { headers: { authorization: header.replaceAll('TOKEN', token) } })
     expect(got).toMatchObject({ status: 401, code: 'invalid_api_key' })
@@ -39,14 +39,14 @@ describe('the Authorization header', () => {
   })
 
   test.each(['Bearer TOKEN', 'bearer TOKEN', 'BEARER TOKEN', 'bEaReR    TOKEN'])(
-    'is accepted in the form %s',
+    'the Authorization header is accepted in the form %s',
     async (header) => {
       const { send, token } = await startApi()
       expect((await send('/v1/pets', { headers: { authorization: header.replace('TOKEN', token) } })).status).toBe(200)
     },
   )
 
-  test('is rejected if it is sent twice, because Fetch joins the values', async () => {
+  test('an Authorization header that is sent twice is rejected', async () => {
     const { petStore, token } = await startApi()
     const headers = new Headers([
       ['authorization', `Bearer ${token}`],
@@ -55,7 +55,7 @@ describe('the Authorization header', () => {
     expect((await petStore.fetch(new Request('http://x/v1/pets', { headers }))).status).toBe(401)
   })
 
-  test('is checked before path, method and body', async () => {
+  test('the key is checked before path, method and body', async () => {
     const { send } = await startApi()
     expect((await send('/nowhere', { token: null })).status).toBe(401)
     expect((await send('/v1/pets', { token: null, method: 'DELETE' })).status).toBe(401)
@@ -66,7 +66,7 @@ describe('the Authorization header', () => {
 })
 
 describe('keys', () => {
-  test('have a checksum that detects any mistyped or swapped character', async () => {
+  test('the checksum of a token detects any mistyped or swapped character', async () => {
     const { keyStore } = memory()
     const { token } = await keyStore.issue({ plan: 'free' })
     expect(token).toMatch(/^pet_[0-9A-Za-z]{49}$/)
@@ -85,7 +85,7 @@ describe('keys', () => {
     )
   })
 
-  test('are rejected after they are revoked or have expired', async () => {
+  test('revoked and expired keys are rejected', async () => {
     const { send, keyStore, clock, key, token } = await startApi()
     const expiring = await keyStore.issue({ plan: 'free', expiresAt: clock.now() + 1000 })
     expect((await send('/v1/pets', { token: expiring.token })).status).toBe(200)
@@ -100,7 +100,7 @@ describe('keys', () => {
     expect(await keyStore.revoke('key_of_nobody')).toBe(false)
   })
 
-  test('are listed in the order of issue, without token and hash', async () => {
+  test('keys are listed in the order of issue', async () => {
     const clock = manualClock(5)
     const { keyStore } = memory({ clock })
     const first = await keyStore.issue({ plan: 'free', account: 'acme', label: 'first', expiresAt: 9 })
@@ -125,7 +125,7 @@ describe('keys', () => {
     [{ plan: 'free', label: 5 as never }, 'label'],
     [{ plan: 'free', label: 'a\u0000' }, 'label'],
     [{ plan: 'free', expiresAt: Number.NaN }, 'expiresAt'],
-  ])('cannot be issued with the options %j', async (options, name) => {
+  ])('issue rejects the options %j', async (options, name) => {
     const issuing = memory().keyStore.issue(options)
     await expect(issuing).rejects.toThrow(PetStoreError)
     await expect(issuing).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('keys', () => {
     })
   })
 
-  test("can come from the host's own key store", async () => {
+  test("keys can come from the host's own key store", async () => {
     const keyStore: KeyStore = { find: (token) => (token === 'front-desk' ? { id: 'desk', plan: 'pro' } : undefined) }
     const petStore = createPetStore({ keyStore })
     const ask = (token: string) =>
@@ -143,7 +143,7 @@ describe('keys', () => {
     expect((await ask('back-door')).status).toBe(401)
   })
 
-  test.each([false, '', 0, null])('do not exist if the key store returns %j', async (none) => {
+  test.each([false, '', 0, null])('a key does not exist if find returns %j', async (none) => {
     for (const store of [(own: KeyStore) => own, cached]) {
       const reported: unknown[] = []
       const keyStore = store({ find: async () => none as never })
@@ -154,7 +154,7 @@ describe('keys', () => {
     }
   })
 
-  test('may have null or empty members, which are treated as missing', async () => {
+  test('null and empty members of a key count as missing', async () => {
     const rows = new Map([
       ['alice', { id: 'alice', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
       ['bob', { id: 'bob', plan: 'free', account: '', limits: null, expiresAt: null, revokedAt: null }],
@@ -169,7 +169,7 @@ describe('keys', () => {
     expect(await Promise.all(tokens.map(ask))).toEqual([200, 200, 200, 429, 401, 401])
   })
 
-  test('may change between requests: the new account is used', async () => {
+  test('the new account of a key is used at once', async () => {
     const key = { id: 'desk', plan: 'free', account: 'acme' }
     const petStore = createPetStore({ keyStore: { find: () => key }, plans: { free: { perMinute: 1, perDay: 9 } } })
     const ask = async (account: string) => {
@@ -179,7 +179,7 @@ describe('keys', () => {
     expect([await ask('acme'), await ask('other'), await ask('acme')]).toEqual([200, 200, 429])
   })
 
-  test('of one back end are unknown to a store with another', async () => {
+  test('keys of one back end are unknown to another', async () => {
     const { token } = await memory().keyStore.issue({ plan: 'free' })
     const response = await createPetStore().fetch(
       new Request('http://x/v1/pets', { headers: { authorization: `Bearer ${token}` } }),

@@ -85,7 +85,7 @@ describe('races', () => {
 })
 
 describe('look-ups', () => {
-  test('are shared by concurrent calls with the same token', async () => {
+  test('concurrent calls with the same token share a look-up', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find })
     const tokens = Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? 'known' : 'unknown'))
@@ -97,7 +97,7 @@ describe('look-ups', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('are cached: a key for ttl, an unknown token for 5 seconds', async () => {
+  test('keys are cached for ttl, unknown tokens for 5 seconds', async () => {
     const clock = manualClock()
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { clock, ttl: 30_000 })
@@ -115,7 +115,7 @@ describe('look-ups', () => {
     expect(await askedAt(30_000)).toEqual(['known'])
   })
 
-  test('start the ttl of the key when they begin', async () => {
+  test('the ttl of a key starts when its look-up begins', async () => {
     const clock = manualClock()
     const asked: number[] = []
     const slow = async () => {
@@ -133,14 +133,14 @@ describe('look-ups', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('are not cached with ttl 0', async () => {
+  test('look-ups are not cached with ttl 0', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { ttl: 0, clock: manualClock() })
     for (const token of ['known', 'known', 'unknown', 'unknown']) await store.find(token)
     expect(asked).toHaveLength(4)
   })
 
-  test('are not cached if they fail', async () => {
+  test('look-ups that fail are not cached', async () => {
     let isDown = true
     const store = cached({
       find: async () => {
@@ -154,7 +154,7 @@ describe('look-ups', () => {
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('older than 5 seconds are not awaited by new calls', async () => {
+  test('new calls do not await look-ups older than 5 seconds', async () => {
     const clock = manualClock()
     const lost: ((key: ApiKey) => void)[] = []
     let isLost = true
@@ -176,7 +176,7 @@ describe('look-ups', () => {
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('are cached even if they take longer than 5 seconds', async () => {
+  test('look-ups of more than 5 seconds are cached', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
@@ -196,7 +196,7 @@ describe('look-ups', () => {
     [60_000, 3],
     [-59_999, 2],
     [-60_000, 3],
-  ])('that are pending after a minute are not cached: clock step %i ms', async (step, asked) => {
+  ])('look-ups of over a minute are not cached: clock step %i ms', async (step, asked) => {
     const clock = manualClock(1_000_000)
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -214,7 +214,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(asked)
   })
 
-  test('are not cached if they take a minute or longer', async () => {
+  test('look-ups of a minute or longer are not cached', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -231,7 +231,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(5)
   })
 
-  test('do not replace the result of a newer look-up', async () => {
+  test('an older look-up does not replace a newer result', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -247,7 +247,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(2)
   })
 
-  test('treat the result null as an unknown token', async () => {
+  test('the result null counts as an unknown token', async () => {
     const clock = manualClock()
     const asked: string[] = []
     const keys = new Map([['known', KEY]])
@@ -268,7 +268,7 @@ describe('look-ups', () => {
 })
 
 describe('the size of the cache', () => {
-  test('is separate for keys: unknown tokens never displace a key', async () => {
+  test('unknown tokens never displace a key from the cache', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
     const store = cached({ find }, { max: 10 })
     await store.find('known')
@@ -278,7 +278,7 @@ describe('the size of the cache', () => {
     expect(asked).toEqual([])
   })
 
-  test('limits pending look-ups, and allows fewer for long tokens', async () => {
+  test('the cache limits pending look-ups, and allows fewer long tokens', async () => {
     const asked: string[] = []
     const find = (token: string) => {
       asked.push(token)
@@ -299,7 +299,7 @@ describe('the size of the cache', () => {
     }
   })
 
-  test('is at most max keys and max unknown tokens', async () => {
+  test('the cache has at most max keys and max unknown tokens', async () => {
     const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
     const store = cached({ find }, { max: 2 })
     for (const tokens of [
@@ -324,14 +324,14 @@ describe('the size of the cache', () => {
 
 describe('options', () => {
   test.each([{ ttl: -1 }, { ttl: Number.NaN }, { max: 0 }, { max: 1.5 }, { max: Number.NaN }])(
-    'rejects %j',
+    'cached rejects the options %j',
     (options) => {
       const find = () => undefined
       expect(() => cached({ find }, options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     },
   )
 
-  test.each([undefined, null, {}, 'redis://'])('rejects %j in place of a key store', (store) => {
+  test.each([undefined, null, {}, 'redis://'])('cached rejects %j in place of a key store', (store) => {
     expect(() => cached(store as never)).toThrow('option store: expected an object with find, got ')
   })
 })

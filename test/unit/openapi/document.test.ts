@@ -14,18 +14,18 @@ const documents: readonly (readonly [string, OpenApiOptions])[] = [
 describe.each(documents)('the document %s', (_, options) => {
   const document = openApiDocument(options)
 
-  test('is clean under the recommended-strict rules of Redocly', async () => {
+  test('the document passes the recommended-strict rules of Redocly', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] })
     const problems = await lintFromString({ source: JSON.stringify(document), config })
     expect(problems.map(({ ruleId, message, location }) => ({ ruleId, message, at: location[0]?.pointer }))).toEqual([])
   })
 
-  test('is valid under the JSON Schema of OpenAPI', async () => {
+  test('the document is valid under the JSON Schema of OpenAPI', async () => {
     const { valid, errors } = await new Validator().validate(document)
     expect({ valid, errors }).toMatchObject({ valid: true })
   })
 
-  test('is plain JSON', () => {
+  test('the document is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document)
   })
 })
@@ -42,7 +42,7 @@ describe('the operations', () => {
     readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { examples?: object } } }>>
   }
 
-  test('are the operations of the specification', () => {
+  test('the document has the operations of the specification', () => {
     expect(operations.map(({ place, operationId, deprecated }) => [place, operationId, deprecated])).toEqual([
       ['get /pets', 'listPets', undefined],
       ['post /pets', 'createPet', undefined],
@@ -50,7 +50,7 @@ describe('the operations', () => {
     ])
   })
 
-  test('have an example of every error code, under its status', () => {
+  test('each error code has an example under its status', () => {
     for (const [code, { status }] of Object.entries(errorTable)) {
       const statuses = operations.flatMap(({ responses }) =>
         Object.entries(responses)
@@ -66,7 +66,7 @@ describe('the operations', () => {
 describe('the schemas', () => {
   const { schemas } = openApiDocument().components as { schemas: Record<string, Record<string, unknown>> }
 
-  test('have the names and required members of the specification', () => {
+  test('the schemas have the names and members of the specification', () => {
     expect(Object.entries(schemas).map(([name, { type, required }]) => [name, type, required])).toEqual([
       ['Pets', 'array', undefined],
       ['Pet', 'object', ['id', 'name', 'categoryId']],
@@ -76,13 +76,13 @@ describe('the schemas', () => {
     ])
   })
 
-  test('allow further members and error codes, and have no defaults', () => {
+  test('the schemas allow further members and error codes', () => {
     expect(JSON.stringify(schemas)).not.toMatch(/additionalProperties|"default"|safe/)
     expect(schemas.Error?.properties).toMatchObject({ code: { type: 'string' } })
     expect(schemas.Error?.properties).not.toHaveProperty('code.enum')
   })
 
-  test('state that ids are int64', () => {
+  test('the schemas state that ids are int64', () => {
     const int64 = { type: 'integer', format: 'int64' }
     expect(schemas.Pet?.properties).toMatchObject({ id: int64, categoryId: int64 })
     expect(schemas.NewPet?.properties).toMatchObject({ categoryId: int64 })
@@ -101,11 +101,11 @@ describe('the options', () => {
     [{ serverUrl: 'https://api.example/shop' }, 'https://api.example/shop/v1'],
     [{ serverUrl: 'https://api.example/shop/v1' }, 'https://api.example/shop/v1'],
     [{ serverUrl: 'https://api.example', basePath: '/' }, 'https://api.example'],
-  ])('%j give the server URL %s', (options, url) => {
+  ])('the options %j give the server URL %s', (options, url) => {
     expect(urlOf(options)).toBe(url)
   })
 
-  test('can add plans to the plans of the specification', () => {
+  test('the option plans adds plans to those of the specification', () => {
     const { info, 'x-rate-limits': limits } = openApiDocument({ plans })
     expect(limits).toEqual({
       ...plans,
@@ -121,11 +121,11 @@ describe('the options', () => {
     ['basePath', { basePath: 'v1' }],
     ['plans.free.perDay', { plans: { free: { perMinute: 1, perDay: 0 } } }],
     ['title', { title: 'Shop' }],
-  ] as const)('name %s in the error', (name, options) => {
+  ] as const)('the error about a wrong option names %s', (name, options) => {
     expect(() => openApiDocument(options as OpenApiOptions)).toThrow(new RegExp(`^option ${name}: `))
   })
 
-  test('of one call do not change the document of another call', () => {
+  test('a change to one document does not change another document', () => {
     const changed = openApiDocument()
     changed.info.title = 'Shop'
     changed['x-rate-limits'].free = { perMinute: 1, perDay: 1 }

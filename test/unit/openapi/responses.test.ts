@@ -91,7 +91,7 @@ describe.each(operations)('the OpenAPI document, for $operationId,', ({ operatio
     Object.keys(content['application/json'].examples ?? {}),
   )
 
-  test.each(codes as ErrorCode[])('lists the error %s, and a request can cause it', async (code) => {
+  test.each(codes as ErrorCode[])('lists the error %s, which a request can cause', async (code) => {
     expect((await provoke(operationId, provocations[code])).code).toBe(code)
   })
 

@@ -35,12 +35,12 @@ describe('parameters', () => {
     'status=sold&status=sold',
     'cursor=MToy&cursor=MToy',
     'limit',
-  ])('%s gets 400', async (query) => {
+  ])('the parameter %s gets 400', async (query) => {
     const { send } = await startApi()
     expect(await send(`/v1/pets?${query}`)).toMatchObject({ status: 400, code: 'invalid_parameter' })
   })
 
-  test('the message names every wrong parameter with the expected and the received value', async () => {
+  test('the message describes every wrong parameter', async () => {
     const { send } = await startApi()
     const { message } = await send('/v1/pets?limit=0&status=lost&cursor=x&cursor=y')
     expect(message).toBe(
@@ -74,7 +74,7 @@ describe('parameters', () => {
 describe('cursors', () => {
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 
-  test('are one per id and need no escaping in a URL', () => {
+  test('each id has one cursor, which needs no escaping', () => {
     fc.assert(
       fc.property(int64, (id) => {
         expect(encodeCursor(id)).toMatch(/^[\w-]+$/)
@@ -83,7 +83,7 @@ describe('cursors', () => {
     )
   })
 
-  test('are rejected unless encodeCursor can return them', () => {
+  test('a cursor that encodeCursor cannot return is rejected', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string().map(btoaOrEmpty)), (text) => {
         const id = decodeCursor(text)
@@ -96,7 +96,7 @@ describe('cursors', () => {
 })
 
 describe('pages', () => {
-  test('are linked: they contain every matching animal once, in order', async () => {
+  test('linked pages contain every matching animal once, in order', async () => {
     const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 60 }), fc.integer({ min: 1, max: 25 }), status, async (count, limit, status) => {
@@ -117,7 +117,7 @@ describe('pages', () => {
     )
   })
 
-  test('repeat and skip no animal while animals are added', async () => {
+  test('pages repeat and skip no animal while animals are added', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -147,7 +147,7 @@ describe('pages', () => {
     )
   })
 
-  test('have 20 animals by default; a full last page has no Link', async () => {
+  test('pages have 20 animals by default', async () => {
     const { send } = await withPets(40)
     const first = await send('/v1/pets')
     expect(first.json).toHaveLength(20)
@@ -157,14 +157,14 @@ describe('pages', () => {
     expect((await send('/v1/pets?limit=100&status=sold')).json).toHaveLength(13)
   })
 
-  test('are empty after the last animal and in an empty store', async () => {
+  test('the page after the last animal is empty', async () => {
     const { send } = await withPets(3)
     expect(await send(`/v1/pets?cursor=${encodeCursor(2n ** 63n - 1n)}`)).toMatchObject({ status: 200, text: '[]' })
     expect(await send(`/v1/pets?cursor=${encodeCursor(-(2n ** 63n))}&limit=1`)).toMatchObject({ status: 200 })
     expect((await (await startApi()).send('/v1/pets')).text).toBe('[]')
   })
 
-  test('link with the path and the parameters that the client sent', async () => {
+  test('links keep the path and the parameters of the request', async () => {
     const { send } = await withPets(30)
     expect(nextOf((await send('/v1/pets/?status=sold&x=1&limit=2')).headers)).toBe(
       '/v1/pets/?limit=2&status=sold&cursor=MTo2',
@@ -181,13 +181,13 @@ describe('pages', () => {
     ['https://shop.example/store//', 'https://shop.example/store/v1'],
     ['https://shop.example/@store', 'https://shop.example/@store/v1'],
     ['HTTPS://shop.example', 'https://shop.example/v1'],
-  ])('link with absolute URLs if publicUrl is %s', async (publicUrl, address) => {
+  ])('links are absolute if publicUrl is %s', async (publicUrl, address) => {
     const { send } = await withPets(3, { publicUrl })
     expect(nextOf((await send('/v1/pets?limit=1')).headers)).toBe(`${address}/pets?limit=1&cursor=MTox`)
     expect((await send('/v1/pets/1')).headers.get('link')).toBe(`<${address}/pets>; rel="successor-version"`)
   })
 
-  test('link to the mount path, and never to another host', async () => {
+  test('links keep the mount path, and never name another host', async () => {
     const { petStore, token, storage } = await startApi()
     await storage.create({ name: 'a', categoryId: 1n })
     await storage.create({ name: 'b', categoryId: 1n })
@@ -208,7 +208,7 @@ describe('pages', () => {
     expect(await link('/a%20b')).toBe('</a%20b/v1/pets?limit=1&cursor=MTox>; rel="next"')
   })
 
-  test('link with all digits of the largest ids', async () => {
+  test('links keep all digits of the largest ids', async () => {
     const last = 2n ** 63n - 1n
     const list = (): Pet[] => [last - 1n, last].map((id) => ({ id, name: 'far', categoryId: id }))
     const storage = { list, create: () => list()[0] as Pet, get: () => undefined }

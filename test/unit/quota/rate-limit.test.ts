@@ -20,7 +20,7 @@ describe('the rate limit', () => {
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 2 * DAY }) }) },
   )
 
-  test('serves requests exactly while minute and day have requests left', async () => {
+  test('requests are served while minute and day have requests left', async () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async ({ perMinute, perDay }, steps) => {
         const { send, clock } = await start(perMinute, perDay, { ban: false })
@@ -46,7 +46,7 @@ describe('the rate limit', () => {
     )
   })
 
-  test('serves a client that waits for exactly Retry-After seconds', async () => {
+  test('a client that waits for exactly Retry-After seconds is served', async () => {
     const wait = fc.integer({ min: 0, max: 90_000 })
     await fc.assert(
       fc.asyncProperty(
@@ -74,7 +74,7 @@ describe('the rate limit', () => {
     )
   })
 
-  test('is not lifted early if the clock steps back', async () => {
+  test('no limit is lifted early if the clock steps back', async () => {
     const back = fc.oneof(fc.integer({ min: 1, max: 2 * MINUTE }), fc.integer({ min: 1, max: 3 * DAY }))
     await fc.assert(
       fc.asyncProperty(
@@ -97,7 +97,7 @@ describe('the rate limit', () => {
     )
   })
 
-  test('ends after at most a day if the clock steps back', async () => {
+  test('a limit ends within a day if the clock steps back', async () => {
     const { send, clock } = await start(10, 3, { ban: false }, MIDNIGHT + MINUTE)
     for (let i = 0; i < 3; i++) expect((await send('/v1/pets')).status).toBe(200)
     clock.advance(-2 * MINUTE)
@@ -105,7 +105,7 @@ describe('the rate limit', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '86400'])
   })
 
-  test('serves exactly as many concurrent requests as the limit allows', async () => {
+  test('exactly as many concurrent requests are served as the limit allows', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 60 }), async (perMinute, asked) => {
         const { send } = await start(perMinute, 1000)
@@ -122,7 +122,7 @@ describe('counting', () => {
   test.each([
     ['a slow', (find: () => ApiKey) => Promise.resolve().then(find)],
     ['a blocking', (find: () => ApiKey) => find()],
-  ])('with %s key store, belongs to the minute in which the look-up ends', async (_, look) => {
+  ])('with %s key store, a request counts when its look-up ends', async (_, look) => {
     const clock = manualClock(MIDNIGHT + MINUTE - 1)
     let wait = 0
     const find = () => {
@@ -136,7 +136,7 @@ describe('counting', () => {
     expect([got.status, rateLimit(got).reset]).toEqual([200, (MIDNIGHT + 2 * MINUTE) / 1000])
   })
 
-  test('includes every authenticated request, also those with an error', async () => {
+  test('every authenticated request is counted, also with an error', async () => {
     const { send } = await start(10, 100)
     const remaining = async (...request: Parameters<typeof send>) => rateLimit(await send(...request)).remaining
     expect(await remaining('/v1/pets')).toBe(9)
@@ -150,7 +150,7 @@ describe('counting', () => {
     expect(await remaining('/v1/pets?limit=0')).toBe(1)
   })
 
-  test('is separate for each key, or for each account', async () => {
+  test('each key or account has its own count', async () => {
     const { send, keyStore } = await start(2, 100)
     const issue = async (account?: string) => (await keyStore.issue({ plan: 'free', account })).token
     const [alone, one, two] = [await issue(), await issue('acme'), await issue('acme')]
@@ -159,7 +159,7 @@ describe('counting', () => {
     expect((await send('/v1/pets', { token: one })).status).toBe(429)
   })
 
-  test('applies the limits of the plan, or those of the key', async () => {
+  test('the limits are those of the key or its plan', async () => {
     const { send, keyStore } = await startApi()
     for (const [plan, limit] of [
       ['free', 60],
@@ -173,7 +173,7 @@ describe('counting', () => {
     expect(rateLimit(await send('/v1/pets', { token }))).toMatchObject({ limit: 5, remaining: 4 })
   })
 
-  test('applies the daily limit of the `free` plan (1,000 requests)', async () => {
+  test('the plan `free` allows 1,000 requests a day', async () => {
     const { send, clock } = await startApi({ clock: manualClock(MIDNIGHT) })
     for (let i = 0; i < 1000; i++) {
       if (i % 60 === 0) clock.advance(MINUTE)
@@ -185,7 +185,7 @@ describe('counting', () => {
   })
 })
 
-test('rounds Reset and Retry-After up if the clock has fractions', async () => {
+test('Reset and Retry-After are rounded up', async () => {
   const { send, clock } = await start(1, 100, { ban: false })
   await send('/v1/pets')
   clock.advance(MINUTE + 0.25)
@@ -196,7 +196,7 @@ test('rounds Reset and Retry-After up if the clock has fractions', async () => {
   expect(rateLimit(refused).reset).toBe(Math.ceil((clock.now() + MINUTE) / 1000))
 })
 
-test('gives anonymous clients the limits of the `free` plan', async () => {
+test('anonymous clients have the limits of the plan `free`', async () => {
   const { send } = await start(7, 9)
   expect(rateLimit(await send('/v1/pets', { token: null }))).toMatchObject({ limit: 7, remaining: 7 })
 })
@@ -204,7 +204,7 @@ test('gives anonymous clients the limits of the `free` plan', async () => {
 describe('anonymous clients', () => {
   const bad = { token: 'pet_wrong' }
 
-  test('are counted by address, and get 429 in place of 401', async () => {
+  test('anonymous clients over their limit get 429 in place of 401', async () => {
     const { send } = await start(60, 1000, { anonymous: { perMinute: 2, perDay: 10 } })
     const ask = (address: string, token: string | null) => send('/v1/pets', { address, token })
     expect(rateLimit(await ask('192.0.2.1', null))).toMatchObject({ limit: 2, remaining: 1 })
@@ -216,14 +216,14 @@ describe('anonymous clients', () => {
     expect((await send('/v1/pets', { address: '192.0.2.1' })).status).toBe(200)
   })
 
-  test('are never banned', async () => {
+  test('anonymous clients are never banned', async () => {
     const { send, clock } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 100 } })
     for (let i = 0; i < 50; i++) await send('/v1/pets', { address: '192.0.2.1', ...bad })
     clock.advance(MINUTE)
     expect((await send('/v1/pets', { address: '192.0.2.1', ...bad })).status).toBe(401)
   })
 
-  test('are not counted without an address', async () => {
+  test('anonymous clients without an address are not counted', async () => {
     const { send } = await start(60, 1000)
     for (let i = 0; i < 100; i++) {
       const got = await send('/v1/pets', bad)
@@ -244,7 +244,7 @@ describe('anonymous clients', () => {
   })
   const slowly = { keyStore: { find: async () => undefined } }
 
-  test('are counted even if the connection closes during the look-up', async () => {
+  test('an anonymous client that disconnects during the look-up is counted', async () => {
     const reported: unknown[] = []
     const petStore = createPetStore({
       ...slowly,
@@ -260,7 +260,7 @@ describe('anonymous clients', () => {
     expect(reported).toEqual([401, 401, 429].map((status) => [status, '203.0.113.7']))
   })
 
-  test.each([undefined, () => {}])('have their address read once, before the first await', async (onResponse) => {
+  test.each([undefined, () => {}])('the address is read once, before the first await', async (onResponse) => {
     let asked = 0
     const response = createPetStore({ ...slowly, onResponse }).handle(fromConnection(() => void asked++ as undefined))
     const before = asked
@@ -268,13 +268,13 @@ describe('anonymous clients', () => {
     expect([before, asked]).toEqual([1, 1])
   })
 
-  test.each([null, ''])('are not counted if the address is %j', async (address) => {
+  test.each([null, ''])('anonymous clients with the address %j are not counted', async (address) => {
     const { send } = await start(60, 1000, { anonymous: { perMinute: 1, perDay: 9 } })
     for (let i = 0; i < 5; i++)
       expect((await send('/v1/pets', { ...bad, address: address as string })).status).toBe(401)
   })
 
-  test('do not displace the count of a key from memory', async () => {
+  test('anonymous clients do not displace the count of a key', async () => {
     const { send } = await startApi({
       plans: { free: { perMinute: 3, perDay: 10 } },
       memory: { maxAddresses: 10, maxCustomers: 10 },
@@ -295,7 +295,7 @@ describe('bans', () => {
     return codes
   }
 
-  test('begin when the refusals reach the limit, and last 300 seconds', async () => {
+  test('a ban begins when the refusals reach the limit', async () => {
     const { send, clock } = await start(3, 100)
     expect(await exhaust(send, 5)).toEqual([
       undefined,
@@ -314,7 +314,7 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('do not become longer through further requests', async () => {
+  test('further requests do not make a ban longer', async () => {
     const { send, clock } = await start(2, 100)
     await exhaust(send, 4)
     for (let i = 0; i < 299; i++) {
@@ -325,7 +325,7 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('do not begin if the refusals are in different minutes', async () => {
+  test('refusals in different minutes begin no ban', async () => {
     const { send, clock } = await start(3, 1000)
     for (let minute = 0; minute < 10; minute++) {
       expect(await exhaust(send, 5)).not.toContain('api_key_banned')
@@ -333,7 +333,7 @@ describe('bans', () => {
     }
   })
 
-  test('and an exhausted day are both included in Retry-After', async () => {
+  test('Retry-After covers a ban and an exhausted day', async () => {
     const { send } = await start(10, 2, {}, MIDNIGHT + DAY - 100_000)
     await exhaust(send, 11)
     const banned = await send('/v1/pets')
@@ -344,7 +344,7 @@ describe('bans', () => {
     expect((await early.send('/v1/pets')).headers.get('retry-after')).toBe('86400')
   })
 
-  test('follow the option ban', async () => {
+  test('bans follow the option ban', async () => {
     const custom = await start(3, 100, { ban: { afterRefusals: 1, seconds: 7 } })
     await exhaust(custom.send, 3)
     const banned = await custom.send('/v1/pets')
@@ -353,14 +353,14 @@ describe('bans', () => {
     expect(await exhaust(never.send, 50)).not.toContain('api_key_banned')
   })
 
-  test('restart the count of refusals if they are shorter than a minute', async () => {
+  test('after a short ban, the count of refusals restarts', async () => {
     const { send, clock } = await start(1, 100, { ban: { afterRefusals: 2, seconds: 5 } })
     expect(await exhaust(send, 3)).toEqual([undefined, 'rate_limit_exceeded', 'api_key_banned'])
     clock.advance(5000)
     expect(await exhaust(send, 2)).toEqual(['rate_limit_exceeded', 'api_key_banned'])
   })
 
-  test('end after 300 seconds although the clock steps back', async () => {
+  test('a ban ends after 300 seconds although the clock steps back', async () => {
     const { send, clock } = await start(1, 1000, {}, MIDNIGHT + 10 * DAY)
     await exhaust(send, 2)
     ;(clock as ManualClock).advance(-5 * DAY)
@@ -370,7 +370,7 @@ describe('bans', () => {
   })
 })
 
-test('serves a key again at the first instant of a new day', async () => {
+test('an exhausted key is served again when a day begins', async () => {
   const { send, clock } = await start(10, 1, {}, MIDNIGHT + DAY - 1)
   expect((await send('/v1/pets')).status).toBe(200)
   expect((await send('/v1/pets')).headers.get('retry-after')).toBe('1')

@@ -18,7 +18,7 @@ test.each([
   ['1:2', 56, '1:2'],
   ['1::2::3', 56, '1::2::3'],
   ['::12345', 56, '::12345'],
-])('the address %s with a prefix of %i bits belongs to the group %s', (address, bits, group) => {
+])('the address %s with prefix length %i has the group %s', (address, bits, group) => {
   expect(addressGroup(address, bits)).toBe(group)
 })
 

@@ -22,12 +22,12 @@ function clientOf(fetch: Fetch, token = 'x', onWait?: (seconds: number) => void)
 }
 
 describe('rows of the HTTP contract', () => {
-  test.each(httpContractRows)('fail against a server that always responds {}: $title', async ({ check }) => {
+  test.each(httpContractRows)('rejects a server that always responds {}: $title', async ({ check }) => {
     const headers = { 'Content-Type': 'application/json' }
     await expect(check(clientOf(async () => new Response('{}', { headers })))).rejects.toThrow(Error)
   })
 
-  test('send fewer than 60 requests (contract) and 300 (all) to a new server', async () => {
+  test('the rows send fewer than 300 requests', async () => {
     const { token, fetch, requests } = await createTestPetStore({ plan: 'business' })
     const client = clientOf(fetch, token)
     const keyed = () => requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
@@ -39,7 +39,7 @@ describe('rows of the HTTP contract', () => {
     expect(keyed()).toBeLessThan(300)
   })
 
-  test('wait for the end of an exhausted window', async () => {
+  test('the rows wait for the end of an exhausted window', async () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 0, 1, 0, 0, 30) })
     const { token, request, fetch } = await createTestPetStore({ clock: Date })
     for (let i = 0; i < 60; i++) await request('/pets')
@@ -50,7 +50,7 @@ describe('rows of the HTTP contract', () => {
     expect(waits).toEqual([30])
   })
 
-  test('do not wait for the end of a ban', async () => {
+  test('the rows do not wait for the end of a ban', async () => {
     const { token, request, fetch } = await createTestPetStore()
     for (let i = 0; i < 120; i++) await request('/pets')
     await expect(rowOf('adds an animal').check(clientOf(fetch, token))).rejects.toThrow(/has to wait 300 seconds/)
@@ -60,7 +60,7 @@ describe('rows of the HTTP contract', () => {
     ['a date', { 'Retry-After': 'Fri, 01 Jan 2027 00:01:00 GMT', Date: 'Fri, 01 Jan 2027 00:00:00 GMT' }, [60, 60, 60]],
     ['the date of now', { 'Retry-After': 'Fri, 01 Jan 2027 00:00:00 GMT' }, Array(180).fill(1)],
     ['no Retry-After', {}, Array(180).fill(1)],
-  ])('wait at most three minutes in total after %s', async (_, headers, expected) => {
+  ])('the rows wait at most three minutes after %s', async (_, headers, expected) => {
     vi.useFakeTimers({ now: Date.UTC(2027, 0, 1) })
     const waits: number[] = []
     const fetch = async () => new Response(null, { status: 429, headers: new Headers(headers) })
@@ -82,7 +82,7 @@ describe('options of the HTTP contract', () => {
     return titles
   }
 
-  test('omit the rows that need a limited key, and the decision rows', () => {
+  test('options omit rows that need a limited key, and decision rows', () => {
     expect(titlesOf({}).length).toBe(httpContractRows.filter(({ needsLimitedKey }) => !needsLimitedKey).length)
     expect(titlesOf({ limitedToken: 'y' }).length).toBe(httpContractRows.length)
     const statements = httpContractRows.filter(({ basis }) => basis === 'contract')
@@ -90,7 +90,7 @@ describe('options of the HTTP contract', () => {
   })
 
   test.each([['baseUrl', { baseUrl: '/v1' }] as const, ['token', { token: '' }] as const])(
-    'are named in the error if they are invalid: %s',
+    'an invalid option is named in the error: %s',
     (name, options) => {
       expect(() => titlesOf(options)).toThrow(new RegExp(`^option ${name}: `))
     },

@@ -9,14 +9,14 @@ afterEach(() => void vi.useRealTimers())
 const REX = '{"name":"Rex","categoryId":1}'
 
 describe('options', () => {
-  test.each(['storage', 'keyStore', 'quota'] as const)('do not include %s: it is rejected', async (name) => {
+  test.each(['storage', 'keyStore', 'quota'] as const)('the option %s is rejected', async (name) => {
     await expect(createTestPetStore({ [name]: memory()[name] })).rejects.toMatchObject({
       code: 'invalid_option',
       message: `option ${name}: expected none, because a test store has its own, got an object`,
     })
   })
 
-  test.each([null, 5, [], new Map()])('must be an object: %j is rejected', async (options) => {
+  test.each([null, 5, [], new Map()])('options that are not an object are rejected: %j', async (options) => {
     await expect(createTestPetStore(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(/^option options: expected a plain object, got /),
@@ -33,14 +33,14 @@ describe('options', () => {
     ['token', { token: 'a token' }],
     ['clock', { clock: 5 }],
     ['colour', { colour: 'red' }],
-  ])('are named in the error if they are invalid: %s', async (name, options) => {
+  ])('an invalid option is named in the error: %s', async (name, options) => {
     await expect(createTestPetStore(options as never)).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(new RegExp(`^option ${name}: `)),
     })
   })
 
-  test('are listed in the error of an unknown option', async () => {
+  test('the error about an unknown option lists the options', async () => {
     await expect(createTestPetStore({ pet: [] } as never)).rejects.toMatchObject({
       message: expect.stringMatching(
         /^option pet: expected one of the options pets, plan, token, clock, basePath, (?!.*(storage|keyStore|quota)\b).*got an array$/,
@@ -48,14 +48,14 @@ describe('options', () => {
     })
   })
 
-  test('may be inherited', async () => {
+  test('options may be inherited', async () => {
     const options = Object.create({ basePath: '/x', clock: manualClock(5), token: 'abc', pets: [{ name: 'Rex' }] })
     const { basePath, clock, token, client } = await createTestPetStore(options)
     expect([basePath, clock.now(), token]).toEqual(['/x', 5, 'abc'])
     expect((await client.listPets()).pets.length).toBe(1)
   })
 
-  test('include the first animals of the store', async () => {
+  test('the option pets adds the first animals', async () => {
     const { client } = await createTestPetStore({
       pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 9007199254740993n, status: 'sold' }],
     })
@@ -65,12 +65,12 @@ describe('options', () => {
     ])
   })
 
-  test('add animals without a status if defaultStatus is null', async () => {
+  test('with defaultStatus null, the first animals have no status', async () => {
     const { client } = await createTestPetStore({ defaultStatus: null, pets: [{ name: 'Rex' }] })
     expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n }])
   })
 
-  test('include a token of any form', async () => {
+  test('the option token may have any form', async () => {
     const { fetch, keyStore, token } = await createTestPetStore({ token: 'test-key' })
     const ask = async (sent: string) =>
       (await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${sent}` } })).status
@@ -84,7 +84,7 @@ describe('options', () => {
     ['business', undefined, 1_000],
     ['enterprise', { enterprise: { perMinute: 7, perDay: 70 } }, 7],
     ['gold', { gold: { perMinute: 8, perDay: 80 } }, 8],
-  ] as const)('gives the key the limits of the plan %s', async (plan, plans, limit) => {
+  ] as const)('the key has the limits of the plan %s', async (plan, plans, limit) => {
     const { client } = await createTestPetStore({ plan, plans })
     await client.listPets()
     expect(client.rateLimit?.limit).toBe(limit)
@@ -92,14 +92,14 @@ describe('options', () => {
 })
 
 describe('the clock', () => {
-  test('starts at the real time and stands still', async () => {
+  test('the clock starts at the real time and stands still', async () => {
     vi.useFakeTimers({ now: Date.UTC(2028, 1, 29) })
     const { clock } = await createTestPetStore()
     vi.setSystemTime(Date.UTC(2029, 0, 1))
     expect(clock.now()).toBe(Date.UTC(2028, 1, 29))
   })
 
-  test('follows fake timers if the option clock is Date', async () => {
+  test('the clock Date follows fake timers', async () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
     const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
     expect((await request('/pets/1')).status).toBe(200)
@@ -107,7 +107,7 @@ describe('the clock', () => {
     expect((await request('/pets/1')).status).toBe(410)
   })
 
-  test('follows fake timers that start later if the option clock is Date', async () => {
+  test('the clock Date follows fake timers that start later', async () => {
     const { request, clock, requests } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
     expect(clock).toBe(Date)
     vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
@@ -117,7 +117,7 @@ describe('the clock', () => {
     expect(requests.at(-1)?.time).toBe(Date.UTC(2030, 11, 5))
   })
 
-  test.each(['before', 'after'])('follows the mock timers of node:test that start %s the store', async (order) => {
+  test.each(['before', 'after'])('the clock Date follows node:test timers that start %s the store', async (order) => {
     const start = () => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 11, 4, 23, 59) })
     onTestFinished(() => mock.timers.reset())
     if (order === 'before') start()
@@ -128,20 +128,20 @@ describe('the clock', () => {
     expect((await request('/pets/1')).status).toBe(410)
   })
 
-  test('can be set to 5 December 2030, when getPet responds with 410', async () => {
+  test('getPet responds with 410 after the clock is set to 2030', async () => {
     const { request, clock } = await createTestPetStore({ pets: [{ name: 'Rex' }] })
     clock.set(Date.UTC(2030, 11, 5))
     expect(await (await request('/pets/1')).json()).toMatchObject({ code: 'operation_removed' })
     expect((await request('/pets')).status).toBe(200)
   })
 
-  test('is advanced when the client waits for a retry', async () => {
+  test('the clock advances when the client waits for a retry', async () => {
     const { client, clock } = await createTestPetStore({ clock: manualClock(Date.UTC(2030, 0, 1)) })
     for (let i = 0; i < 61; i++) await client.listPets()
     expect(clock.now()).toBe(Date.UTC(2030, 0, 1, 0, 1))
   })
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('rejects the time %s', (time) => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, '1 January' as never])('the clock rejects the time %s', (time) => {
     const wrong = expect.objectContaining({ code: 'invalid_option' })
     const clock = manualClock(5)
     expect(() => manualClock(time)).toThrow(wrong)
@@ -152,7 +152,7 @@ describe('the clock', () => {
 })
 
 describe('request', () => {
-  test('follows a Link from page to page', async () => {
+  test('request follows a Link from page to page', async () => {
     const { request } = await createTestPetStore({ basePath: '/shop/v1' })
     for (let i = 0; i < 3; i++) await request('/pets', { method: 'POST', body: REX })
     const first = await request('/pets?limit=2')
@@ -168,7 +168,7 @@ describe('request', () => {
   })
 
   test.each(['https://pets.example', 'https://Pets.example/shop/', 'https://pets.example/shop/v1'])(
-    'follows a Link if the publicUrl of the store is %s',
+    'request follows a Link if publicUrl is %s',
     async (publicUrl) => {
       const { request, storage } = await createTestPetStore({ publicUrl })
       for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n })
@@ -180,7 +180,7 @@ describe('request', () => {
   )
 
   test.each([['pets'], [new URL('http://a/v1/pets')], [new Request('http://a/v1/pets')], [undefined]])(
-    'rejects %s in place of a path',
+    'request rejects %s in place of a path',
     async (path) => {
       const { request } = await createTestPetStore()
       await expect(async () => request(path as string)).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe('request', () => {
     },
   )
 
-  test('sets Content-Type to JSON unless headers or body have another type', async () => {
+  test('request sets Content-Type to JSON by default', async () => {
     const { request } = await createTestPetStore()
     const post = async (body: RequestInit['body'], headers = {}) =>
       (await request('/pets', { method: 'POST', body, headers })).status
@@ -209,7 +209,7 @@ describe('fetch', () => {
     return { ...store, headers: { authorization: `Bearer ${store.token}`, 'content-type': 'application/json' } }
   }
 
-  test('accepts a string, a URL and a Request with any origin', async () => {
+  test('fetch accepts a string, a URL and a Request', async () => {
     const { fetch, headers } = await start()
     const address = 'https://api.example/v1/pets'
     expect((await fetch(address, { headers, method: 'POST', body: REX })).status).toBe(201)
@@ -218,30 +218,30 @@ describe('fetch', () => {
     expect((await fetch(new Request(address), { headers })).status).toBe(200)
   })
 
-  test('can replace the global fetch', async () => {
+  test('fetch can replace the global fetch', async () => {
     const { fetch: stub, headers, requests } = await start()
     vi.stubGlobal('fetch', stub)
     onTestFinished(() => void vi.unstubAllGlobals())
     expect([(await fetch('https://api.example/v1/pets', { headers })).status, requests.length]).toEqual([200, 1])
   })
 
-  test('adds no Authorization header', async () => {
+  test('fetch adds no Authorization header', async () => {
     const { fetch } = await start()
     expect((await fetch('http://localhost/v1/pets')).status).toBe(401)
   })
 
-  test('sets response.url without its fragment', async () => {
+  test('fetch sets response.url without its fragment', async () => {
     const { fetch } = await start()
     expect((await fetch('http://localhost/v1/pets?limit=1#top')).url).toBe('http://localhost/v1/pets?limit=1')
   })
 
-  test('rejects with the reason of an aborted signal, before any request', async () => {
+  test('fetch rejects with the reason of an aborted signal', async () => {
     const { fetch, requests } = await start()
     await expect(fetch('http://localhost/v1/pets', { signal: AbortSignal.abort('stop') })).rejects.toBe('stop')
     expect(requests.length).toBe(0)
   })
 
-  test('rejects with the reason of a signal that aborts while the store waits', async () => {
+  test('fetch rejects if its signal aborts while the store waits', async () => {
     vi.useFakeTimers()
     const { fetch, headers, faults } = await start()
     faults.storage.delay(1_000)
@@ -253,7 +253,7 @@ describe('fetch', () => {
     await rejected
   })
 
-  test.each(['/v1/pets', 'no address'])('rejects the address %s with a TypeError', async (address) => {
+  test.each(['/v1/pets', 'no address'])('fetch rejects the address %s with a TypeError', async (address) => {
     const { fetch } = await start()
     await expect(fetch(address)).rejects.toThrow(TypeError)
   })
@@ -266,7 +266,7 @@ describe('faults', () => {
     return { ...store, errors, status: async () => (await store.request('/pets')).status }
   }
 
-  test.each(['storage', 'keyStore', 'quota'] as const)('of the part %s last until recover is called', async (port) => {
+  test.each(['storage', 'keyStore', 'quota'] as const)('faults of the part %s last until recover', async (port) => {
     const { faults, status, errors } = await start()
     faults[port].fail()
     expect([await status(), await status(), errors.length]).toEqual([503, 503, 2])
@@ -274,26 +274,26 @@ describe('faults', () => {
     expect(await status()).toBe(200)
   })
 
-  test('throw the given error', async () => {
+  test('a fault throws the given error', async () => {
     const { faults, status, errors } = await start()
     const error = new Error('disk full')
     faults.storage.fail(error)
     expect([await status(), errors]).toEqual([500, [error]])
   })
 
-  test('end after the given number of calls', async () => {
+  test('a fault ends after the given number of calls', async () => {
     const { faults, status } = await start()
     faults.storage.failTimes(2)
     expect([await status(), await status(), await status()]).toEqual([503, 503, 200])
   })
 
-  test('do not affect direct calls of storage, keyStore and quota', async () => {
+  test('faults do not affect direct calls of storage and keyStore', async () => {
     const { faults, storage } = await start()
     faults.storage.fail()
     expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
   })
 
-  test('can delay a call; fake timers control the delay', async () => {
+  test('fake timers control the delay of a fault', async () => {
     vi.useFakeTimers()
     const { faults, status } = await start()
     faults.keyStore.delay(300)
@@ -308,7 +308,7 @@ describe('faults', () => {
     expect(received).toBe(200)
   })
 
-  test('can delay a call beyond the timeout of the store', async () => {
+  test('a delayed call reaches the timeout of the store', async () => {
     vi.useFakeTimers()
     const { faults, status } = await start()
     faults.storage.delay(60_000)
@@ -360,7 +360,7 @@ describe('requests', () => {
     expect(requests).toMatchObject([{ response: { status: 200 } }])
   })
 
-  test('keeps the last 1,000 requests', async () => {
+  test('the journal keeps the last 1,000 requests', async () => {
     const { request, requests } = await createTestPetStore({ plan: 'business' })
     for (let i = 1; i <= 1_003; i++) await request(`/pets?i=${i}`)
     expect([requests.length, requests[0]?.path, requests.at(-1)?.path]).toEqual([
@@ -372,7 +372,7 @@ describe('requests', () => {
 })
 
 describe('reset', () => {
-  test('restores animals, key, counts and time', async () => {
+  test('reset restores animals, key, counts and time', async () => {
     const store = await createTestPetStore({ pets: [{ name: 'Rex' }] })
     const { request, client, clock, keyStore, faults, requests } = store
     const start = clock.now()
@@ -391,7 +391,7 @@ describe('reset', () => {
     expect((await keyStore.list()).length).toBe(1)
   })
 
-  test('ends the rate limits of anonymous clients', async () => {
+  test('reset ends the rate limits of anonymous clients', async () => {
     const { petStore, reset } = await createTestPetStore({ anonymous: { perMinute: 1, perDay: 9 } })
     const ask = async () => {
       const body = async () => new Uint8Array()
@@ -403,7 +403,7 @@ describe('reset', () => {
     expect(await ask()).toBe(401)
   })
 
-  test('does not change a clock that was passed as an option', async () => {
+  test('reset does not change a clock from the options', async () => {
     const { clock, reset } = await createTestPetStore({ clock: manualClock(5) })
     clock.set(7)
     await reset()

@@ -34,27 +34,27 @@ function site(options: Partial<PageOptions> = {}) {
 }
 
 describe('the page', () => {
-  test('is served at the root without a key', async () => {
+  test('the page is served at the root without a key', async () => {
     const { status, headers, body } = await site()('/')
     expect([status, headers['Content-Type']]).toEqual([200, 'text/html; charset=utf-8'])
     expect(body).toContain('<h1>Live view</h1>')
   })
 
-  test('is not counted by the rate limit', async () => {
+  test('requests for the page are not counted', async () => {
     const send = site()
     await send('/')
     await send('/usage', { authorization: 'Bearer x' })
     expect((await send('/v1/pets')).headers['X-RateLimit-Remaining']).toBe('59')
   })
 
-  test('has a Content-Security-Policy that allows no inline code and no other origin', async () => {
+  test('the Content-Security-Policy allows no inline code and no other origin', async () => {
     const policy = (await site()('/')).headers['Content-Security-Policy'] ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe|\*|https?:/)
   })
 
-  test('responds to HEAD without a body; other methods get 405', async () => {
+  test('the page supports only GET and HEAD', async () => {
     const send = site()
     expect(await send('/', {}, 'HEAD')).toMatchObject({ status: 200, body: '' })
     expect(await send('/', {}, 'POST')).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } })
@@ -95,24 +95,24 @@ describe('demo keys', () => {
     JSON.parse((await site()('/page/settings.json', headers)).body).demoKeys
 
   test.each(['localhost', 'localhost:3000', '127.0.0.1:3000', '127.8.9.10', '[::1]:3000', 'LOCALHOST:1'])(
-    'are sent if the Host header is %s',
+    'demo keys are sent if the Host header is %s',
     async (host) => {
       expect(await keysFor({ host })).toEqual(demoKeys)
     },
   )
 
   test.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:3000', '192.168.0.2:3000', '', '[::2]'])(
-    'are not sent if the Host header is %j (DNS rebinding)',
+    'demo keys are not sent to the Host %j (DNS rebinding)',
     async (host) => {
       expect(await keysFor({ host })).toEqual([])
     },
   )
 
-  test.each(['forwarded', 'via', 'x-forwarded-for'])('are not sent if the request has the header %s', async (name) => {
+  test.each(['forwarded', 'via', 'x-forwarded-for'])('demo keys are not sent if the request has %s', async (name) => {
     expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
   })
 
-  test('cannot be read by other origins, and are not cached', async () => {
+  test('demo keys are not cached and hidden from other origins', async () => {
     expect((await site()('/page/settings.json')).headers).toMatchObject({
       'Cache-Control': 'no-store',
       'Cross-Origin-Resource-Policy': 'same-origin',
@@ -122,15 +122,15 @@ describe('demo keys', () => {
 })
 
 describe('/usage', () => {
-  test('needs a key', async () => {
+  test('/usage needs a key', async () => {
     expect((await site()('/usage')).status).toBe(401)
   })
 
-  test('responds with null to a key that has sent no requests', async () => {
+  test('/usage responds with null to a key without requests', async () => {
     expect(await site()('/usage', { authorization: 'Bearer abc' })).toMatchObject({ status: 200, body: 'null' })
   })
 
-  test('responds with the usage of the key in the Authorization header', async () => {
+  test('/usage responds with the usage of the key in Authorization', async () => {
     const tokens: string[] = []
     const usageOf = (token: string) => {
       tokens.push(token)

@@ -24,18 +24,18 @@ async function watchedStore() {
 }
 
 describe('the usage of a key', () => {
-  test('is unknown before the key sends its first request', async () => {
+  test('the usage of a key is unknown before its first request', async () => {
     const { issue, usageOf } = await watchedStore()
     expect(usageOf(await issue())).toBe(undefined)
   })
 
-  test('is unknown for a token that is not valid', async () => {
+  test('the usage of an invalid token is unknown', async () => {
     const { send, usageOf } = await watchedStore()
     expect(await send('wrong')).toBe(401)
     expect(usageOf('wrong')).toBe(undefined)
   })
 
-  test('contains the minute and the day, each with its own end', async () => {
+  test('the usage contains the minute and the day with their ends', async () => {
     const { clock, issue, send, usageOf } = await watchedStore()
     clock.advance(10_000)
     const token = await issue()
@@ -50,14 +50,14 @@ describe('the usage of a key', () => {
     })
   })
 
-  test('is not changed by reading it', async () => {
+  test('reading the usage does not change the usage', async () => {
     const { issue, send, usageOf } = await watchedStore()
     const token = await issue()
     await send(token)
     expect(usageOf(token)).toEqual(usageOf(token))
   })
 
-  test('is reset when a window ends, even without a new request', async () => {
+  test('the usage is reset when a window ends', async () => {
     const { clock, issue, sendTimes, usageOf } = await watchedStore()
     const token = await issue()
     await sendTimes(3, token)
@@ -67,7 +67,7 @@ describe('the usage of a key', () => {
     expect(usageOf(token)).toMatchObject({ minute: { used: 0 }, day: { used: 0, endsAt: NOON + 1.5 * DAY } })
   })
 
-  test('contains the end of a ban until the ban is over', async () => {
+  test('the usage contains the end of a ban until then', async () => {
     const { clock, issue, sendTimes, usageOf } = await watchedStore()
     const token = await issue()
     await sendTimes(6, token)
@@ -76,7 +76,7 @@ describe('the usage of a key', () => {
     expect(usageOf(token)?.bannedUntil).toBe(0)
   })
 
-  test('is shared by the keys of an account', async () => {
+  test('the keys of an account share their usage', async () => {
     const { issue, send, usageOf } = await watchedStore()
     const [first, second] = [await issue('acme'), await issue('acme')]
     await send(first)
@@ -84,7 +84,7 @@ describe('the usage of a key', () => {
     expect(usageOf(first)?.minute.used).toBe(2)
   })
 
-  test('is unknown again after a request with the key was rejected', async () => {
+  test('the usage is unknown after the key was rejected', async () => {
     const { backEnd, issue, send, usageOf } = await watchedStore()
     const token = await issue()
     await send(token)

@@ -41,7 +41,7 @@ test('writes every response by the end of its event-loop turn', async () => {
   await fc.assert(property, { numRuns: 50 })
 })
 
-test('writes a response at once if it is the only one in its turn', async () => {
+test('writes the only response of a turn at once', async () => {
   const { batchWrite } = scheduler()
   for (let i = 0; i < 100; i++) expect((await turn(batchWrite, 1)).batched).toBe(0)
 })
@@ -89,7 +89,7 @@ test('writes a batch under fake timers', async () => {
   await batch
 })
 
-test('writes a batch if fake timers were installed before the module was loaded', async () => {
+test('writes a batch if fake timers were installed first', async () => {
   vi.resetModules()
   onTestFinished(() => {
     vi.doUnmock('node:timers')

@@ -39,7 +39,7 @@ const spoofed = fc.array(
 const spaces = fc.constantFrom(',', ', ', ' ,\t')
 
 describe('X-Forwarded-For with entries that the client has sent', () => {
-  test('with a list of trusted proxies, the address behind any chain is found', () => {
+  test('finds the client behind any chain of listed proxies', () => {
     const read = addressReader(trusted)
     const property = fc.property(
       untrusted,
@@ -54,7 +54,7 @@ describe('X-Forwarded-For with entries that the client has sent', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  test('with a number of proxies, the address behind any chain is found', () => {
+  test('finds the client behind any chain of counted proxies', () => {
     const property = fc.property(
       untrusted,
       fc.array(proxy, { minLength: 1, maxLength: 5 }),
@@ -68,7 +68,7 @@ describe('X-Forwarded-For with entries that the client has sent', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  test('is ignored without trustProxy, or from an untrusted peer', () => {
+  test('X-Forwarded-For from an untrusted peer is ignored', () => {
     const property = fc.property(
       untrusted,
       fc.string(),
@@ -80,7 +80,7 @@ describe('X-Forwarded-For with entries that the client has sent', () => {
     fc.assert(property)
   })
 
-  test('gives a canonical address, or undefined, for any text', () => {
+  test('any X-Forwarded-For gives a canonical address or undefined', () => {
     const setting = fc.constantFrom<TrustProxy>(false, 1, 3, trusted)
     const property = fc.property(setting, fc.option(fc.string()), fc.string(), (trustProxy, peer, header) => {
       const address = addressReader(trustProxy)(peer ?? undefined, header)
@@ -126,7 +126,7 @@ describe('the option trustProxy', () => {
     'loopback',
     null,
     [7],
-  ])('is named in the error about the value %j', (trustProxy) => {
+  ])('the error about the value %j names trustProxy', (trustProxy) => {
     expect(() => addressReader(trustProxy as TrustProxy)).toThrow(/^option trustProxy: expected /)
   })
 })

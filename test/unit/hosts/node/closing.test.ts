@@ -36,7 +36,7 @@ async function isRefused(url: string): Promise<boolean> {
 }
 
 describe('close', () => {
-  test('finishes a running request and refuses new connections', async () => {
+  test('close finishes a running request and refuses new connections', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -52,7 +52,7 @@ describe('close', () => {
     await within(closed, 'close')
   })
 
-  test('serves requests sent before close, and ignores later requests', async () => {
+  test('close serves earlier requests and ignores later requests', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -75,7 +75,7 @@ describe('close', () => {
     expect(await names()).toBe(404)
   })
 
-  test('waits for a client that reads a long response slowly', async () => {
+  test('close waits for a client that reads a response slowly', async () => {
     const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
     const { storage } = memory()
     const { url, authorized, close } = await startServer({
@@ -96,7 +96,7 @@ describe('close', () => {
     await kept.closed()
   })
 
-  test('closes idle connections at once', async () => {
+  test('close ends idle connections at once', async () => {
     const { url, authorized, close } = await startServer({ closeTimeout: LONG })
     const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
     await kept.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
@@ -106,7 +106,7 @@ describe('close', () => {
     await silent.closed()
   })
 
-  test('closes an idle connection while another connection is busy', async () => {
+  test('close ends an idle connection while another is busy', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, close } = await startServer({ store, closeTimeout: LONG })
     const [busy, kept] = [await rawConnection(url), await rawConnection(url)]
@@ -121,7 +121,7 @@ describe('close', () => {
     await within(closed, 'close')
   })
 
-  test('finishes a running upload', async () => {
+  test('close finishes a running upload', async () => {
     const { url, authorized, close } = await startServer({ closeTimeout: LONG })
     const connection = await rawConnection(url)
     const [head, body] = petBody().split('\r\n\r\n') as [string, string]
@@ -138,7 +138,7 @@ describe('close', () => {
     ['an upload that never ends', 'POST /v1/pets', 'Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{'],
     ['headers that never end', 'GET /v1/pets', 'X-A: b'],
     ['a rejected upload that never arrives', 'GET /v1/pets', 'Content-Length: 99\r\n\r\n'],
-  ])('waits at most closeTimeout for %s', async (_name, line, rest) => {
+  ])('close waits at most closeTimeout for %s', async (_name, line, rest) => {
     const { url, authorized, close } = await startServer({ closeTimeout: 20 })
     const connection = await rawConnection(url)
     await connection.send(`${line} HTTP/1.1\r\n${authorized}${rest}`)
@@ -146,7 +146,7 @@ describe('close', () => {
     await connection.closed()
   })
 
-  test('leaves no timer that would keep the process alive', async () => {
+  test('close leaves no timer that would keep the process alive', async () => {
     const { close } = await startServer({ closeTimeout: LONG })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
@@ -154,7 +154,7 @@ describe('close', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('may be called more than once', async () => {
+  test('close may be called more than once', async () => {
     const { close } = await startServer()
     await Promise.all([close(), close()])
     await close()
@@ -162,12 +162,12 @@ describe('close', () => {
 })
 
 describe('serve', () => {
-  test('rejects a port in use with EADDRINUSE', async () => {
+  test('serve rejects a port in use with EADDRINUSE', async () => {
     const { url, petStore } = await startServer()
     await expect(serve(petStore, { port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  test.each([70_000, 65_536, -1, 1.5, Number.NaN])('rejects port %d', async (port) => {
+  test.each([70_000, 65_536, -1, 1.5, Number.NaN])('serve rejects port %d', async (port) => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'invalid_option' })
   })
@@ -179,7 +179,7 @@ describe('serve', () => {
     ['closeTimeout', -1],
     ['idleTimeout', 'x'],
     ['trustproxy', 1],
-  ])('names the option %s in the error about its value %j', async (name, value) => {
+  ])('serve names the option %s in the error about %j', async (name, value) => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port: 0, [name]: value })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -326,7 +326,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('keeps no reference to responses and connections that have closed', async () => {
+test('the server keeps no reference to closed responses and connections', async () => {
   const gone = signalled()
   const server = createServer((_request, response) => response.end())
   server.on('connection', (socket) => socket.on('close', () => setImmediate(gone.resolve)))

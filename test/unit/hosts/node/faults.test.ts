@@ -98,7 +98,7 @@ describe('a failing host', () => {
     await connection.closed()
   })
 
-  test('does not change a response that the host has already sent', async () => {
+  test('a response that the host has sent is not changed', async () => {
     const { url, authorized } = await hostServer((_req, res, go) => {
       res.writeHead(418, ['Content-Length', '3']).end('tea')
       go()
@@ -109,7 +109,7 @@ describe('a failing host', () => {
     })
   })
 
-  test('is called through next for requests outside the base path', async () => {
+  test('requests outside the base path go to next', async () => {
     const { petStore, authorized } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const server = createServer((req, res) => handler(req, res, () => res.writeHead(204).end())).listen(0, '127.0.0.1')
@@ -128,7 +128,7 @@ describe('a failing host', () => {
   })
 })
 
-test('does not end a response that the host has begun', async () => {
+test('a response that the host has begun is not ended', async () => {
   const { url } = await hostServer((_req, res, go) => {
     res.writeHead(418, ['Content-Length', '3']).write('t')
     go()

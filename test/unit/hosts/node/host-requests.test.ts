@@ -59,21 +59,21 @@ describe('headers that earlier middleware has changed', () => {
   test.each([
     ['adds a key', '', 200],
     ['replaces a key', 'Authorization: Basic abc\r\n', 200],
-  ])('are used for authentication if middleware %s', async (_how, sent, status) => {
+  ])('changed headers are used for authentication if middleware %s', async (_how, sent, status) => {
     const add = (headers: IncomingMessage['headers'], authorization: string) => {
       headers.authorization = authorization
     }
     expect(await behind(add, sent)).toBe(status)
   })
 
-  test('lead to 401 if middleware removes the key', async () => {
+  test('a request whose key middleware removes gets 401', async () => {
     const remove = (headers: IncomingMessage['headers']) => {
       headers.authorization = undefined
     }
     expect(await behind(remove, 'Authorization: $\r\n')).toBe(401)
   })
 
-  test('are used if middleware shortens X-Forwarded-For to its first address', async () => {
+  test('an X-Forwarded-For that middleware shortens is used', async () => {
     const { petStore, authorization } = await keyed()
     const seen: unknown[] = []
     const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(watch(request)) }
@@ -92,7 +92,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(seen).toEqual(['192.0.2.1'])
   })
 
-  test('are ignored if the host passes no next function', async () => {
+  test('changed headers are ignored without a next function', async () => {
     const { handler, authorization } = await keyed()
     const server = createServer((request, response) => {
       request.headers.authorization = authorization
@@ -125,7 +125,7 @@ describe('headers that earlier middleware has changed', () => {
 })
 
 describe('a host that listens to checkContinue', () => {
-  test('sends 100 Continue in HTTP/1', async () => {
+  test('sends 100 Continue in HTTP/1 for a listener of checkContinue', async () => {
     const { handler, authorization } = await keyed()
     const url = await listening(createServer(handler).on('checkContinue', handler))
     const { socket, send, answer } = await rawConnection(url)
@@ -140,7 +140,7 @@ describe('a host that listens to checkContinue', () => {
     expect((await answer()).status).toBe(201)
   })
 
-  test('sends 100 Continue in HTTP/2', async () => {
+  test('sends 100 Continue in HTTP/2 for a listener of checkContinue', async () => {
     const { handler, authorization } = await keyed()
     const server = createServer2(handler)
     server.on('checkContinue', handler)
@@ -167,7 +167,7 @@ describe('a host that listens to checkContinue', () => {
 test.each([
   ['/shop', '/shop/v1'],
   ['/v1', '/v1'],
-])('behind a router that sets only originalUrl, mounted at %s, links begin with %s', async (mount, base) => {
+])('with only originalUrl, mounted at %s, links begin with %s', async (mount, base) => {
   const { handler, authorization } = await keyed()
   const server = createServer((request, response) => {
     const { url = '' } = request
@@ -202,7 +202,7 @@ test('responds to a rejected upload on a request object without a socket', async
   expect(String(socket.read())).toMatch(/^HTTP\/1\.1 401 /)
 })
 
-test("rejects a body whose invalid UTF-8 the host's setEncoding has replaced", async () => {
+test("rejects invalid UTF-8 that the host's setEncoding has replaced", async () => {
   const { handler, authorization } = await keyed()
   const server = createServer((request, response) => {
     request.setEncoding('utf8')

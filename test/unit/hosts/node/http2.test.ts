@@ -54,7 +54,7 @@ function sized(text: string): Buffer {
 const json = { ':method': 'POST', 'content-type': 'application/json' }
 
 describe('HTTP/2', () => {
-  test('serves concurrent requests with rate-limit headers', async () => {
+  test('serves concurrent HTTP/2 requests with rate-limit headers', async () => {
     const { ask } = await start()
     expect(await ask(json, '{"name":"Rex","categoryId":1}')).toMatchObject({ status: 201 })
     const all = await Promise.all(Array.from({ length: 50 }, () => ask({})))
@@ -68,7 +68,7 @@ describe('HTTP/2', () => {
     expect(await ask({ ':method': 'TRACE' })).toMatchObject({ status: 405 })
   })
 
-  test('the session survives 300 rejected uploads', async () => {
+  test('an HTTP/2 session survives 300 rejected uploads', async () => {
     const { ask, session, authorization } = await start()
     const refused = async () => {
       const stream = session.request({ ...json, ':path': '/v1/none', authorization }, { endStream: false }).resume()
@@ -84,7 +84,7 @@ describe('HTTP/2', () => {
     expect(await ask({})).toMatchObject({ status: 200 })
   })
 
-  test('the session survives too large and unread bodies', async () => {
+  test('an HTTP/2 session survives too large and unread bodies', async () => {
     const { ask } = await start()
     expect(await ask(json, 'x'.repeat(100_000))).toMatchObject({ status: 413 })
     expect(await ask({ ...json, authorization: 'Bearer nobody' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 401 })
@@ -138,7 +138,7 @@ describe('HTTP/2', () => {
   })
 
   test.each(['stream', 'session'] as const)(
-    'aborts the signal and the body when the client closes its %s mid-upload',
+    'aborts the signal when the client closes its %s mid-upload',
     async (what) => {
       const seen = signalled<ApiRequest>()
       const settled = signalled<unknown>()

@@ -69,7 +69,7 @@ describe('a client that disconnects', () => {
     ['by a reset, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
     ['by an end, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', false],
     ['by an end, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', false],
-  ])('causes incomplete_body and aborts the signal if it leaves mid-upload %s', async (_how, body, reset) => {
+  ])('a client that disconnects mid-upload causes incomplete_body %s', async (_how, body, reset) => {
     const watched = spy()
     const { url, authorized } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -82,7 +82,7 @@ describe('a client that disconnects', () => {
     await aborted(watched.requests[0])
   })
 
-  test('causes incomplete_body if it leaves before the store reads the body', async () => {
+  test('a client that disconnects before the read causes incomplete_body', async () => {
     const watched = spy()
     const gone = signalled()
     const wrap = (petStore: PetStore): PetStore => {
@@ -101,7 +101,7 @@ describe('a client that disconnects', () => {
   test.each<[string, (request: IncomingMessage) => unknown]>([
     ['destroys the request', (request) => request.destroy()],
     ['emits an error on the request', (request) => request.emit('error', new Error('of the host'))],
-  ])('a host that %s mid-upload causes incomplete_body too', async (_what, cut) => {
+  ])('a host that %s mid-upload causes incomplete_body', async (_what, cut) => {
     const watched = spy()
     const { petStore, authorized } = await keyedStore({ wrap: watched.wrap })
     const handler = toNodeHandler(petStore)
@@ -153,7 +153,7 @@ describe('a client that disconnects', () => {
 })
 
 describe('the signal of a request is not aborted', () => {
-  test('when a connection ends after its responses', async () => {
+  test('a connection that ends after its responses aborts no signal', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -166,7 +166,7 @@ describe('the signal of a request is not aborted', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
   })
 
-  test('when the client disconnects after a response that left the body unread', async () => {
+  test('disconnecting after a response with an unread body aborts no signal', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -206,24 +206,21 @@ test('keeps the address of a client that disconnects before the store runs', asy
   expect(await within(seen.promise, 'the signal')).toEqual([true, '127.0.0.1'])
 })
 
-test.each(['GET', 'HEAD'] as const)(
-  'does not abort the signal if the connection is reset after a response to %s',
-  async (method) => {
-    const watched = spy()
-    const { petStore } = await keyedStore({ wrap: watched.wrap })
-    const handler = toNodeHandler(petStore)
-    const closed = signalled()
-    const server = createServer((request, response) => {
-      response.on('close', () => setImmediate(closed.resolve))
-      handler(request, response)
-    }).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-    await connection.send(`${method} /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
-    expect((await connection.answer(method === 'HEAD' ? method : undefined)).status).toBe(401)
-    connection.socket.resetAndDestroy()
-    await within(closed.promise, 'the end of the response')
-    expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false])
-  },
-)
+test.each(['GET', 'HEAD'] as const)('a connection reset after a response to %s aborts no signal', async (method) => {
+  const watched = spy()
+  const { petStore } = await keyedStore({ wrap: watched.wrap })
+  const handler = toNodeHandler(petStore)
+  const closed = signalled()
+  const server = createServer((request, response) => {
+    response.on('close', () => setImmediate(closed.resolve))
+    handler(request, response)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  await connection.send(`${method} /v1/pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`)
+  expect((await connection.answer(method === 'HEAD' ? method : undefined)).status).toBe(401)
+  connection.socket.resetAndDestroy()
+  await within(closed.promise, 'the end of the response')
+  expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false])
+})

@@ -44,7 +44,7 @@ async function sendInPieces({ socket, send }: RawConnection, text: string, cuts:
   expect(socket.destroyed).toBe(false)
 }
 
-test('creates animals in order from requests that are split anywhere', async () => {
+test('requests that are split anywhere create animals in order', async () => {
   const { url, authorized } = await startServer()
   const connection = await rawConnection(url)
   const name = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-'), minLength: 1, maxLength: 40 })
@@ -124,7 +124,7 @@ test("the store reads the whole body although the host's pipe blocks", async () 
   }
 })
 
-test('a host that pauses the body on each resume does not hang the process', async () => {
+test('a host that pauses each resume does not hang the process', async () => {
   let pauses = 0
   const { connection, create } = await given((handler) => (request, response) => {
     let isImpatient = true
@@ -142,7 +142,7 @@ test('a host that pauses the body on each resume does not hang the process', asy
   expect(pauses).toBeLessThan(100_000)
 })
 
-test('the store reads the whole body after the host has waited for readable', async () => {
+test('the store reads the body after the host waited for readable', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request.on('readable', ignore), 'readable')
     await new Promise((resolve) => setImmediate(resolve))
@@ -181,13 +181,13 @@ describe('a host that reads the body before it calls the handler', () => {
       handler(request, response)
     })
 
-  test('can pass the body to the store as rawBody', async () => {
+  test('a host can pass the body to the store as rawBody', async () => {
     const { connection, create } = await readBefore()
     void connection.send(create + petBody())
     expect((await connection.answer()).status).toBe(201)
   })
 
-  test('can pass an empty body to the store', async () => {
+  test('a host can pass an empty body to the store', async () => {
     const { connection, create } = await readBefore()
     void connection.send(`${create}Content-Type: application/json\r\nContent-Length: 0\r\n\r\n`)
     const { status, body } = await connection.answer()
@@ -197,7 +197,7 @@ describe('a host that reads the body before it calls the handler', () => {
   test.each([
     [65_536, 201],
     [65_537, 413],
-  ])('cannot exceed bodyLimit: %i bytes get status %i', async (size, status) => {
+  ])('a rawBody of %i bytes gets status %i', async (size, status) => {
     const { connection, create } = await readBefore()
     const json = `{"name":"Rex","categoryId":1${' '.repeat(size - 29)}}`
     const framing = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -262,7 +262,7 @@ test('the request is complete when the response finishes', async () => {
   expect(seen).toEqual(Array(3).fill([true, true, true]))
 })
 
-test('the request emits no error if the client disconnects after the whole body', async () => {
+test('a disconnect after the whole body causes no error event', async () => {
   const storage = { ...memory().storage, create: () => new Promise<never>(() => {}) }
   const { petStore, authorized } = await warmStore({ store: { storage } })
   const handler = toNodeHandler(petStore)

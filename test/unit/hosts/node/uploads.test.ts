@@ -50,7 +50,7 @@ describe('a rejected upload', () => {
     refusals.flatMap(([why, head, status]) =>
       sizes.map(([size, kib, chunked]) => ({ why, head, status, size, kib, chunked })),
     ),
-  )('$why, of $size, gets $status and is read up to 16 MiB', async ({ head, status, kib, chunked }) => {
+  )('an upload $why, of $size, gets $status', async ({ head, status, kib, chunked }) => {
     const server = await startServer()
     const connection = await rawConnection(server.url)
     await connection.send(uploadHead(kib, chunked, head(server)))
@@ -68,7 +68,7 @@ describe('a rejected upload', () => {
     ['320 KB with Connection: close', 320, 'Connection: close\r\n'],
     ['4 MB with Connection: close', 4096, 'Connection: close\r\n'],
     ['320 KB with Expect, sent without waiting', 320, 'Expect: 100-continue\r\n'],
-  ])('is read to its end before the connection closes: %s', async (_which, kib, fields) => {
+  ])('a rejected upload is read before the connection closes: %s', async (_which, kib, fields) => {
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const server = createServer(handler).on('checkContinue', handler)
@@ -84,7 +84,7 @@ describe('a rejected upload', () => {
     expect(connection.socket.errored).toBeNull()
   })
 
-  test('closes its connection if it has an Upgrade header', async () => {
+  test('a rejected upload with an Upgrade header closes its connection', async () => {
     // After a request with an Upgrade header, Node loses the bytes that follow the body.
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
@@ -113,7 +113,7 @@ describe('a rejected upload', () => {
   test.each([
     [16_777_216, 'keep-alive'],
     [16_777_217, 'close'],
-  ])('gets the header Connection if it has %i bytes: %s', async (length, connection) => {
+  ])('a rejected upload of %i bytes gets the header Connection: %s', async (length, connection) => {
     const { url } = await startServer()
     const head = `POST /v1/pets HTTP/1.1\r\n${INVALID_KEY}Content-Length: ${length}\r\n\r\n`
     expect((await rawRequest(url, head)).headers.connection).toBe(connection)
@@ -124,7 +124,7 @@ describe('a rejected upload', () => {
   test.each([
     ['with an invalid key', 401, () => `${INVALID_KEY}${CHUNKED}`],
     ['of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
-  ])('%s does not block the next request', async (_why, status, refused) => {
+  ])('a rejected upload %s does not block the next request', async (_why, status, refused) => {
     const reports: string[] = []
     const server = await startServer({
       store: { onResponse: ({ method, status }) => reports.push(`${method} ${status}`) },
@@ -141,7 +141,7 @@ describe('a rejected upload', () => {
     expect(reports).toEqual([`POST ${status}`, 'POST 201', `POST ${status}`])
   })
 
-  test('does not prevent the response to an earlier, slower request', async () => {
+  test('a rejected upload does not prevent the response to an earlier request', async () => {
     const { petStore, authorized } = await keyedStore()
     const handler = toNodeHandler(petStore)
     const refused = signalled()
@@ -197,7 +197,7 @@ describe('a rejected upload', () => {
     wrappers.flatMap(([what, wrap]) =>
       methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
     ),
-  )('causes one call of end if the host $what: $method, $fields', async ({ wrap, what, method, fields }) => {
+  )('end is called once if the host $what: $method, $fields', async ({ wrap, what, method, fields }) => {
     const { petStore } = await keyedStore()
     const handler = toNodeHandler(petStore)
     let ends = 0
@@ -219,7 +219,7 @@ describe('a rejected upload', () => {
     connection.leave()
   })
 
-  test('has its connection closed after 2 seconds if no body arrives', async () => {
+  test('a rejected upload without a body is closed after 2 seconds', async () => {
     const { url, authorized } = await startServer()
     holdTimers()
     const connection = await rawConnection(url)
@@ -229,7 +229,7 @@ describe('a rejected upload', () => {
     await connection.closed()
   })
 
-  test('keeps the connection if it is the body of a GET request', async () => {
+  test('a GET request with a body keeps its connection', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     for (let i = 0; i < 3; i++) {
@@ -242,7 +242,7 @@ describe('a rejected upload', () => {
 })
 
 describe('a body over bodyLimit', () => {
-  test('is rejected by its Content-Length alone', async () => {
+  test('a body over the limit is rejected by its Content-Length', async () => {
     const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
     const answer = await rawRequest(
       url,
@@ -251,7 +251,7 @@ describe('a body over bodyLimit', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'payload_too_large', status: 413 })
   })
 
-  test('is rejected at the first chunk over the limit', async () => {
+  test('a body is rejected at the first chunk over the limit', async () => {
     const { url, authorized } = await startServer({ store: { bodyLimit: 10 } })
     const chunks = 'Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n1\r\n!\r\n'
     const answer = await rawRequest(url, `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${chunks}`)
@@ -261,7 +261,7 @@ describe('a body over bodyLimit', () => {
   test.each([
     ['Content-Length: 30\r\n\r\n', ''],
     ['Transfer-Encoding: chunked\r\n\r\n1e\r\n', '\r\n0\r\n\r\n'],
-  ])('is not rejected at exactly the limit: %j', async (framing, end) => {
+  ])('a body of exactly the limit is accepted: %j', async (framing, end) => {
     const { url, authorized } = await startServer({ store: { bodyLimit: 30 } })
     const bytes = `POST /v1/pets HTTP/1.1\r\n${authorized}${JSON_TYPE}${framing}${PET}${end}`
     expect((await rawRequest(url, bytes)).status).toBe(201)
@@ -271,7 +271,7 @@ describe('a body over bodyLimit', () => {
 describe('Expect: 100-continue', () => {
   const EXPECT = 'Expect: 100-continue\r\n'
 
-  test('gets 100 Continue, and the connection stays open', async () => {
+  test('Expect: 100-continue gets 100 Continue', async () => {
     const { url, authorized } = await startServer()
     const connection = await rawConnection(url)
     const [head, body] = petBody().split('\r\n\r\n') as [string, string]
@@ -287,7 +287,7 @@ describe('Expect: 100-continue', () => {
     ['an invalid key', 401, INVALID_KEY, 29, 'application/json'],
     ['a body over the limit', 413, undefined, 70_000, 'application/json'],
     ['a wrong media type', 415, undefined, 29, 'text/plain'],
-  ])('for %s, gets %i at once instead, and the connection closes', async (_why, status, head, length, type) => {
+  ])('Expect: 100-continue for %s gets %i at once', async (_why, status, head, length, type) => {
     const { url, authorized } = await startServer()
     holdTimers()
     const connection = await rawConnection(url)
@@ -301,14 +301,14 @@ describe('Expect: 100-continue', () => {
     await connection.closed()
   })
 
-  test('is the only value of Expect that is not ignored', async () => {
+  test('values of Expect other than 100-continue are ignored', async () => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
     expect(answer.status).toBe(200)
     expect(answer.headers['x-ratelimit-limit']).toBeDefined()
   })
 
-  test("on a host's server, Node itself sends 100 Continue", async () => {
+  test("Node itself sends 100 Continue on a host's server", async () => {
     const { petStore, authorized } = await keyedStore()
     const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close().closeAllConnections())
@@ -336,7 +336,7 @@ test('reads little more than 16 MiB of a rejected upload after setEncoding', asy
   expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
 })
 
-test("reads an upload with Connection: close before it calls the host's end method", async () => {
+test('an upload with Connection: close is read before end', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const ended: boolean[] = []
@@ -358,7 +358,7 @@ test("reads an upload with Connection: close before it calls the host's end meth
   expect(ended).toEqual([true])
 })
 
-test('ignores requests after a rejected, pipelined upload with Connection: close', async () => {
+test('ignores requests after a rejected upload with Connection: close', async () => {
   const reports: string[] = []
   const gate = signalled<[]>()
   const { storage } = memory()
@@ -450,13 +450,13 @@ async function connectWithoutTimers(prepare: (response: ServerResponse, request:
 }
 
 describe('a server whose timers do not fire', () => {
-  test('sends a response without a body before the upload ends', async () => {
+  test('a response without a body is sent before the upload ends', async () => {
     const { connection } = await connectWithoutTimers(() => {})
     await connection.send(uploadHead(4096, false, INVALID_KEY).replace('POST', 'HEAD'))
     expect((await connection.answer('HEAD')).status).toBe(401)
   })
 
-  test('responds to a whole body with Connection: close', async () => {
+  test('a whole body with Connection: close gets a response', async () => {
     const { connection, authorized } = await connectWithoutTimers((response) => {
       response.end = response.end.bind(response)
     })
@@ -507,7 +507,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
   })
 })
 
-test('reads a rejected upload to its end although the host has paused it', async () => {
+test('reads a rejected upload that the host has paused', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const server = createServer((request, response) => handler(request.pause(), response))
