@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-/** A proxy is for downloads: what the tests start is on this machine. */
+/** The hosts for which no proxy is used. Everything that the tests start is on this machine; a proxy is only for downloads. */
 const noProxy = [process.env.no_proxy ?? process.env.NO_PROXY, 'localhost,127.0.0.1,127.0.0.2,::1']
   .filter(Boolean)
   .join(',')
@@ -9,7 +9,7 @@ const noProxy = [process.env.no_proxy ?? process.env.NO_PROXY, 'localhost,127.0.
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Many tests wait, for servers and for packages from the registry: two at once pay even on a small machine.
+    // Many tests wait for servers or for downloads, so two workers save time even on a small machine.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // No test may use the settings or the servers of a developer.
     env: {

@@ -21,9 +21,9 @@ async function responseOf({ port, token }, kind) {
 
 /**
  * Compares each server with the first server. Short bursts alternate, so that a slow moment of the machine affects all servers.
- * Each server runs in several processes, because the same code is faster in one process than in another. Prints the rate, the
- * median of the ratios to the first server in the same round (with the lowest and highest ratio of a process), and the processor
- * time per request.
+ * Each server runs in several processes, because the same code is faster in one process than in another. Prints the rate and the
+ * processor time per request. Also prints the median of the ratios to the first server in the same round, with the lowest and
+ * highest ratio of a process.
  */
 export async function compare(title, kind, servers, { processes = 5, ...options } = {}) {
   pin(process.pid, 1)

@@ -12,8 +12,8 @@ const WARM_UP = 3_000
 const SCHEMA = `bench_writes_${process.pid}`
 
 /**
- * Measures writes to PostgreSQL with slow commits: creates through the whole API compared with an insert by the driver only, from
- * one process and from four; counts of one key compared with an upsert. `DATABASE_URL` needs a superuser, who may delay commits.
+ * Measures writes to PostgreSQL with slow commits. Compares creates through the whole API with inserts by the driver only, from
+ * one process and from four. Compares counts of one key with upserts. `DATABASE_URL` needs a superuser, who may delay commits.
  */
 export async function benchWrites() {
   if (!process.env.DATABASE_URL)

@@ -63,12 +63,14 @@ export interface PetStoreOptions {
   /** Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal. @default 'enforce' */
   readonly sunset?: SunsetPolicy | undefined
   /**
-   * What happens while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served uncounted; each
-   * waits at most one second for the quota store, which is not called for one second after a failure.
+   * What happens while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served uncounted. Each
+   * waits at most one second for the quota store. After a failure, the quota store is not called for one second.
    * @default 'refuse'
    */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined
-  /** Called with every error that is not the client's fault, and with its request. @default logs to `console.error` */
+  /**
+   * Called with every error that is not the client's fault, and with a report of the request. @default logs to `console.error`
+   */
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
   /** Called with a report of every response. @default none */
   readonly onResponse?: ((report: ResponseReport) => void) | undefined

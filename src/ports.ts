@@ -1,6 +1,6 @@
 import type { ApiKey, NewPet, Pet, PetStatus, PlanLimits } from './model.ts'
 
-/** A value, or a promise of it. */
+/** A value, or a promise of this value. */
 export type MaybePromise<T> = T | Promise<T>
 
 /** A source of the time. */

@@ -33,9 +33,12 @@ const BATCH = 500
 
 /** The options of {@link addDemoPets}. */
 export interface AddOptions {
-  /** Stops adding when it aborts. */
+  /** Stops adding when this signal aborts. */
   readonly signal?: AbortSignal | undefined
-  /** Waits after each batch. It gets the duration of the batch, in milliseconds. @default one turn of the event loop */
+  /**
+   * Called after each batch with its duration, in milliseconds. The next batch waits for the returned promise.
+   * @default one turn of the event loop
+   */
   readonly pause?: (batchTime: number) => Promise<unknown>
 }
 
@@ -89,10 +92,10 @@ export interface AddedData {
 }
 
 /**
- * Adds demo animals and keys to an empty store. In memory, always; in a file or database, only with `--demo` or, for animals,
- * `--seed`.
+ * Adds demo animals and keys to an empty store in memory. An empty file or database gets them only with `--demo`. With `--seed`,
+ * a file or database gets only the animals.
  *
- * @param closing - if it aborts, no more is added, and the new keys are revoked, since nobody will see them
+ * @param closing - when this signal aborts, the function stops and revokes the new keys, because nobody will see their tokens
  */
 export async function addDemoData(
   { storage, keyStore }: Pick<OpenedBackEnd, 'storage' | 'keyStore'>,

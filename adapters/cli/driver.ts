@@ -51,7 +51,7 @@ export async function using<T>(place: string, use: () => T | Promise<T>): Promis
   }
 }
 
-/** Returns the message of the innermost cause of an error, because that message says most. */
+/** Returns the message of the innermost cause of an error, because that message is the most specific. */
 export function reason(error: unknown): string {
   const { cause, errors, message, code } = error as {
     cause?: unknown

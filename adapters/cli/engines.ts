@@ -13,7 +13,7 @@ export interface EngineTimeouts {
 
 const TIMEOUTS: EngineTimeouts = { connect: 5_000, response: 15_000 }
 
-/** How long to wait for a connection of the pool, in milliseconds, including the wait for a free one during a burst. */
+/** How long to wait for a connection of the pool, in milliseconds, including the wait for a free connection during a burst. */
 const POOL_TIMEOUT = 8_000
 
 interface Events {

@@ -27,7 +27,7 @@ import { runServe } from './serve.ts'
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 survivePipes()
-// New files, such as a database with accounts and token hashes, get no rights for other users.
+// Other users get no rights to new files, such as a database with accounts and token hashes.
 process.umask(process.umask(0o077) | 0o007)
 
 try {
@@ -193,7 +193,7 @@ function withPlace(command: Command): Command {
     .hook('preAction', (_, action) => preferTyped(action, 'data', 'databaseUrl'))
 }
 
-/** Of two flags that exclude each other, keeps the flag on the command line and drops the one from an environment variable. */
+/** If two flags exclude each other, keeps the flag on the command line and drops the flag from an environment variable. */
 function preferTyped(command: Command, ...names: readonly string[]): void {
   const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
   if (!names.some(isTyped)) return

@@ -22,7 +22,7 @@ export function watchRequests(petStore: PetStore): PetStore & { readonly running
 const BACK_END_CLOSE_TIMEOUT = 2_000
 
 /**
- * On the first SIGINT or SIGTERM, lets running requests finish, then closes the back end. The second one ends the process at
+ * On the first SIGINT or SIGTERM, lets running requests finish, then closes the back end. The second signal ends the process at
  * once.
  *
  * @returns an AbortSignal, aborted when closing begins

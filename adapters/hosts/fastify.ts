@@ -74,7 +74,7 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // Other adapters take the store itself. If a caller passes it here, `petStore` is undefined and the check fails.
+  // Other adapters take the store itself. If a caller passes the store itself here, `petStore` is undefined and the check fails.
   const petStore = options?.petStore
   checkPetStore(petStore)
   const readAddress = readerOf(options, ['petStore', ...FASTIFY_OPTIONS])

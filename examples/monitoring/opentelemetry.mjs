@@ -32,5 +32,5 @@ const { url, close } = await serve(petStore, { port: Number(process.env.PORT ?? 
 console.log(`curl -H 'Authorization: Bearer ${token}' ${url}/v1/pets`)
 process.once('SIGTERM', async () => {
   await close()
-  await provider.shutdown() // exports what has not been exported
+  await provider.shutdown() // exports the measurements since the last export
 })

@@ -43,7 +43,7 @@ func expect(statuses ...int) {
 	}
 }
 
-// start returns to the state of the start. The clock stands still, so that no minute ends within a test.
+// start resets the server. The clock stands still, so that no minute ends within a test.
 func start() {
 	control("/reset", "")
 	control("/clock", `{"set": "2030-01-01T00:00:00Z"}`)

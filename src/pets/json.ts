@@ -3,8 +3,9 @@ import { PetStoreError } from '../errors.ts'
 import { isInt64, type Pet, petStatuses } from '../model.ts'
 import { describe, JsonNumber } from '../support/describe-value.ts'
 
-/** The deepest nesting of a body, and the longest part of a parser message in an error, in UTF-16 code units. */
+/** The deepest nesting of a body, in levels. */
 const MAX_DEPTH = 256
+/** The longest part of a parser message in an error, in UTF-16 code units. */
 const MAX_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -50,8 +51,8 @@ function malformed(why: string): PetStoreError {
 /**
  * Returns the depth of a JSON text, and the number of its members.
  *
- * The parser is recursive, so the depth must be checked before it runs. It also accepts a repeated name if both values are equal,
- * so the members are counted to find repeated names.
+ * The parser is recursive, so the depth must be checked before it runs. The parser also accepts a repeated name if both values
+ * are equal, so the members are counted to find repeated names.
  */
 function outline(text: string): { depth: number; members: number } {
   let depth = 0

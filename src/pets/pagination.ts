@@ -31,7 +31,7 @@ function describeValues(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : describe(value)
 }
 
-/** Adds a `?`, because `URLSearchParams` removes the first one, and the query itself may begin with `?`. */
+/** Adds a `?`, because `URLSearchParams` removes the first `?`, and the query itself may begin with `?`. */
 function searchParams(query: string): URLSearchParams {
   return new URLSearchParams(`?${query}`)
 }

@@ -5,8 +5,8 @@ import { untouchedCount } from './fixed-windows.ts'
 const PAUSE = 1_000
 
 /**
- * Returns a `spend` that grants requests uncounted while the quota store fails. One second after a failure, a single request calls
- * the quota store again; requests that arrive meanwhile are granted uncounted.
+ * Returns a `spend` that grants requests uncounted while the quota store fails. One second after a failure, a single request
+ * calls the quota store again. Requests that arrive meanwhile are granted uncounted.
  *
  * @param onFailure - called with the error of each failed call of the quota store
  */

@@ -1,8 +1,8 @@
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
- * Returns the name under which a client address is counted: an IPv4 address itself, or the prefix of an IPv6 address, because one
- * client usually owns a whole prefix. An IPv4-mapped IPv6 address counts as IPv4 (RFC 4291, section 2.5.5.2).
+ * Returns the name under which a client address is counted. An IPv4 address is its own name. An IPv6 address is counted by its
+ * prefix, because one client usually owns a whole prefix. An IPv4-mapped IPv6 address counts as IPv4 (RFC 4291, section 2.5.5.2).
  *
  * @param prefixLength - the length of an IPv6 prefix, in bits
  */

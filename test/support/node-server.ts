@@ -57,7 +57,7 @@ function same(petStore: PetStore): PetStore {
   return petStore
 }
 
-/** Makes the current test fail if an exception or rejection is uncaught until the test ends. */
+/** Makes the current test fail if an exception or rejection is not caught before the test ends. */
 export function expectSilence(): void {
   const heard: unknown[] = []
   const listen = (error: unknown) => void heard.push(error)

@@ -12,7 +12,7 @@ export type PostgresValue = string | number | null
 /** Runs one statement. If PostgreSQL cannot be reached, it rejects with `service_unavailable`. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
 
-/** How often a statement is tried if it conflicts with another statement, which is rare at the default isolation level. */
+/** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
 const TRIES = 20
 
 /**
@@ -61,14 +61,19 @@ function isConflict(error: unknown): boolean {
 }
 
 /**
- * SQLSTATE codes that mean PostgreSQL is unavailable: connection exceptions (08), insufficient resources such as a full disk
- * (53), shutdown and start-up (57P0x), a cancelled statement (57014), a lock timeout (55P03), a read-only server after a failover
- * (25006), an I/O error (58030), conflicts that remain after all tries; and error codes of postgres.js and Bun.
+ * SQLSTATE codes that mean PostgreSQL is unavailable, and error codes of postgres.js and Bun:
+ * - 08: the connection failed
+ * - 53: insufficient resources, such as a full disk
+ * - 57P0x, 57014: shutdown, start-up, or a cancelled statement
+ * - 55P03: a lock timeout
+ * - 25006: a read-only server after a failover
+ * - 58030: an I/O error
+ * - 40001, 40P01: conflicts that remain after all tries
  */
 const UNAVAILABLE =
   /^(?:08...|53...|57P0[1235]|57014|55P03|25006|58030|40001|40P01|CONNECT(?:ION)?_\w+|ERR_POSTGRES_(?:CONNECTION|IDLE|LIFETIME)\w+)$/
 
-/** Messages of errors without a code, from pg, pg-pool and PGlite: the connection was lost, or none was free in time. */
+/** Messages of errors without a code, from pg, pg-pool and PGlite: the connection was lost, or no connection was free in time. */
 const DISCONNECTED =
   /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing))/
 

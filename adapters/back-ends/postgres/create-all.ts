@@ -8,7 +8,7 @@ const LOCK = 1_347_637_588
  * Returns SQL that creates a function. The function adds animals in the given order, and returns their ids.
  *
  * With a sequence alone, a greater id could become visible before a smaller id whose transaction still runs. A client that
- * follows the ids would never see the smaller one. So the function takes a lock before it assigns ids, and holds it until its
+ * follows the ids would never see the smaller id. So the function takes a lock before it assigns ids, and holds it until its
  * transaction is visible. Ids are assigned after the sort.
  */
 export function createAllFunction({ createAll, pets, petIds }: Names): string {

@@ -17,8 +17,9 @@ import { sqlTime } from './time.ts'
 
 /** The largest number of requests that one statement counts. */
 const LARGEST_BATCH = 1_000
-/** After this many requests of this process, ended counters are removed: more than so many requests can have added. */
+/** After this many requests of this process, ended counters are removed. */
 const PRUNE_EVERY = 500
+/** The largest number of counters removed at once: more than the requests between two removals can add. */
 const PRUNED_AT_ONCE = 1_000
 /** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
 const KEPT = 172_800_000

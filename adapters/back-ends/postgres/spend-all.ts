@@ -11,7 +11,10 @@ export function spendAllFunction({ spendAll, quota }: Names): string {
   return batchFunction(spendAll, lockCustomer(quota), saveCustomer(quota))
 }
 
-/** Returns SQL that creates the function for requests of anonymous clients. It works like that of `spendAllFunction`. */
+/**
+ * Returns SQL that creates the function for requests of anonymous clients. That function works like the function of
+ * `spendAllFunction`.
+ */
 export function spendAllAnonymousFunction({ spendAllAnonymous, anonymous }: Names): string {
   return batchFunction(spendAllAnonymous, lockAnonymous(anonymous), saveAnonymous(anonymous))
 }

@@ -5,7 +5,7 @@ import { dollarQuoted, type Names } from './names.ts'
 // statement again for every request, and planning takes several times as long as counting. If two requests of one subject arrive
 // together, the second waits for the first, and reads the time after the wait.
 
-/** The limits; the ban rule (refusals, milliseconds) or nulls; the time, or null for PostgreSQL's time. */
+/** SQL for the parameters of the functions. The ban rule is null for no bans, and `at` is null for PostgreSQL's time. */
 const PARAMETERS = `per_minute double precision, per_day double precision,
       after_refusals double precision, ban_length double precision, at double precision`
 

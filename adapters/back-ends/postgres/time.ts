@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/index.ts'
 
 /** How statements get the time, in milliseconds since the Unix epoch. */
 export interface SqlTime {
-  /** Returns the SQL expression for the time. With a test's clock, it is the parameter `$position`. */
+  /** Returns the SQL expression for the time. With a test's clock, the expression is the parameter `$position`. */
   at(position: number): string
   /** Returns the value of that parameter; an empty list without a test's clock. */
   values(): number[]

@@ -3,11 +3,13 @@ import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in Lua.
  *
- * Arguments: the limits per minute and per day, the ban rule (refusals, milliseconds; empty for no bans), the time (empty for
- * Redis's time), and the subject if the client is anonymous. A state is stored as a text of six numbers. Anonymous clients share
- * hashes of bounded size. If a hash is full, the client with the fewest requests is removed, so clients over their limit are
- * removed last. A hash expires a minute after its day, a state of a client with a key two days after its windows: if the clock is
- * set back, limits still apply. `%.17g` keeps numbers exact; integer replies would cut off fractions.
+ * Arguments: the limits per minute and per day; the ban rule (refusals and milliseconds, or empty for no bans); the time (empty
+ * for Redis's time); the subject if the client is anonymous.
+ *
+ * A state is stored as a text of six numbers. Anonymous clients share hashes of bounded size. If a hash is full, the client with
+ * the fewest requests is removed, so clients over their limit are removed last. A hash expires a minute after its day. The state
+ * of a client with a key expires two days after its windows, so that limits still apply if the clock is set back. `%.17g` keeps
+ * numbers exact; integer replies would cut off fractions.
  */
 export const script = `local function number(text) return tonumber(text) or 0 end
 local perMinute, perDay = number(ARGV[1]), number(ARGV[2])

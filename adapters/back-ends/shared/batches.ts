@@ -4,8 +4,8 @@ import { unavailable } from './unavailable.ts'
 
 /**
  * Which calls an error of a statement affects. `call`: single calls, because the database refused their values and undid the
- * statement. `statement`: all its calls. `waiting`: also the calls that wait for the next statement, because they have waited as
- * long.
+ * statement. `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because they
+ * have waited as long.
  */
 export type Reach = 'call' | 'statement' | 'waiting'
 

@@ -38,7 +38,7 @@ export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 export interface Settings {
   /** `undefined` keeps the connection's setting. */
   readonly synchronous: SqliteSynchronous | undefined
-  /** In milliseconds. `undefined` keeps the connection's setting, unless that is 0. */
+  /** How long to wait for a lock, in milliseconds. `undefined` keeps the connection's setting, unless that is 0. */
   readonly busyTimeout: number | undefined
 }
 
@@ -69,7 +69,10 @@ function pragma(database: SqliteDatabase, text: string): unknown {
   return Object.values((row as object | undefined) ?? {})[0]
 }
 
-/** Turns on WAL mode. SQLite does not wait for the lock that this needs, so the function tries again while others hold it. */
+/**
+ * Turns on WAL mode. SQLite does not wait for the lock that WAL mode needs, so the function tries again while another connection
+ * holds the lock.
+ */
 function useWal(database: SqliteDatabase): void {
   for (let left = WAL_TRIES; pragma(database, 'journal_mode') === 'delete'; left--) {
     try {

@@ -107,7 +107,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
 
 /**
  * Returns the time at which to count a request. If another process has begun a new minute while the request waited, returns the
- * beginning of that minute: with its own time, the request would look as if the clock had been set back.
+ * beginning of that minute. With its own earlier time, the request would look as if the clock had been set back.
  */
 function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
   const minuteBegan = minuteEndsAt - MINUTE

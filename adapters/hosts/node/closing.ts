@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
-/** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` if it is unknown. */
+/** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` for an unknown value. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
 /** The unsent responses of each connection. */
@@ -54,7 +54,7 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
         if (last !== undefined) endWith(last)
       }
       void closeGently(server, running, onClose)
-      // Closes connections without a request, which browsers open in advance: for Node, they are not idle.
+      // Closes connections without a request, which browsers open in advance. Node does not treat them as idle.
       destroyAll([...sockets].filter((socket) => socket.bytesRead === 0))
     })
   return () => {

@@ -58,7 +58,7 @@ function rewrite(body: unknown): string {
   throw lost('the body was parsed, and is no JSON value any more')
 }
 
-/** Returns whether parsing may have rounded a value: integers beyond 2^53 and infinity. Rounded fractions stay unnoticed. */
+/** Returns whether parsing may have rounded a value: integers beyond 2^53 and infinity. Rounded fractions are not noticed. */
 function isRounded(value: unknown): boolean {
   return (
     typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))

@@ -43,7 +43,8 @@ function withinLimit(body: Uint8Array, limit: number): Uint8Array {
 
 /**
  * Collects the body while other listeners may read it too. Over the limit, the listeners stay, so that the rest still flows. If
- * other code pauses the stream, it is resumed in a later turn of the event loop, because that code may pause it at each resume.
+ * other code pauses the stream, this function resumes the stream in a later turn of the event loop. An immediate resume could
+ * loop forever, because that code may pause the stream again each time.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

@@ -23,8 +23,8 @@ export interface QuotaContractOptions {
  * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`.
  *
  * The results of random sequences of requests, single and in bursts, must be those of {@link countRequest}, while the clock moves
- * forward and back. The clock stays within 26 hours of its latest time, because a store may forget a subject two days after its
- * windows and its ban have ended.
+ * forward and back. The clock stays within 26 hours of its latest time. A store may forget a subject two days after the end of its
+ * windows and its ban.
  *
  * @example
  * ```ts

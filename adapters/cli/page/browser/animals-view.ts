@@ -10,7 +10,7 @@ export class AnimalsView {
   #next: string | undefined
   /** The last animal that the visitor has added. */
   #added: Animal | undefined
-  /** The number of loads, by which a late response to an older load is recognised and ignored. */
+  /** The number of loads so far. A late response to an older load is ignored. */
   #load = 0
 
   constructor(api: Api) {
@@ -128,7 +128,7 @@ function filterStatus(): string {
   return document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
 }
 
-/** Returns only the cursor from a link to the next page: this browser may be unable to reach the rest of the link. */
+/** Returns only the cursor from a link to the next page: this browser may be unable to reach the link's host. */
 function cursorOf(link: string | null): string | undefined {
   const target = /<([^>]*)>; *rel="next"/.exec(link ?? '')?.[1]
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined)

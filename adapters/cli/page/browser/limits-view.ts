@@ -6,7 +6,7 @@ const RADIUS = 54
 const LENGTH = 2 * Math.PI * RADIUS
 /** How often the usage is loaded, in milliseconds, because other programs may use the same key. */
 const RELOAD_EVERY = 2_000
-/** How long a burst of requests may take, in milliseconds. After a minute, a new limit would begin. */
+/** How long a burst of requests may take, in milliseconds. After a minute, a new window would begin. */
 const BURST_TIME = 60_000
 
 type Window = Usage['minute']

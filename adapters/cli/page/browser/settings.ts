@@ -10,7 +10,9 @@ export async function loadSettings(): Promise<Settings> {
   return (await fetch('/page/settings.json')).json()
 }
 
-/** The names under which `sessionStorage` keeps the visitor's choice until the tab is closed. It is stored nowhere else. */
+/**
+ * The names under which `sessionStorage` keeps the visitor's choice until the tab is closed. The choice is stored nowhere else.
+ */
 const PLAN = 'petstore.plan'
 const KEY = 'petstore.key'
 
