@@ -1,10 +1,11 @@
 import type { Arbitrary, AsyncCommand } from 'fast-check'
 import { newKey } from '../../keys/new-key.ts'
 import type { ApiKey } from '../../model.ts'
-import type { IssueOptions, ManagedKeyStore } from '../../ports.ts'
+import type { IssueOptions, ManagedKeyStore, MaybePromise } from '../../ports.ts'
 import type { ManualClock } from '../clock.ts'
 import { texts } from './arbitraries.ts'
 import { check, checkEqual, show } from './assert.ts'
+import { command } from './command.ts'
 import type { FastCheck } from './fast-check.ts'
 
 interface Issued {
@@ -26,7 +27,7 @@ export function keyCommands(fc: FastCheck): Arbitrary<KeyCommand>[] {
     issues(fc).map(issue),
     fc.nat().map(find),
     fc.nat().map(find),
-    fc.tuple(fc.nat(), fc.constantFrom(...MISTAKES)).map(([index, mistake]) => findMistyped(index, mistake)),
+    fc.tuple(fc.nat(), fc.constantFrom(...mistakes)).map(([index, mistake]) => findMistyped(index, mistake)),
     fc.nat().map(revoke),
     fc.constantFrom('', 'key_', '%', '_', "' OR '1'='1", '🐕', '\u0000', '\ud800').map(revokeUnknown),
     fc.constant(list),
@@ -56,129 +57,85 @@ function issues(fc: FastCheck): Arbitrary<Wanted> {
 }
 
 function issue({ expiresIn, ...wanted }: Wanted): KeyCommand {
+  return command(`issue ${show({ ...wanted, expiresIn })}`, async ({ clock, keys }, store) => {
+    const options = { ...wanted, ...(expiresIn !== undefined && { expiresAt: clock.now() + expiresIn }) }
+    const { token, key } = await store.issue(options)
+    checkEqual(key, { ...options, id: key.id, createdAt: clock.now() }, 'issue')
+    const isNew = keys.every((other) => other.token !== token && other.key.id !== key.id)
+    check(isNew, 'issue: a token or an id came twice')
+    keys.push({ token, key: { ...key } })
+  })
+}
+
+/** Returns a command that uses an issued key. Sequences skip the command as long as there is no key. */
+function useKey(
+  text: string,
+  index: number,
+  use: (issued: Issued, clock: ManualClock, store: ManagedKeyStore) => Promise<void>,
+): KeyCommand {
   return {
-    check: () => true,
-    async run({ clock, keys }, store) {
-      const options = { ...wanted, ...(expiresIn !== undefined && { expiresAt: clock.now() + expiresIn }) }
-      const { token, key } = await store.issue(options)
-      checkEqual(key, { ...options, id: key.id, createdAt: clock.now() }, 'issue')
-      check(
-        keys.every((other) => other.token !== token && other.key.id !== key.id),
-        'issue: a token or an id came twice',
-      )
-      keys.push({ token, key: { ...key } })
-    },
-    toString: () => `issue ${show({ ...wanted, expiresIn })}`,
+    check: ({ keys }) => keys.length > 0,
+    run: ({ clock, keys }, store) => use(keys[index % keys.length] as Issued, clock, store),
+    toString: () => text,
   }
 }
 
 function find(index: number): KeyCommand {
-  return {
-    check: ({ keys }) => keys.length > 0,
-    async run({ clock, keys }, store) {
-      const { token, key } = keys[index % keys.length] as Issued
-      const found = await store.find(token)
-      const isExpired = key.expiresAt !== undefined && key.expiresAt <= clock.now()
-      const expected = key.revokedAt !== undefined || (isExpired && found === undefined) ? undefined : key
-      checkEqual(found, expected, 'find')
-    },
-    toString: () => `find the token number ${index}`,
-  }
+  return useKey(`find the token number ${index}`, index, async ({ token, key }, clock, store) => {
+    const found = await store.find(token)
+    const isExpired = key.expiresAt !== undefined && key.expiresAt <= clock.now()
+    const expected = key.revokedAt !== undefined || (isExpired && found === undefined) ? undefined : key
+    checkEqual(found, expected, 'find')
+  })
 }
 
 /** Ways to make an invalid token from a valid one. */
-export const MISTAKES = [
-  'last character',
-  'one too many',
-  'one too few',
-  'upper case',
-  'unknown',
-  'empty',
-  'hash',
-] as const
-type Mistake = (typeof MISTAKES)[number]
+const MISTAKES = {
+  'last character': (token) => token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a'),
+  'one too many': (token) => `${token}0`,
+  'one too few': (token) => token.slice(0, -1),
+  'upper case': (token) => token.toUpperCase(),
+  unknown: async () => (await newKey({ plan: 'free' }, 0)).token,
+  empty: () => '',
+  hash: async () => (await newKey({ plan: 'free' }, 0)).hash,
+} satisfies Record<string, (token: string) => MaybePromise<string>>
+type Mistake = keyof typeof MISTAKES
+/** The names of all mistakes. */
+export const mistakes = Object.keys(MISTAKES) as Mistake[]
 
 function findMistyped(index: number, mistake: Mistake): KeyCommand {
-  return {
-    check: ({ keys }) => keys.length > 0,
-    async run({ keys }, store) {
-      const { token } = keys[index % keys.length] as Issued
-      await checkMistake(store, token, mistake)
-    },
-    toString: () => `find the token number ${index} with a mistake: ${mistake}`,
-  }
+  const text = `find the token number ${index} with a mistake: ${mistake}`
+  return useKey(text, index, ({ token }, _clock, store) => checkMistake(store, token, mistake))
 }
 
 /** Checks that the store finds no key for a token with this mistake. */
 export async function checkMistake(store: ManagedKeyStore, token: string, mistake: Mistake): Promise<void> {
-  checkEqual(await store.find(await mistype(token, mistake)), undefined, `find a token with a mistake: ${mistake}`)
-}
-
-async function mistype(token: string, mistake: Mistake): Promise<string> {
-  switch (mistake) {
-    case 'last character':
-      return token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')
-    case 'one too many':
-      return `${token}0`
-    case 'one too few':
-      return token.slice(0, -1)
-    case 'upper case':
-      return token.toUpperCase()
-    case 'unknown':
-      return (await newKey({ plan: 'free' }, 0)).token
-    case 'empty':
-      return ''
-    case 'hash':
-      return (await newKey({ plan: 'free' }, 0)).hash
-  }
+  const mistyped = await MISTAKES[mistake](token)
+  checkEqual(await store.find(mistyped), undefined, `find a token with a mistake: ${mistake}`)
 }
 
 function revoke(index: number): KeyCommand {
-  return {
-    check: ({ keys }) => keys.length > 0,
-    async run({ clock, keys }, store) {
-      const issued = keys[index % keys.length] as Issued
-      const isLive = issued.key.revokedAt === undefined
-      checkEqual(await store.revoke(issued.key.id), isLive, 'revoke')
-      if (isLive) issued.key = { ...issued.key, revokedAt: clock.now() }
-      checkEqual(await store.find(issued.token), undefined, 'find, right after revoke')
-    },
-    toString: () => `revoke the key number ${index}`,
-  }
+  return useKey(`revoke the key number ${index}`, index, async (issued, clock, store) => {
+    const isLive = issued.key.revokedAt === undefined
+    checkEqual(await store.revoke(issued.key.id), isLive, 'revoke')
+    if (isLive) issued.key = { ...issued.key, revokedAt: clock.now() }
+    checkEqual(await store.find(issued.token), undefined, 'find, right after revoke')
+  })
 }
 
 function revokeUnknown(id: string): KeyCommand {
-  return {
-    check: () => true,
-    async run(_model, store) {
-      checkEqual(await store.revoke(id), false, `revoke ${show(id)}`)
-    },
-    toString: () => `revoke ${show(id)}`,
-  }
+  const text = `revoke ${show(id)}`
+  return command(text, async (_model, store) => checkEqual(await store.revoke(id), false, text))
 }
 
-const list: KeyCommand = {
-  check: () => true,
-  async run({ keys }, store) {
-    const listed = await store.list()
-    checkEqual(
-      listed,
-      keys.map(({ key }) => key),
-      'list',
-    )
-    const text = show(listed)
-    check(
-      keys.every(({ token }) => !text.includes(token)),
-      'list: a token is in it',
-    )
-  },
-  toString: () => 'list',
-}
+const list: KeyCommand = command('list', async ({ keys }, store) => {
+  const listed = await store.list()
+  const expected = keys.map(({ key }) => key)
+  checkEqual(listed, expected, 'list')
+  const text = show(listed)
+  check(!keys.some(({ token }) => text.includes(token)), 'list: a token is in it')
+})
 
 function step(milliseconds: number): KeyCommand {
-  return {
-    check: () => true,
-    run: async ({ clock }) => clock.advance(milliseconds),
-    toString: () => `the clock steps by ${milliseconds} ms`,
-  }
+  return command(`the clock steps by ${milliseconds} ms`, async ({ clock }) => clock.advance(milliseconds))
 }

@@ -2,7 +2,7 @@ import type { Clock, IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import { manualClock } from '../clock.ts'
 import { checkEqual, checkRejected, show } from './assert.ts'
 import { fastCheckOf } from './fast-check.ts'
-import { checkMistake, type KeyModel, keyCommands, MISTAKES } from './key-commands.ts'
+import { checkMistake, type KeyModel, keyCommands, mistakes } from './key-commands.ts'
 import { type Opened, type TestRunner, withPort } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
@@ -58,7 +58,7 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
 
 async function refuseMistakes(store: ManagedKeyStore): Promise<void> {
   const { token } = await store.issue({ plan: 'free' })
-  for (const mistake of MISTAKES) await checkMistake(store, token, mistake)
+  for (const mistake of mistakes) await checkMistake(store, token, mistake)
 }
 
 /** Options that `issue` must reject. */
@@ -93,11 +93,8 @@ async function refuseWrongOptions(store: ManagedKeyStore): Promise<void> {
 async function issueAtOnce(store: ManagedKeyStore): Promise<void> {
   const issued = await Promise.all(Array.from({ length: 20 }, (_, i) => store.issue({ plan: 'free', label: `${i}` })))
   const found = await Promise.all(issued.map(async ({ token }) => store.find(token)))
-  checkEqual(
-    found,
-    issued.map(({ key }) => key),
-    'find, after keys were issued at once',
-  )
+  const expected = issued.map(({ key }) => key)
+  checkEqual(found, expected, 'find, after keys were issued at once')
   checkEqual(new Set((await store.list()).map(({ id }) => id)).size, 20, 'list, after 20 keys were issued at once')
 }
 

@@ -4,6 +4,7 @@ import { countRequest, newQuotaState, type QuotaState } from '../../quota/fixed-
 import { type ManualClock, manualClock } from '../clock.ts'
 import { texts } from './arbitraries.ts'
 import { checkEqual, checkSameItems, show } from './assert.ts'
+import { command } from './command.ts'
 import { type FastCheck, fastCheckOf } from './fast-check.ts'
 import { type Opened, type TestRunner, withPort } from './runner.ts'
 
@@ -52,31 +53,20 @@ export function quotaContract(runner: TestRunner, options: QuotaContractOptions)
       })
       await fc.assert(property, { numRuns: runs })
     })
-    runner.test('grants exactly the limit to concurrent requests', () => {
-      const clock = manualClock()
-      return withPort(
-        () => open(clock),
-        (quota) => crowd(quota, clock),
-      )
-    })
+    runner.test('grants exactly the limit to concurrent requests', () => withPort(() => open(manualClock()), crowd))
   })
 }
 
-async function crowd(quota: QuotaStore, clock: Clock): Promise<void> {
+/** Sends 200 requests at once. All manual clocks start at the same time, so the request has the time of the store. */
+async function crowd(quota: QuotaStore): Promise<void> {
   const limits = { perMinute: 50, perDay: 1_000 }
-  const request = { subject: 'account:crowd', anonymous: false, limits, ban: false, now: clock.now() } as const
+  const request = { subject: 'account:crowd', anonymous: false, limits, ban: false, now: manualClock().now() } as const
   const counts = await Promise.all(Array.from({ length: 200 }, async () => quota.spend(request)))
   const granted = counts.filter((count) => count.granted)
   checkEqual(granted.length, 50, 'granted of 200 at once')
-  checkSameItems(
-    granted.map(({ usedInMinute }) => usedInMinute),
-    range(50),
-    'how many each was told were used',
-  )
-}
-
-function range(length: number): number[] {
-  return Array.from({ length }, (_, index) => index + 1)
+  const used = granted.map(({ usedInMinute }) => usedInMinute)
+  const expected = Array.from({ length: 50 }, (_, index) => index + 1)
+  checkSameItems(used, expected, 'usedInMinute of the granted requests')
 }
 
 const MINUTE = 60_000
@@ -105,17 +95,14 @@ function quotaCommands(fc: FastCheck): Arbitrary<QuotaCommand>[] {
     { arbitrary: rule, weight: 3 },
     { arbitrary: fc.constant(false), weight: 1 },
   )
-  const spending = fc.record({
-    subject: subjects(fc),
-    limits: fc.record({ perMinute: limit, perDay: limit }),
-    ban,
-  })
+  const spending = fc
+    .record({ subject: subjects(fc), limits: fc.record({ perMinute: limit, perDay: limit }), ban })
+    .map((request): Spending => ({ ...request, anonymous: request.subject.startsWith('address:') }))
+  const several = fc.uniqueArray(spending, { minLength: 2, maxLength: 3, selector: ({ subject }) => subject })
   return [
     spending.map((one) => spend([one], 1)),
     fc.tuple(spending, fc.integer({ min: 2, max: 12 })).map(([one, times]) => spend([one], times)),
-    fc
-      .tuple(fc.array(spending, { minLength: 2, maxLength: 3 }), fc.integer({ min: 1, max: 5 }))
-      .map(([several, times]) => spend(several, times)),
+    fc.tuple(several, fc.integer({ min: 1, max: 5 })).map(([different, times]) => spend(different, times)),
     steps(fc).map(step),
     ends(fc),
   ]
@@ -126,29 +113,18 @@ function subjects(fc: FastCheck) {
   const customers = fc.constantFrom('account:a', 'account:b', 'account:A', 'key:a')
   const addresses = fc.constantFrom('address:192.0.2.1', 'address:2001:db8::1')
   const hard = texts(fc).map((text) => `account:${text}`)
-  return fc
-    .oneof({ arbitrary: customers, weight: 8 }, { arbitrary: addresses, weight: 4 }, { arbitrary: hard, weight: 1 })
-    .map((name) => ({ name, anonymous: name.startsWith('address:') }))
-}
-
-interface Asked {
-  readonly subject: { readonly name: string; readonly anonymous: boolean }
-  readonly limits: QuotaRequest['limits']
-  readonly ban: QuotaRequest['ban']
+  return fc.oneof(
+    { arbitrary: customers, weight: 8 },
+    { arbitrary: addresses, weight: 4 },
+    { arbitrary: hard, weight: 1 },
+  )
 }
 
 /** Calls `spend` several times at once for each subject. The results may come in any order. */
-function spend(asked: readonly Asked[], times: number): QuotaCommand {
-  const spendings = new Map(
-    asked.map(({ subject: { name, anonymous }, limits, ban }) => [name, { subject: name, anonymous, limits, ban }]),
-  )
-  return {
-    check: () => true,
-    async run(model, quota) {
-      await Promise.all(Array.from(spendings.values(), (spending) => spendAtOnce(model, quota, spending, times)))
-    },
-    toString: () => `${times} times: ${Array.from(spendings.values(), show).join(' and at once ')}`,
-  }
+function spend(spendings: readonly Spending[], times: number): QuotaCommand {
+  return command(`${times} times: ${spendings.map(show).join(' and at once ')}`, async (model, quota) => {
+    await Promise.all(spendings.map((spending) => spendAtOnce(model, quota, spending, times)))
+  })
 }
 
 async function spendAtOnce(model: QuotaModel, quota: QuotaStore, spending: Spending, times: number): Promise<void> {
@@ -174,31 +150,25 @@ function steps(fc: FastCheck): Arbitrary<number> {
 }
 
 function step(milliseconds: number): QuotaCommand {
-  return moveTo((model) => model.clock.now() + milliseconds, `the clock steps by ${milliseconds} ms`)
+  return moveTo(`the clock steps by ${milliseconds} ms`, ({ clock }) => clock.now() + milliseconds)
 }
 
 /** Generates moves of the clock to the end of a window or ban of some subject, or one millisecond before or after it. */
 function ends(fc: FastCheck): Arbitrary<QuotaCommand> {
   return fc
     .tuple(fc.nat(), fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'), fc.constantFrom(-1, 0, 1))
-    .map(([index, end, offset]) =>
-      moveTo(
-        ({ states, clock }) => {
-          const state = [...states.values()][index % Math.max(1, states.size)]
-          return Math.max((state?.[end] ?? 0) + offset, clock.now())
-        },
-        `the clock goes to ${end}${offset < 0 ? '' : '+'}${offset} of the subject number ${index}`,
-      ),
-    )
+    .map(([index, end, offset]) => {
+      const text = `the clock goes to ${end}${offset < 0 ? '' : '+'}${offset} of the subject number ${index}`
+      return moveTo(text, ({ states, clock }) => {
+        const state = [...states.values()][index % Math.max(1, states.size)]
+        return Math.max((state?.[end] ?? 0) + offset, clock.now())
+      })
+    })
 }
 
-function moveTo(instant: (model: QuotaModel) => number, text: string): QuotaCommand {
-  return {
-    check: () => true,
-    async run(model) {
-      model.clock.set(Math.max(instant(model), model.latest - FURTHEST_BACK))
-      model.latest = Math.max(model.latest, model.clock.now())
-    },
-    toString: () => text,
-  }
+function moveTo(text: string, instant: (model: QuotaModel) => number): QuotaCommand {
+  return command(text, async (model) => {
+    model.clock.set(Math.max(instant(model), model.latest - FURTHEST_BACK))
+    model.latest = Math.max(model.latest, model.clock.now())
+  })
 }

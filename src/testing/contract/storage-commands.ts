@@ -4,6 +4,7 @@ import type { PetQuery, PetStorage } from '../../ports.ts'
 import { describe } from '../../support/describe-value.ts'
 import { int64s, newPets } from './arbitraries.ts'
 import { check, checkEqual, show } from './assert.ts'
+import { command } from './command.ts'
 import type { FastCheck } from './fast-check.ts'
 
 /** The expected content of a storage: every animal, by ascending id. */
@@ -91,66 +92,42 @@ export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefin
 
 /** Returns a call that adds all these animals at once. */
 function createSome(newcomers: readonly NewPet[]): StorageCommand {
-  return {
-    check: () => true,
-    async run(model, storage) {
-      const before = model.at(-1)?.id
-      const created = await Promise.all(newcomers.map((pet) => create(storage, pet)))
-      created.forEach((pet, i) => void checkCreated(pet, newcomers[i] as NewPet, before))
-      checkEqual(new Set(created.map(({ id }) => id)).size, created.length, 'create: how many different ids')
-      model.push(...created.map((pet) => ({ ...pet })).sort((a, b) => (a.id < b.id ? -1 : 1)))
-    },
-    toString: () => `create ${newcomers.map(show).join(' and at once ')}`,
-  }
+  return command(`create ${newcomers.map(show).join(' and at once ')}`, async (model, storage) => {
+    const before = model.at(-1)?.id
+    const created = await Promise.all(newcomers.map((pet) => create(storage, pet)))
+    created.forEach((pet, i) => void checkCreated(pet, newcomers[i] as NewPet, before))
+    checkEqual(new Set(created.map(({ id }) => id)).size, created.length, 'create: how many different ids')
+    model.push(...created.map((pet) => ({ ...pet })).sort((a, b) => (a.id < b.id ? -1 : 1)))
+  })
 }
 
 function listPage(limit: number, status: PetStatus | undefined, place: Place | undefined): StorageCommand {
-  return {
-    check: () => true,
-    async run(model, storage) {
-      const query = { limit, status, after: place?.locate(model) }
-      const page = await list(storage, query)
-      checkEqual(page, expectedPage(model, query), `list ${show(query)}`)
-    },
-    toString: () => `list ${show({ limit, status })} after ${place ?? 'nothing'}`,
-  }
+  return command(`list ${show({ limit, status })} after ${place ?? 'nothing'}`, async (model, storage) => {
+    const query = { limit, status, after: place?.locate(model) }
+    checkEqual(await list(storage, query), expectedPage(model, query), `list ${show(query)}`)
+  })
 }
 
 /** Returns a call that reads all pages, each after the last id of the page before. */
 function walk(limit: number, status: PetStatus | undefined): StorageCommand {
-  return {
-    check: () => true,
-    async run(model, storage) {
-      const seen: Pet[] = []
-      for (;;) {
-        const page = await list(storage, { limit, status, after: seen.at(-1)?.id })
-        check(page.length <= limit, `list: expected at most ${limit} animals, got ${page.length}`)
-        // With more animals than the storage has, the pages repeat themselves: stop.
-        if (page.length === 0 || seen.length > model.length) break
-        seen.push(...page)
-      }
-      checkEqual(
-        seen,
-        expectedPage(model, { limit: Number.MAX_SAFE_INTEGER, status }),
-        `all pages of ${status ?? 'any status'}`,
-      )
-    },
-    toString: () => `walk ${show({ limit, status })}`,
-  }
+  return command(`walk ${show({ limit, status })}`, async (model, storage) => {
+    const seen: Pet[] = []
+    for (;;) {
+      const page = await list(storage, { limit, status, after: seen.at(-1)?.id })
+      check(page.length <= limit, `list: expected at most ${limit} animals, got ${page.length}`)
+      // With more animals than the storage has, the pages repeat themselves: stop.
+      if (page.length === 0 || seen.length > model.length) break
+      seen.push(...page)
+    }
+    const expected = model.filter((pet) => matches(pet, status))
+    checkEqual(seen, expected, `all pages of ${status ?? 'any status'}`)
+  })
 }
 
 function get(place: Place): StorageCommand {
-  return {
-    check: () => true,
-    async run(model, storage) {
-      const id = place.locate(model)
-      const pet = await storage.get(id)
-      checkEqual(
-        pet,
-        model.find((pet) => pet.id === id),
-        `get ${id}`,
-      )
-    },
-    toString: () => `get ${place}`,
-  }
+  return command(`get ${place}`, async (model, storage) => {
+    const id = place.locate(model)
+    const expected = model.find((pet) => pet.id === id)
+    checkEqual(await storage.get(id), expected, `get ${id}`)
+  })
 }

@@ -82,12 +82,9 @@ function races(fc: FastCheck) {
 }
 
 async function runRace(storage: PetStorage, { writers, limit, status }: Race): Promise<void> {
-  const progress = { isOver: false }
-  const end = () => {
-    progress.isOver = true
-  }
-  const writing = Promise.all(writers.map((pets) => addInTurn(storage, pets))).finally(end)
-  const reading = Promise.all([undefined, status].map((filter) => follow(storage, limit, filter, progress)))
+  const end = new AbortController()
+  const writing = Promise.all(writers.map((pets) => addInTurn(storage, pets))).finally(() => end.abort())
+  const reading = Promise.all([undefined, status].map((filter) => follow(storage, limit, filter, end.signal)))
   await Promise.allSettled([writing, reading])
   const added = (await writing).flat().sort((a, b) => (a.id < b.id ? -1 : 1))
   const [all, filtered] = await reading
@@ -111,15 +108,16 @@ async function addInTurn(storage: PetStorage, pets: readonly NewPet[]): Promise<
   return added
 }
 
+/** Reads page by page until `end` aborts and no more animals come. */
 async function follow(
   storage: PetStorage,
   limit: number,
   status: PetStatus | undefined,
-  progress: { readonly isOver: boolean },
+  end: AbortSignal,
 ): Promise<Pet[]> {
   const seen: Pet[] = []
   for (;;) {
-    const isLastRound = progress.isOver
+    const isLastRound = end.aborted
     const after = seen.at(-1)?.id
     const page = await list(storage, { limit, status, after })
     for (const { id } of page) check(after === undefined || id > after, `list after ${after}: it holds ${id}`)
@@ -131,13 +129,9 @@ async function follow(
 
 /** Checks pages with limits up to 131. The core requests up to 101 animals: one more than the largest page of the interface. */
 async function fillPages(storage: PetStorage): Promise<void> {
-  const newcomers = Array.from({ length: 130 }, (_, i) => ({
-    name: `${i}`,
-    categoryId: 1n,
-    status: petStatuses[i % 2],
-  }))
   const pets: Pet[] = []
-  for (const pet of newcomers) pets.push(await create(storage, pet))
+  for (let i = 0; i < 130; i++)
+    pets.push(await create(storage, { name: `${i}`, categoryId: 1n, status: petStatuses[i % 2] }))
   for (const status of [undefined, ...petStatuses]) {
     for (const limit of [1, 64, 65, 66, 100, 101, 129, 130, 131]) {
       const page = await list(storage, { limit, status })
