@@ -46,25 +46,13 @@ export interface FixedKey {
   readonly token: string
 }
 
-/** Parses a TCP port. */
-export function parsePort(text: string): number {
-  const port = parseWholeNumber(text)
-  if (port > 65_535) throw new Error('Expected a port from 0 to 65535.')
-  return port
-}
-
-/** Parses a whole number. */
-export function parseWholeNumber(text: string): number {
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isNaN(number)) throw new Error('Expected a whole number.')
-  return number
-}
-
-/** Parses a number of seconds. */
-export function parseTimeout(text: string): number {
-  const seconds = parseWholeNumber(text)
-  if (seconds < 1 || seconds > 600) throw new Error('Expected a whole number from 1 to 600.')
-  return seconds
+/** Returns a parser of whole numbers from `minimum` to `maximum`. */
+export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    if (number >= minimum && number <= maximum) return number
+    throw new Error(`Expected a whole number from ${minimum} to ${maximum}.`)
+  }
 }
 
 /** Parses the URL of an API. */
@@ -79,13 +67,6 @@ export function parseServerUrl(text: string): string {
 export function parseToken(text: string): string {
   if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('Expected a token of visible ASCII characters.')
   return text
-}
-
-/** Parses a number of demo animals. The limit keeps a mistyped number from filling the memory. */
-export function parseSeed(text: string): number {
-  const count = parseWholeNumber(text)
-  if (count > 1_000_000) throw new Error('Expected a whole number of at most 1000000.')
-  return count
 }
 
 /** Checks an address to listen on. It rejects an empty text, with which Node would listen on every address. */

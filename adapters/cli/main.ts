@@ -10,13 +10,10 @@ import {
   parseLogFormat,
   parseOrigins,
   parsePlanLimits,
-  parsePort,
-  parseSeed,
   parseServerUrl,
-  parseTimeout,
   parseToken,
   parseTrustProxy,
-  parseWholeNumber,
+  wholeNumber,
 } from './flags.ts'
 import { runIssue, runList, runRevoke } from './keys.ts'
 import { runOpenApi } from './openapi.ts'
@@ -37,6 +34,9 @@ try {
 }
 
 function createProgram(): Command {
+  const port = wholeNumber(0, 65_535)
+  // The limit keeps a mistyped number from filling the memory.
+  const seed = wholeNumber(0, 1_000_000)
   const program = new Command('petstore')
     .description('A complete pet store API.')
     .version(version)
@@ -47,7 +47,7 @@ function createProgram(): Command {
     .description('start the API on this machine: in memory, in a SQLite file or in PostgreSQL')
     .addOption(flag('--redis-url <url>', 'count requests in Redis'))
     .addOption(
-      flag('-p, --port <number>', 'port to listen on, 0 for any free port; PORT works too', parsePort).default(3000),
+      flag('-p, --port <number>', 'port to listen on, 0 for any free port; PORT works too', port).default(3000),
     )
     .addOption(flag('--host <address>', 'address to listen on', parseHost).default('127.0.0.1'))
     .addOption(flag('--base-path <path>', 'path under which clients see the API').default('/v1'))
@@ -66,19 +66,15 @@ function createProgram(): Command {
         parseTrustProxy,
       ),
     )
-    .addOption(flag('--body-limit <bytes>', 'largest request body (default: 65536)', parseWholeNumber))
+    .addOption(flag('--body-limit <bytes>', 'largest request body (default: 65536)', wholeNumber()))
     .addOption(planLimits())
     .addOption(flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', parseKeys))
     .addOption(flag('--insecure-keys', 'allow --key on an address that other machines reach'))
     .addOption(flag('--demo', 'add demo animals and keys to an empty file or database (in memory: always)'))
-    .addOption(
-      flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', parseSeed),
-    )
+    .addOption(flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', seed))
     .addOption(flag('--log [format]', 'print a line for each request: text or json', parseLogFormat).preset('text'))
     .addOption(flag('--json', 'print the addresses and demo keys as one line of JSON'))
-    .addOption(
-      flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', parsePort),
-    )
+    .addOption(flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', port))
     .action(runServe)
 
   program
@@ -115,7 +111,7 @@ function createProgram(): Command {
 
   withPlace(program.command('seed'))
     .description('fill a catalogue with demo animals; an interrupted seed continues where it stopped')
-    .requiredOption('--count <number>', 'total number of animals', asArgument(parseWholeNumber))
+    .requiredOption('--count <number>', 'total number of animals', asArgument(wholeNumber()))
     .action(runSeed)
 
   program
@@ -127,18 +123,13 @@ function createProgram(): Command {
       asArgument(parseServerUrl),
     )
     .addOption(
-      new Option('--key <token>', 'token of a key, preferably of the plan pro')
-        .env('PETSTORE_CHECK_KEY')
-        .argParser(asArgument(parseToken))
-        .makeOptionMandatory(),
+      flag('--key <token>', 'token of a key, preferably of the plan pro', parseToken, 'CHECK_').makeOptionMandatory(),
     )
     .addOption(
-      new Option('--limited-key <token>', 'token of a key that may be used up, to check the 429')
-        .env('PETSTORE_CHECK_LIMITED_KEY')
-        .argParser(asArgument(parseToken)),
+      flag('--limited-key <token>', 'token of a key that may be used up, to check the 429', parseToken, 'CHECK_'),
     )
     .option('--contract-only', 'run only the rows of the interface, not the decisions of petstore-kit')
-    .option('--timeout <seconds>', 'how long a response may take', asArgument(parseTimeout), 10)
+    .option('--timeout <seconds>', 'how long a response may take', asArgument(wholeNumber(1, 600)), 10)
     .option('--json', 'print one line of JSON')
     .exitOverride((error) => {
       // The exit code 1 means that the server fails the check, so invalid arguments get 2.
@@ -152,9 +143,14 @@ function createProgram(): Command {
  * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`. Unlike a flag, a variable does
  * not show a password in the list of processes.
  */
-function flag(flags: string, description: string, parse?: (text: string, previous: never) => unknown): Option {
+function flag(
+  flags: string,
+  description: string,
+  parse?: (text: string, previous: never) => unknown,
+  prefix = '',
+): Option {
   const option = new Option(flags, description)
-  const variable = variableOf(option.name())
+  const variable = variableOf(prefix + option.name())
   const value = process.env[variable]
   // For a flag without an argument, commander treats every value of the variable as true, even `false`.
   const isOff = option.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')

@@ -2,6 +2,7 @@ import { originForm, pathOf } from '../../src/http/request-target.ts'
 import { jsonResponse } from '../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, BackEnd, PetStore } from '../../src/index.ts'
 import { newToken } from '../../src/keys/token.ts'
+import { withTimeout } from '../../src/support/with-timeout.ts'
 import { reason } from './driver.ts'
 
 /** A handler for a page or a document outside the base path. It gets only GET and HEAD requests. */
@@ -99,16 +100,11 @@ export function readyCheck(
 }
 
 async function failureOf(probe: () => unknown, timeout: number): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, timeout, `no response within ${timeout} ms`)
-  })
   try {
-    return await Promise.race([late, (async () => void (await probe()))()])
+    await withTimeout((async () => probe())(), timeout, () => new Error(`no response within ${timeout} ms`))
+    return undefined
   } catch (error) {
     return reason(error)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

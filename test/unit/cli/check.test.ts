@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CheckFlags, checkServer, exitCodeOf, type RowResult } from '../../../adapters/cli/check.ts'
-import { parseServerUrl, parseTimeout, parseToken } from '../../../adapters/cli/flags.ts'
+import { parseServerUrl, parseToken, wholeNumber } from '../../../adapters/cli/flags.ts'
 import { createTestPetStore, type ManualClock, manualClock } from '../../../src/testing/index.ts'
 
 const URL_OF_API = 'http://localhost/v1'
@@ -511,6 +511,6 @@ describe('the flags of petstore check', () => {
   })
 
   test.each(['0', '601', '1.5'])('petstore check rejects the timeout %j', (text) => {
-    expect(() => parseTimeout(text)).toThrow(/^Expected a whole number/)
+    expect(() => wholeNumber(1, 600)(text)).toThrow(/^Expected a whole number/)
   })
 })
