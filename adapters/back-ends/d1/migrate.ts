@@ -5,15 +5,7 @@ import type { Engine } from './database.ts'
 const VERSION_TABLE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
 
 /** The statements of each migration, from version 0 on. The build writes them to files for `wrangler d1 migrations apply`. */
-export const steps: readonly (readonly string[])[] = MIGRATIONS.map((migration, version) => [
-  ...statementsOf(migration),
-  ...(version === 0
-    ? [
-        'CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT',
-        'INSERT INTO petstore_schema (version) VALUES (1)',
-      ]
-    : [`UPDATE petstore_schema SET version = ${version + 1}`]),
-])
+export const steps: readonly (readonly string[])[] = MIGRATIONS.map(statementsOf)
 
 /** Splits a migration at semicolons: D1 prepares one statement at a time. No string in a migration contains a semicolon. */
 function statementsOf(migration: string): string[] {

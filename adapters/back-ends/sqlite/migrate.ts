@@ -7,15 +7,11 @@ import { inTransaction } from './writer.ts'
 export function migrate(database: SqliteDatabase): void {
   if (readVersion(database) === MIGRATIONS.length) return
   inTransaction(database, () => {
-    database.exec('CREATE TABLE IF NOT EXISTS petstore_schema (version INTEGER NOT NULL) STRICT')
-    const version = readVersion(database)
-    for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
-    if (version === 0) database.exec(`INSERT INTO petstore_schema VALUES (${MIGRATIONS.length})`)
-    else database.exec(`UPDATE petstore_schema SET version = ${MIGRATIONS.length}`)
+    for (const migration of MIGRATIONS.slice(readVersion(database))) database.exec(migration)
   })
 }
 
-/** Returns the schema version. It has its own table, because `user_version` belongs to the application. */
+/** Returns the schema version; 0 for an empty database. */
 function readVersion(database: SqliteDatabase): number {
   const isThere = prepare(database, `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`)
   if (isThere.all().length === 0) return 0

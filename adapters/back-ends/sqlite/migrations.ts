@@ -1,4 +1,7 @@
-/** Each migration leads from one schema version to the next. Never change a released migration; add another one. */
+/**
+ * Each migration leads from one schema version to the next. Never change a released migration; add another one. The version has
+ * its own table, because `user_version` belongs to the application.
+ */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE petstore_pets (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -25,8 +28,11 @@ export const MIGRATIONS: readonly string[] = [
      state TEXT NOT NULL,
      ends_at REAL NOT NULL
    ) STRICT, WITHOUT ROWID;
-   CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);`,
+   CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);
+   CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT;
+   INSERT INTO petstore_schema (version) VALUES (1);`,
   // Anonymous clients share buckets of bounded size. For a client with a key, the bucket is null.
   `ALTER TABLE petstore_quota ADD COLUMN bucket INTEGER;
-   CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;`,
+   CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;
+   UPDATE petstore_schema SET version = 2;`,
 ]
