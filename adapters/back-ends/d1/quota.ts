@@ -35,15 +35,6 @@ export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaSt
   }
 }
 
-function toCount(counted: Counted, mayBan: boolean): QuotaCount {
-  const { granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil } = counted
-  return {
-    granted: granted === 1,
-    now,
-    usedInMinute,
-    minuteEndsAt,
-    usedInDay,
-    dayEndsAt,
-    bannedUntil: mayBan ? bannedUntil : 0,
-  }
+function toCount({ refusedInMinute, ...counted }: Counted, mayBan: boolean): QuotaCount {
+  return { ...counted, granted: counted.granted === 1, bannedUntil: mayBan ? counted.bannedUntil : 0 }
 }
