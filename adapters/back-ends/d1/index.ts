@@ -9,8 +9,8 @@ import {
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
+import { type KeyRun, keyStatements, tableKeyStore } from '../sqlite/key-table.ts'
 import { type D1Database, engineOf } from './database.ts'
-import { d1KeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { d1Quota } from './quota.ts'
 import { d1Storage } from './storage.ts'
@@ -73,7 +73,8 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   checkOptions(RULES, options)
   const { keyCache = {}, clock } = options
   const engine = engineOf(database)
-  const keyStore = d1KeyStore(engine, clock ?? systemClock)
+  const runKeys: KeyRun = (name, ...values) => engine.run(keyStatements[name], ...values)
+  const keyStore = tableKeyStore(runKeys, runKeys, clock ?? systemClock)
   return {
     storage: d1Storage(engine),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),

@@ -28,6 +28,12 @@ export function prepare(database: SqliteDatabase, sql: string): Statement {
   return database.prepare(sql) as Statement
 }
 
+/** Prepares several statements, by name. */
+export function prepareAll<Name extends string>(database: SqliteDatabase, statements: Readonly<Record<Name, string>>) {
+  const prepared = Object.entries<string>(statements).map(([name, sql]) => [name, prepare(database, sql)])
+  return Object.fromEntries(prepared) as Readonly<Record<Name, Statement>>
+}
+
 /** What a commit waits for, as in `PRAGMA synchronous`. */
 export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 

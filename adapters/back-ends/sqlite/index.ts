@@ -9,9 +9,9 @@ import {
   oneOf,
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
-import { type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './database.ts'
+import { prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './database.ts'
 import { guarded } from './errors.ts'
-import { sqliteKeyStore } from './keys.ts'
+import { keyStatements, tableKeyStore } from './key-table.ts'
 import { migrate } from './migrate.ts'
 import { sqliteQuota } from './quota.ts'
 import { type SqliteStorage, sqliteStorage } from './storage.ts'
@@ -74,7 +74,12 @@ export function sqlite(
     setUp(database, { busyTimeout, synchronous })
     migrate(database)
     const writer = createWriter(database)
-    const keyStore = sqliteKeyStore(database, writer, clock)
+    const keys = prepareAll(database, keyStatements)
+    const keyStore = tableKeyStore(
+      (name, ...values) => guarded(() => keys[name].all(...values)),
+      (name, ...values) => writer.write(() => keys[name].all(...values)),
+      clock,
+    )
     return {
       storage: sqliteStorage(database, writer),
       keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),

@@ -1,65 +1,53 @@
-import type { ApiKey } from '../../../src/index.ts'
+import {
+  type ApiKey,
+  type Clock,
+  hashToken,
+  isToken,
+  type ManagedKeyStore,
+  type MaybePromise,
+  newKey,
+} from '../../../src/index.ts'
 import type { SqliteValue } from './database.ts'
 
-/** A row of the table of keys, as the statements return it. Integers are text. */
-export interface KeyRow {
-  readonly id: string
-  readonly plan: string
-  readonly account: string | null
-  readonly per_minute: string | null
-  readonly per_day: string | null
-  readonly label: string | null
-  readonly created_at: string
-  readonly expires_at: string | null
-  readonly revoked_at: string | null
-}
-
-const INTEGERS = ['per_minute', 'per_day', 'created_at', 'expires_at', 'revoked_at']
-const SELECT = `SELECT id, plan, account, label, ${INTEGERS.map((name) => `CAST(${name} AS TEXT) AS ${name}`).join(', ')}
+/** Selects each key as one JSON text. `json_patch` removes the members that are null. */
+const SELECT = `SELECT json_patch('{}', json_object('id', id, 'plan', plan, 'account', account, 'label', label,
+    'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
+    'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at)) AS json
   FROM petstore_keys`
 
-/** The statements for the table of keys. */
+/** The statements for the table of keys. Drivers may bind numbers as floating point, so they are cast. */
 export const keyStatements = {
   byHash: `${SELECT} WHERE token_sha256 = ? AND revoked_at IS NULL`,
   all: `${SELECT} ORDER BY number`,
   insert: `INSERT INTO petstore_keys
     (id, token_sha256, plan, account, label, per_minute, per_day, created_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER))`,
+    VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER)) RETURNING 1`,
   revoke: `UPDATE petstore_keys SET revoked_at = CAST(? AS INTEGER)
     WHERE id = ? AND revoked_at IS NULL RETURNING 1`,
 } as const
 
-/** Returns the parameter values for `insert`. */
-export function keyValues(
-  { id, plan, account, label, limits, createdAt, expiresAt }: ApiKey,
-  hash: string,
-): SqliteValue[] {
-  const integers = [limits?.perMinute, limits?.perDay, createdAt, expiresAt]
-  const texts = integers.map((integer) => (integer === undefined ? null : String(integer)))
-  return [id, hash, plan, account ?? null, label ?? null, ...texts]
+/** Runs one of the statements, and returns its rows. */
+export type KeyRun = (name: keyof typeof keyStatements, ...values: SqliteValue[]) => MaybePromise<readonly unknown[]>
+
+/** Creates a key store on the table of keys. It finds a key by the SHA-256 hash of its token. */
+export function tableKeyStore(read: KeyRun, write: KeyRun, clock: Clock): ManagedKeyStore {
+  return {
+    async find(token) {
+      if (!isToken(token)) return undefined
+      return toKeys(await read('byHash', await hashToken(token)))[0]
+    },
+    async issue(options) {
+      const { token, hash, key } = await newKey(options, clock.now())
+      const { id, plan, account, label, limits, expiresAt } = key
+      const numbers = [limits?.perMinute, limits?.perDay, key.createdAt, expiresAt].map((number) => number ?? null)
+      await write('insert', id, hash, plan, account ?? null, label ?? null, ...numbers)
+      return { token, key }
+    },
+    revoke: async (id) => (await write('revoke', clock.now(), id)).length > 0,
+    list: async () => toKeys(await read('all')),
+  }
 }
 
-/** Converts a row of `byHash` or `all` to a key. */
-export function toKey({
-  id,
-  plan,
-  account,
-  per_minute,
-  per_day,
-  label,
-  created_at,
-  expires_at,
-  revoked_at,
-}: KeyRow): ApiKey {
-  const limits = per_minute !== null && per_day !== null && { perMinute: Number(per_minute), perDay: Number(per_day) }
-  return {
-    id,
-    plan,
-    createdAt: Number(created_at),
-    ...(account !== null && { account }),
-    ...(limits && { limits }),
-    ...(label !== null && { label }),
-    ...(expires_at !== null && { expiresAt: Number(expires_at) }),
-    ...(revoked_at !== null && { revokedAt: Number(revoked_at) }),
-  }
+function toKeys(rows: readonly unknown[]): ApiKey[] {
+  return (rows as { readonly json: string }[]).map(({ json }) => JSON.parse(json))
 }

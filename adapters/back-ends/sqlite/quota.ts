@@ -9,7 +9,7 @@ import {
 } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
-import { prepare, type SqliteDatabase } from './database.ts'
+import { prepare, prepareAll, type SqliteDatabase } from './database.ts'
 import { PRUNE_EVERY, prunedBefore, quotaStatements } from './quota-table.ts'
 import type { Transaction, Writer } from './writer.ts'
 
@@ -44,8 +44,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     database,
     'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
   )
-  const prune = prepare(database, quotaStatements.prune)
-  const makeRoom = prepare(database, quotaStatements.makeRoom)
+  const { prune, makeRoom } = prepareAll(database, quotaStatements)
   let transactions = 0
 
   let entries = new Map<string, Entry>()

@@ -1,5 +1,5 @@
 import type { NewPet, Pet, PetQuery, PetStorage } from '../../../src/index.ts'
-import { prepare, type SqliteDatabase } from './database.ts'
+import { prepareAll, type SqliteDatabase } from './database.ts'
 import { guarded } from './errors.ts'
 import { addedPet, insertValues, type Json, pageValues, petStatements, toOnePet, toPets } from './pet-table.ts'
 import type { Writer } from './writer.ts'
@@ -12,10 +12,7 @@ export interface SqliteStorage extends PetStorage {
 
 /** Creates the storage in SQLite. SQLite has one writer at a time, so animals become visible in the order of their ids. */
 export function sqliteStorage(database: SqliteDatabase, { write }: Writer): SqliteStorage {
-  const page = prepare(database, petStatements.page)
-  const pageOfStatus = prepare(database, petStatements.pageOfStatus)
-  const one = prepare(database, petStatements.get)
-  const insert = prepare(database, petStatements.insert)
+  const { page, pageOfStatus, get, insert } = prepareAll(database, petStatements)
 
   function add(pet: NewPet): Pet {
     // `all` runs the statement to its end. If only the first row is read, drivers do not report a failed commit.
@@ -31,7 +28,7 @@ export function sqliteStorage(database: SqliteDatabase, { write }: Writer): Sqli
 
   return {
     list: (query) => guarded(() => list(query)),
-    get: (id) => toOnePet(guarded(() => one.all(String(id)) as Json[])[0]),
+    get: (id) => toOnePet(guarded(() => get.all(String(id)) as Json[])[0]),
     create: (pet) => write(() => add(pet)),
     createMany: (pets) => write(() => pets.map(add)),
   }
