@@ -45,7 +45,8 @@ export default defineConfig((options): Options[] => [
     format: ['esm', 'cjs'],
     dts: options.dts !== false && {
       compilerOptions: { types: ['node'] },
-      // A consumer's declarations can name a type of a chunk only through its entry, so TypeScript must have seen the entry.
+      // The types are in shared chunks. If a program of a user emits declarations, TypeScript can name such a type only through
+      // an entry that it has loaded.
       banner: "import type {} from 'petstore-kit'",
     },
     clean: true,

@@ -64,7 +64,10 @@ export function endWith(cleanUp = () => {}) {
   for (const signal of ['SIGINT', 'SIGTERM', 'disconnect']) process.on(signal, end)
 }
 
-/** Sends port and token to the parent process. Later responds to each of its messages with the processor time used so far. */
+/**
+ * Sends port and token to the parent process. Later responds to each message of the parent process with the processor time used
+ * so far.
+ */
 export function ready(port, token) {
   process.on('message', () => process.send({ cpu: process.cpuUsage() }))
   process.send({ port, token })

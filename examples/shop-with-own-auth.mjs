@@ -3,7 +3,7 @@ import express from 'express'
 import { createPetStore } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 
-// The shop has its own customers and tokens. The pet store only asks it for the owner of a token and the owner's limits.
+// The shop has its own customers and tokens. The pet store only asks the shop for the owner of a token and the owner's limits.
 // Use long random tokens: anyone can guess these.
 const customers = [
   { name: 'Ada', company: 'acme', token: 'acme-ada-1', tier: 'gold' },

@@ -92,7 +92,7 @@ export function isPetStoreError(error: unknown): error is PetStoreError {
 /** Wraps a {@link PetStoreError} that a port must not throw, such as `invalid_body`, so that the client gets a 500. */
 export class PortFault extends Error {}
 
-/** Returns whether a value is a {@link PortFault}; `false` for a proxy on which `instanceof` throws. */
+/** Returns whether a value is a {@link PortFault}. Returns `false` if `instanceof` throws, as it does for some proxies. */
 export function isPortFault(error: unknown): error is PortFault {
   try {
     return error instanceof PortFault

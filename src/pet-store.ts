@@ -140,7 +140,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     if (!isPending(caller)) return enforceQuota(caller, context)
     // If `readClientAddress` throws, nothing awaits `caller`, and its rejection would be unhandled.
     caller.catch(() => {})
-    // Read the address before the look-up ends: a connection that closes meanwhile has no address any more.
+    // Read the address before the look-up ends: a connection that closes during the look-up loses its address.
     readClientAddress(context)
     return caller.then((found) => enforceQuota(found, context))
   }

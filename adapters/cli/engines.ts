@@ -7,7 +7,7 @@ import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
 export interface EngineTimeouts {
   /** The wait for a connection to open. */
   readonly connect: number
-  /** The wait for a response. A server may be gone without having closed its connections. */
+  /** The wait for a response. A server may disappear without closing its connections. */
   readonly response: number
 }
 

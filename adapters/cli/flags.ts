@@ -69,7 +69,7 @@ export function parseToken(text: string): string {
   return text
 }
 
-/** Checks an address to listen on. It rejects an empty text, with which Node would listen on every address. */
+/** Checks an address to listen on. Rejects an empty text, because Node would then listen on every address. */
 export function parseHost(text: string): string {
   if (text.trim() === '') throw new Error('Expected an address or a name.')
   return text

@@ -170,7 +170,7 @@ function planLimits(): Option {
   return flag('--plan-limits <plan=minute/day...>', description, parsePlanLimits).default({}, 'those of the plans')
 }
 
-/** Returns a parser whose errors name the flag, because commander adds the name to its own error class. */
+/** Returns a parser whose errors name the flag. Commander adds the name only to errors of its class `InvalidArgumentError`. */
 function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, previous: T) => T {
   return (text, previous) => {
     try {

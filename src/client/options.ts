@@ -40,7 +40,7 @@ export interface RetryOptions {
   readonly baseDelay?: number | undefined
   /** Waits for a number of milliseconds. @default a timer that rejects as soon as the signal aborts */
   readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined
-  /** Returns a number from 0 to 1, by which a wait without `Retry-After` is multiplied. @default `Math.random` */
+  /** Returns a number from 0 to 1. A wait without `Retry-After` is multiplied by this number. @default `Math.random` */
   readonly random?: (() => number) | undefined
   /** The clock, for a `Retry-After` that is a date. @default the system clock */
   readonly clock?: Clock | undefined

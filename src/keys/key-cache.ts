@@ -45,7 +45,8 @@ interface LookUp {
 }
 
 /**
- * Returns a key store with a cache. Concurrent requests with the same token share one look-up, and a cached token needs none.
+ * Returns a key store with a cache. Concurrent requests with the same token share one look-up, and a cached token needs no
+ * look-up.
  *
  * A key that is revoked through this store is refused at once. If another process revokes a key or changes its plan, the change
  * takes effect after at most `ttl`. At most four look-ups for one client address run at once.

@@ -121,7 +121,7 @@ function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
-/** Escapes the name of a plan, for which the operator may choose any characters. */
+/** Escapes the name of a plan, because the operator may choose any characters. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]<>#|&]/g, '\\$&').replaceAll(/\s+/g, ' ')
 }

@@ -10,7 +10,9 @@ export interface Interception {
   [Symbol.dispose](): void
 }
 
-/** The pet stores by origin. They share one interceptor: disposing of one of two interceptors would disable both. */
+/**
+ * The pet stores by origin. All origins share one interceptor, because disposing of one of two interceptors would disable both.
+ */
 const stores = new Map<string, Pick<PetStore, 'fetch'>>()
 let interceptor: FetchInterceptor | undefined
 

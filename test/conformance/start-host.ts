@@ -17,7 +17,7 @@ export const hasIPv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 )
 
-/** Starts a program, and waits for the line of output from which `read` returns a value. */
+/** Starts a program, and waits until `read` returns a value for a line of output. */
 export async function startProgram<T>(
   [command = '', ...args]: readonly string[],
   read: (line: string) => T | undefined,

@@ -1,4 +1,4 @@
-// Keep the real timers: a test may replace the global ones with fake timers, and the deadline must still end.
+// Keep the real timers: a test may replace the global timers with fake timers, and the deadline must still end.
 const { setTimeout, clearTimeout } = globalThis
 
 /** Returns the value of a promise, or throws if the promise takes longer. The error names `what` was awaited. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 
-/** Creates a file in which tests record why they were skipped, and prints it at the end of the run. */
+/** Creates a file in which tests record why they were skipped, and prints the file at the end of the run. */
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-'))
   const skipsFile = join(folder, 'skips')

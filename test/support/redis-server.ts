@@ -21,7 +21,7 @@ export interface RedisServer {
   remove(): Promise<void>
 }
 
-/** The servers with which the same tests run. */
+/** The servers on which the same tests run. */
 export const REDIS_PROGRAMS = ['redis-server', 'valkey-server'] as const
 export type RedisProgram = (typeof REDIS_PROGRAMS)[number]
 
@@ -35,7 +35,7 @@ function usualProgram(): RedisProgram {
   return REDIS_PROGRAMS.find((program) => findProgram(program) !== undefined) ?? 'redis-server'
 }
 
-/** Which server program to start, and with which settings. */
+/** The server program to start, and its settings. */
 export interface RedisSetUp {
   readonly program?: RedisProgram
   readonly settings?: readonly string[]

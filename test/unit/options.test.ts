@@ -9,7 +9,7 @@ import {
   type PetStoreOptions,
 } from '../../src/index.ts'
 
-/** Pairs of an option, as the error names it, and an invalid value for this option. */
+/** Pairs: the name of an option in the error message, and an invalid value for this option. */
 const nonsense: [string, unknown][] = [
   ['storage', {}],
   ['storage', null],

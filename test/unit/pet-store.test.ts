@@ -257,7 +257,7 @@ describe('CORS', () => {
     }
   })
 
-  test('allows only the listed origins', async () => {
+  test('CORS allows only the listed origins', async () => {
     const { send } = await startApi({ cors: { origins: ['https://shop.example'], maxAge: 5 } })
     const allowed = await send('/v1/pets', preflight('https://shop.example'))
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://shop.example')

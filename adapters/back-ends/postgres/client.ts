@@ -16,7 +16,7 @@ export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<rea
 const TRIES = 20
 
 /**
- * Creates the function with which the stores run their statements.
+ * Creates the function that runs the statements of the stores.
  *
  * @throws {PetStoreError} `invalid_option` if the client has no `query`
  */
@@ -51,8 +51,8 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
 }
 
 /**
- * SQLSTATE codes of statements that changed nothing and may be repeated: serialization failure, deadlock, and a schema or table
- * that another process has created meanwhile.
+ * SQLSTATE codes of failed statements that changed nothing, so they are repeated: a serialization failure, a deadlock, or a
+ * schema or table that another process has just created.
  */
 const CONFLICT = /^(?:40001|40P01|42P06|42P07)$/
 

@@ -29,8 +29,8 @@ export interface PostgresStorage extends PetStorage {
 
 /**
  * Creates the storage in PostgreSQL. Animals that are added at the same time share a statement, because each `create_all` waits
- * for the commit of the one before. Lists with and without a status are separate statements, so that PostgreSQL never has to
- * sort.
+ * for the commit of the previous `create_all`. Lists with and without a status are separate statements, so that PostgreSQL never
+ * has to sort.
  *
  * A list with a status compares the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table
  * in order, which is slow if few animals have the status.

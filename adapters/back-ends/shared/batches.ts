@@ -4,8 +4,8 @@ import { unavailable } from './unavailable.ts'
 
 /**
  * Which calls an error of a statement affects. `call`: single calls, because the database refused their values and undid the
- * statement. `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because they
- * have waited as long.
+ * statement. `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because those
+ * calls have already waited too.
  */
 export type Reach = 'call' | 'statement' | 'waiting'
 
@@ -34,8 +34,8 @@ interface Call<Input, Output> {
  * Returns a function whose calls share statements. One statement runs at a time. Calls that arrive meanwhile form the next
  * statement.
  *
- * A statement needs one commit and one connection, however many calls it contains. So a call waits for about two statements, and
- * the other connections stay free for other work.
+ * A statement needs one commit and one connection for any number of calls. So a call waits for about two statements, and the
+ * other connections stay free for other work.
  */
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,

@@ -50,7 +50,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
-  /** Returns the entry of a subject. Its row is read once per transaction, because nothing else writes meanwhile. */
+  /** Returns the entry of a subject. Its row is read once per transaction, because nothing else writes during the transaction. */
   function entryOf({ subject, anonymous, now }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction

@@ -55,7 +55,9 @@ export type NodeResponder = (
   awaitsContinue?: boolean,
 ) => Promise<void>
 
-/** Creates the function with which `toNodeHandler` and `serve` respond. It never rejects, even if the store does. */
+/**
+ * Creates the function that responds to requests for `toNodeHandler` and `serve`. It never rejects, even if the store rejects.
+ */
 export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): NodeResponder {
   checkPetStore(petStore)
   const readAddress = readerOf(options)

@@ -61,8 +61,8 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
 
 /**
  * Writes an HTTP/2 response, and discards the request body, because Node counts unread data against the session's memory. If the
- * body does not end soon after the response, the stream is closed. `finish` of the stream is used: the response emits its own
- * `finish` only after the stream has closed.
+ * body does not end soon after the response, the stream is closed. The code waits for `finish` of the stream, because the
+ * response emits its own `finish` only after the stream has closed.
  */
 function writeStream(
   incoming: NodeIncoming,
@@ -106,8 +106,8 @@ function endAfterDraining(
 }
 
 /**
- * Calls `end`, which sends the whole body at once. If the connection stays open, the rest of the request body is read after the
- * response; otherwise it is read first.
+ * Calls `end`, which sends the whole body at once. If the connection closes, the rest of the request body is read first.
+ * Otherwise, the rest is read after the response.
  */
 export function endAfterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: () => unknown): void {
   const isUnread = isUnreadBody(incoming)

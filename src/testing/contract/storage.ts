@@ -61,7 +61,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
       await fc.assert(property, { numRuns: Math.ceil(runs / 3), endOnFailure: true })
     })
     runner.test('lists full pages of any size', () => withPort(open, fillPages))
-    runner.test('is not changed if a caller edits the returned array', () => withPort(open, changeWhatWasGiven))
+    runner.test('a change to a returned array does not change the storage', () => withPort(open, changeWhatWasGiven))
     runner.test('keeps working after a client has disconnected', () => withPort(open, leaveEarly))
   })
 }

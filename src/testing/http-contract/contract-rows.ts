@@ -8,7 +8,7 @@ const row = rowsOf('contract')
 /** The number of animals on a page if the request has no `limit`. */
 const DEFAULT_LIMIT = 20
 
-/** Checks that every operation responds with 401 to this `Authorization` header. */
+/** Checks that every operation responds with 401 to the given `Authorization` header. */
 async function expectRejected(client: ContractClient, authorization: string | null): Promise<void> {
   expectError(await client.send('/pets', { authorization }), 401)
   expectError(await client.send('/pets', { authorization, method: 'POST', body: REX }), 401)

@@ -59,7 +59,7 @@ function untilLeft(token, context) {
   return token === 'leaves' ? untilAbort(undefined, context).then(() => undefined) : undefined
 }
 
-/** Creates an animal, and counts how often the signal aborts meanwhile. */
+/** Creates an animal, and counts how often the signal aborts during this time. */
 async function watchfulCreate(pet, { signal }) {
   signal?.addEventListener('abort', () => {
     noticed.falselyAborted += 1

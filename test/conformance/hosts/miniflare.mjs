@@ -12,7 +12,7 @@ const miniflare = new Miniflare({
   compatibilityDate: '2025-10-01',
   compatibilityFlags: ['enable_request_signal'],
   d1Databases: Array.from({ length: 30 }, (_, i) => `DB${i}`),
-  // Miniflare has a Worker of its own that rewrites requests before they reach ours. A direct socket bypasses that Worker.
+  // Miniflare's own Worker rewrites requests before they reach the tested Worker. A direct socket bypasses Miniflare's Worker.
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 })
 const { port } = await miniflare.unsafeGetDirectURL()

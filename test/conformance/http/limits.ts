@@ -2,10 +2,10 @@
 export interface Limit {
   readonly hosts: readonly string[]
   readonly rows: readonly string[]
-  /** Matches the error with which such a row fails. */
+  /** Matches the error of the row. */
   readonly shows: RegExp
   readonly reason: string
-  /** Whether such a row may also pass, depending on timing. */
+  /** Whether the row may also pass, depending on timing. */
   readonly isChance?: boolean
 }
 

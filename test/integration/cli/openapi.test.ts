@@ -11,13 +11,13 @@ describe('petstore openapi', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, openApiDocument()])
   })
 
-  test('prints the same document as YAML without anchors', async () => {
+  test('petstore openapi --yaml prints the same document without anchors', async () => {
     const { stdout } = await runPetstore(['openapi', '--yaml'])
     expect(parse(stdout)).toEqual(openApiDocument())
     expect(stdout).not.toMatch(/^[\s-]*(?:[\w-]+: )?[&*]\w/m)
   })
 
-  test('prints the server address and the plans from the flags', async () => {
+  test('petstore openapi prints the address and plans of the flags', async () => {
     const flags = ['--server-url', 'https://a.test', '--base-path', '/x', '--plan-limits', 'gold=5/50']
     const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { gold: { perMinute: 5, perDay: 50 } } }
     expect(JSON.parse((await runPetstore(['openapi', ...flags])).stdout)).toEqual(openApiDocument(options))

@@ -78,7 +78,7 @@ function countOf(table: string): number {
 const PLENTY = ['--plan', 'pro', '--limits', '1000000/1000000']
 
 describe('petstore serve --data', () => {
-  test('keeps animals and keys after a restart', async () => {
+  test('petstore serve --data keeps animals and keys after a restart', async () => {
     const first = await serveFile('--demo')
     const token = /business +(pet_\w+)/.exec(first.output())?.[1] ?? ''
     const made = await create(first.url, token, 'Tiger 🐅')
@@ -100,20 +100,20 @@ describe('petstore serve --data', () => {
     expect(JSON.parse(stdout)).toHaveLength(4)
   })
 
-  test('adds no animals and no keys to a new file', async () => {
+  test('petstore serve --data adds no animals to a new file', async () => {
     const server = await serveFile()
     expect([countOf('pets'), countOf('keys')]).toEqual([0, 0])
     expect(server.output()).toContain('There is no API key yet.')
     expect(server.output()).toMatch(/^ {2}petstore keys issue --data \S+ --plan pro$/m)
   })
 
-  test('with --seed, adds animals but no keys', async () => {
+  test('petstore serve --seed adds animals but no keys', async () => {
     const server = await serveFile('--seed', '3')
     expect([countOf('pets'), countOf('keys')]).toEqual([3, 0])
     expect(server.output()).toContain('Added 3 demo animals.')
   })
 
-  test('finishes a running request after a signal, and stores its animal', async () => {
+  test('a running request finishes after a signal', async () => {
     const server = await serveFile('--demo')
     const token = /business +(pet_\w+)/.exec(server.output())?.[1] ?? ''
     const connection = await rawConnection(server.url)
@@ -143,7 +143,7 @@ describe('petstore serve --data', () => {
     expect(countOf('keys')).toBe(0)
   })
 
-  test('continues the rate-limit counts after a restart', async () => {
+  test('rate-limit counts continue after a restart', async () => {
     const token = await issueKey('--plan', 'free', '--limits', '1000000/3')
     for (const remaining of ['2', '1', '0']) {
       const server = await serveFile()
@@ -155,7 +155,7 @@ describe('petstore serve --data', () => {
     expect((await get(`${server.url}/pets`, token)).status).toBe(429)
   })
 
-  test('keeps every acknowledged animal when it is killed', { timeout: 120_000 }, async () => {
+  test('a killed server keeps every acknowledged animal', { timeout: 120_000 }, async () => {
     const token = await issueKey(...PLENTY)
     const created = new Map<number, string>()
     for (let round = 0; round < 20; round++) {
@@ -199,7 +199,7 @@ describe('petstore serve --data', () => {
     expect({ 200: count(200), 429: count(429) }).toEqual({ 200: 1_000, 429: 9_000 })
   })
 
-  test('writes no token to the file or the log', async () => {
+  test('petstore serve writes no token to the file or the log', async () => {
     const token = await issueKey('--plan', 'pro')
     const server = await serveFile('--log')
     await get(`${server.url}/pets`, token)
@@ -223,7 +223,7 @@ function statusOf(url: string, token: string, agent: Agent): Promise<number> {
 }
 
 describe('petstore keys', () => {
-  test('issues, lists and revokes a key', async () => {
+  test('petstore keys issues, lists and revokes a key', async () => {
     const token = await issueKey(
       '--plan',
       'pro',
@@ -269,13 +269,13 @@ describe('petstore keys', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  test('issues a key of an unknown plan with its own limits', async () => {
+  test('keys issue accepts an unknown plan with --limits', async () => {
     const token = await issueKey('--plan', 'gold', '--limits', '7/70')
     const server = await serveFile()
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
   })
 
-  test('issues a key for a plan that --plan-limits defines', async () => {
+  test('keys issue accepts a plan of --plan-limits', async () => {
     const token = await issueKey('--plan', 'gold', '--plan-limits', 'gold=7/70')
     const server = await serveFile('--plan-limits', 'gold=7/70')
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
@@ -312,7 +312,7 @@ describe('petstore seed', () => {
   })
 })
 
-test('revokes a key whose token cannot be printed', async () => {
+test('keys issue revokes a key whose token cannot be printed', async () => {
   const child = startCommand(['keys', 'issue', '--plan', 'pro', '--data', data], ['ignore', 'pipe', 'ignore'])
   child.stdout?.destroy()
   const [code] = await once(child, 'exit')
@@ -321,20 +321,20 @@ test('revokes a key whose token cannot be printed', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ plan: 'pro', revokedAt: expect.any(Number) }])
 })
 
-test('prints commands with the file name quoted for the shell', async () => {
+test('printed commands quote the file name for the shell', async () => {
   data = join(folder, "the shop's pets.db")
   const server = await serveFile()
   expect(server.output()).toContain(`petstore keys issue --data '${data.replaceAll("'", "'\\''")}' --plan`)
 })
 
-test('creates files that other users can neither read nor write', async () => {
+test('other users can neither read nor write a new file', async () => {
   await serveFile()
   const files = readdirSync(folder)
   expect(files).toContain('pets.db-wal')
   for (const file of files) expect(statSync(join(folder, file)).mode & 0o007).toBe(0)
 })
 
-test('never loads bun:sqlite from a node_modules folder', async () => {
+test('petstore never loads bun:sqlite from a node_modules folder', async () => {
   const planted = join(folder, 'node_modules', 'bun:sqlite')
   mkdirSync(planted, { recursive: true })
   writeFileSync(join(planted, 'index.js'), "console.error('planted')")
@@ -379,7 +379,7 @@ describe('a command with an invalid file or database', () => {
     expect(stderr).not.toContain('secret')
   })
 
-  test('prints the name of a file that another process has locked', async () => {
+  test('the error names a file that another process has locked', async () => {
     await issueKey('--plan', 'free')
     const holder = new Libsql(data)
     cleanUp.push(() => holder.close())
@@ -391,7 +391,7 @@ describe('a command with an invalid file or database', () => {
     ])
   })
 
-  test('prints the name of a file that cannot be written', async () => {
+  test('the error names a file that cannot be written', async () => {
     await issueKey('--plan', 'free')
     const database = new Libsql(data)
     database.exec("CREATE TRIGGER full BEFORE INSERT ON petstore_pets BEGIN SELECT RAISE(ABORT, 'no room'); END")
@@ -410,7 +410,7 @@ describe('a command with an invalid file or database', () => {
     expect((await runCommand(['keys', 'list'], { ...process.env, ...env, PETSTORE_DATA: '' })).code).toBe(1)
   })
 
-  test('rejects --data together with --database-url', async () => {
+  test('--data is rejected together with --database-url', async () => {
     const args = ['serve', '--data', data, '--database-url', 'postgres://127.0.0.1:1/pets']
     expect((await runCommand(args)).stderr).toBe(
       'petstore: --data and --database-url exclude each other: give one of them\n',

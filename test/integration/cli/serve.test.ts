@@ -9,13 +9,13 @@ describe('petstore serve', () => {
   test.each([
     ['0', undefined],
     ['3', 1],
-  ])('adds %s demo animals', async (seed, first) => {
+  ])('petstore serve adds %s demo animals', async (seed, first) => {
     const { address, bearer } = await startPetstore('--seed', seed)
     const pets = (await (await fetch(`${address}/pets`, bearer('free'))).json()) as { id: number }[]
     expect([pets.length, pets[0]?.id]).toEqual([Number(seed), first])
   })
 
-  test('prints a key for each plan, with the limits of the plan', async () => {
+  test('petstore serve prints a key for each plan', async () => {
     const { address, keys, bearer } = await startPetstore()
     expect(Object.keys(keys)).toEqual(['free', 'pro', 'business', 'enterprise'])
     const limits = Object.keys(keys).map(async (plan) =>
@@ -24,7 +24,7 @@ describe('petstore serve', () => {
     expect(await Promise.all(limits)).toEqual(['60', '300', '1000', '10000'])
   })
 
-  test('accepts --plan-limits repeated or separated by commas', async () => {
+  test('--plan-limits may be repeated or separated by commas', async () => {
     const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50,enterprise=5/50']
     const { address, bearer } = await startPetstore(...flags)
     const limitOf = async (plan: string) =>
@@ -33,13 +33,13 @@ describe('petstore serve', () => {
     expect(limits).toEqual(['2', '3', '4', '5', '1000'])
   })
 
-  test('listens on the --host address and serves under the --base-path', async () => {
+  test('petstore serve uses --host and --base-path', async () => {
     const { address, bearer } = await startPetstore('--host', '127.0.0.2', '--base-path', "/it's/v2/")
     expect(address).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/it's\/v2$/)
     expect((await fetch(`${address}/pets`, bearer('free'))).status).toBe(200)
   })
 
-  test('logs the client address of each request, but no token', async () => {
+  test("the log has each client's address, but no token", async () => {
     const { address, keys, bearer, line, output } = await startPetstore('--log')
     await fetch(`${address}/pets?limit=1`, bearer('free'))
     const pattern = /^\d{4}-\d\d-\d\dT[\d:.]+Z 200 GET \/v1\/pets\?limit=1 127\.0\.0\.1 key_\w+ \d+ ms$/
@@ -50,7 +50,7 @@ describe('petstore serve', () => {
     for (const token of Object.values(keys)) expect(log).not.toContain(token)
   })
 
-  test('logs each request as one line of JSON', async () => {
+  test('--log json logs each request as one line of JSON', async () => {
     const { address, bearer, line } = await startPetstore('--log', 'json', '--trust-proxy', '1')
     const { headers } = bearer('free')
     await fetch(`${address}/pets?limit=1`, { headers: { ...headers, 'x-forwarded-for': '203.0.113.7' } })
@@ -64,14 +64,14 @@ describe('petstore serve', () => {
     })
   })
 
-  test('prints nothing for a request without --log', async () => {
+  test('petstore serve logs no request without --log', async () => {
     const { address, bearer, output } = await startPetstore()
     const before = output()
     await fetch(`${address}/pets`, bearer('free'))
     expect(output()).toBe(before)
   })
 
-  test('applies --cors, --public-url and --body-limit', async () => {
+  test('petstore serve applies --cors, --public-url and --body-limit', async () => {
     const flags = ['--cors', 'https://a.example', '--public-url', 'https://pets.example', '--body-limit', '20']
     const { address, bearer } = await startPetstore(...flags)
     const { headers } = bearer('free')
@@ -83,7 +83,7 @@ describe('petstore serve', () => {
     expect((await fetch(`${address}/pets`, { method: 'POST', headers: json, body })).status).toBe(413)
   })
 
-  test('prints its address and keys as JSON with --json', async () => {
+  test('petstore serve --json prints its address and keys', async () => {
     const { line } = await startPetstore('--json')
     const report = JSON.parse(await line(/^\{/)) as { url: string; keys: Record<string, string> }
     const headers = { authorization: `Bearer ${report.keys.pro}` }
@@ -92,7 +92,7 @@ describe('petstore serve', () => {
 })
 
 describe('--control-port', () => {
-  test('serves the control API and prints its address', async () => {
+  test('--control-port serves the control API and prints its address', async () => {
     const { line, child, exited } = await startPetstore('--control-port', '0', '--json', '--plan-limits', 'free=2/9')
     const report = JSON.parse(await line(/^\{/)) as { url: string; control: string; keys: Record<string, string> }
     expect(report.control).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)

@@ -29,7 +29,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  /** Adds animals: old ones have one status, new ones another. A third status is rare, so a scan over ids finds it late. */
+  /** Adds animals: old animals have one status, new animals another. A third status is rare, so a scan over ids finds it late. */
   const fill = (older: string, newer: string, rare: string) =>
     client.query(`INSERT INTO petstore.pets (id, name, category_id, status)
       SELECT n, 'animal ' || n, n % 5,

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../../..')
 const env = { NEXT_TELEMETRY_DISABLED: '1', PETSTORE_KEY: 'a-key-of-the-shop' }
 const folder = await onDemand('next@16.4.6', 'react@19.3.1', 'react-dom@19.3.1')
 
-/** Creates a Next project with the example's route and the built package, in a folder from which `next` can be imported. */
+/** Creates a Next project with the example's route and the built package, in a folder where `next` can be imported. */
 async function makeProject(beside: string): Promise<string> {
   const project = await mkdtemp(join(beside, 'project-'))
   onTestFinished(() => rm(project, { recursive: true }))

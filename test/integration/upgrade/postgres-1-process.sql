@@ -1,4 +1,4 @@
--- The statements of a process of version 1, prepared as its connection would keep them. Never change them.
+-- The prepared statements of a process of version 1. Never change them.
 PREPARE old_list AS SELECT p.id::text AS id, '.' || p.name AS name, p.category_id::text AS category, p.status FROM "petstore".pets AS p WHERE p.id >= $1::bigint ORDER BY p.id LIMIT $2::bigint;
 PREPARE old_create (text, bigint, text) AS WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(1347637588, '"petstore".pets'::regclass::oid::int))
 INSERT INTO "petstore".pets AS p (id, name, category_id, status)

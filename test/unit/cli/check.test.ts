@@ -368,7 +368,7 @@ const decisionFaults: readonly Fault[] = [
 const row = (failures: readonly RowResult[], title: string) => failures.find((failure) => failure.title === title)
 
 describe('petstore check', () => {
-  test('passes every row against a store without faults', async () => {
+  test('petstore check passes every row against a correct store', async () => {
     const { results, failures } = await checkStore()
     expect(failures).toEqual([])
     expect(results.every(({ result }) => result === 'pass')).toBe(true)
@@ -391,12 +391,12 @@ describe('petstore check', () => {
     },
   )
 
-  test('accepts 410 from getPet on the day of its removal', async () => {
+  test('petstore check accepts 410 from getPet after its removal', async () => {
     const { failures } = await checkStore(undefined, {}, manualClock(Date.UTC(2030, 11, 5)))
     expect(failures).toEqual([])
   })
 
-  test("reads the server's time from the Date header", async () => {
+  test("petstore check reads the server's time from the Date header", async () => {
     const { failures } = await checkStore(
       onHeaders((headers) => headers.set('Date', 'Wed, 04 Dec 2030 23:59:59 GMT')),
       {},
@@ -405,7 +405,7 @@ describe('petstore check', () => {
     expect(row(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
   })
 
-  test('omits decision rows on request', async () => {
+  test('petstore check omits decision rows on request', async () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
     const skipped = results.filter(({ result }) => result === 'skip')
@@ -413,13 +413,13 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test('needs fewer requests for the contract rows than the `free` plan allows', async () => {
+  test('the contract rows need fewer requests than the plan `free` allows', async () => {
     const { requests } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     const keyed = requests.filter(({ header }) => header('authorization')?.startsWith('Bearer pet_'))
     expect(keyed.length).toBeLessThan(60)
   })
 
-  test('skips the remaining rows after the daily limit is reached', async () => {
+  test('petstore check skips the remaining rows after the daily limit', async () => {
     let count = 0
     const day = { 'Retry-After': '3600', 'Content-Type': 'application/json' }
     const { results, failures } = await checkStore(
@@ -436,7 +436,7 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(2)
   })
 
-  test('reports no row as passed if its request gets no response', async () => {
+  test('a row without a response does not pass', async () => {
     const { failures } = await checkStore((request, send) =>
       request.method === 'POST'
         ? Promise.reject(new TypeError('fetch failed', { cause: new Error('reset') }))
@@ -445,7 +445,7 @@ describe('petstore check', () => {
     expect(row(failures, 'adds an animal with 201 and its id')?.reason).toBe('POST /pets: reset')
   })
 
-  test('stops after three consecutive rows get no response', async () => {
+  test('petstore check stops after three rows without a response', async () => {
     let time = new AbortController()
     const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
       time = new AbortController()
@@ -475,7 +475,7 @@ describe('petstore check', () => {
   test.each([
     ['a wrong key', { status: 401 }, /^--key: the server rejects this key \(401, no code\)/],
     ['a wrong path', { status: 404 }, /^expected the address of the API with its version/],
-  ])('throws an error that explains %s', async (_, init, message) => {
+  ])('the error of petstore check explains %s', async (_, init, message) => {
     const fetch = async () => Response.json({}, init)
     const checked = checkServer('http://localhost', { key: 'x', timeout: 1 }, { fetch })
     await expect(checked).rejects.toThrow(message)

@@ -53,17 +53,17 @@ describe('withSite', () => {
   )
   const send = (path: string, method = 'GET') => handle(toApiRequest(new Request(`http://a${path}`, { method })))
 
-  test('responds to /ready with 503 and the failing part', async () => {
+  test('/ready responds with 503 and the failing part', async () => {
     const { status, body, headers } = await send('/ready?verbose')
     expect([status, body]).toEqual([503, '{"status":"unavailable","failing":["storage"]}'])
     expect(headers.join()).not.toContain('X-RateLimit')
   })
 
-  test('responds to HEAD requests without a body', async () => {
+  test('withSite responds to HEAD without a body', async () => {
     expect(await send('/health', 'HEAD')).toMatchObject({ status: 200, body: '' })
   })
 
-  test('passes other paths to the pet store', async () => {
+  test('withSite passes other paths to the pet store', async () => {
     expect([(await send('/healthy')).status, (await send('/v1/health')).status]).toEqual([401, 401])
   })
 })

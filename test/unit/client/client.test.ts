@@ -57,7 +57,7 @@ describe('a client of a pet store', () => {
     expect(await client.listPets()).toEqual({ pets: [pet], next: undefined })
   })
 
-  test('lists one page with its cursor', async () => {
+  test('listPets returns one page with its cursor', async () => {
     const { client, storage } = await start()
     for (let i = 0; i < 3; i++) await storage.create({ name: `Rex ${i}`, categoryId: 1n, status: 'sold' })
     const first = await client.listPets({ status: 'sold', limit: 2 })
@@ -66,7 +66,7 @@ describe('a client of a pet store', () => {
     expect([second.pets.map(({ id }) => id), second.next]).toEqual([[3n], undefined])
   })
 
-  test('iterates over all pages', async () => {
+  test('pets() iterates over all pages', async () => {
     const { client, storage } = await start('https://shop.example/pets/v1')
     for (let i = 0; i < 250; i++)
       await storage.create({ name: 'Rex', categoryId: 1n, status: i % 2 ? 'sold' : 'available' })
@@ -84,7 +84,7 @@ describe('a client of a pet store', () => {
     expect(client.rateLimit?.remaining).toBe(998)
   })
 
-  test('rejects an invalid animal with the message of the server', async () => {
+  test("createPet rejects an invalid animal with the server's message", async () => {
     const { client } = await start()
     await expect(client.createPet({ name: 'Rex' } as never)).rejects.toMatchObject({
       code: 'invalid_body',
@@ -132,7 +132,7 @@ describe('pages', () => {
     ['<?cursor=a%2Bb>; rel=next'],
     ['<https://other.example/x?cursor=a%2Bb>; title="x, y"; rel="last next"'],
     ['</first>; rel="first", </v1/pets?cursor=a%2Bb>; rel="next"'],
-  ])('reads the cursor from the Link header %s', async (link) => {
+  ])('the client reads the cursor from the Link header %s', async (link) => {
     const { client, sent } = clientOf([page({ link }), page({})])
     const { next } = await client.listPets()
     expect(next).toBe('a+b')
@@ -140,7 +140,7 @@ describe('pages', () => {
     expect(sent[1]?.url).toBe('https://api.example/v1/pets?cursor=a%2Bb')
   })
 
-  test('prefers X-Next-Cursor to Link', async () => {
+  test('the client prefers X-Next-Cursor to Link', async () => {
     const { client } = clientOf([page({ 'x-next-cursor': 'c', link: '</v1/pets?cursor=d>; rel="next"' })])
     expect((await client.listPets()).next).toBe('c')
   })
@@ -153,7 +153,7 @@ describe('pages', () => {
     },
   )
 
-  test('rejects a next page without a cursor', async () => {
+  test('listPets rejects a next page without a cursor', async () => {
     const { client } = clientOf([page({ link: '</v1/pets?page=2>; rel="next"' })])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status: 200 })
   })
@@ -231,7 +231,7 @@ describe('a request that gets 429', () => {
     expect([sent.length, waits]).toEqual([1, []])
   })
 
-  test('the client waits for the end of a ban within maxDelay', async () => {
+  test('the client waits for a ban that ends within maxDelay', async () => {
     const { client, waits } = clientOf([refusal(300, 'api_key_banned'), json('[]')], { maxDelay: 300_000 })
     await client.listPets()
     expect(waits).toEqual([300_000])

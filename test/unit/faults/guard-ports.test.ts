@@ -209,7 +209,7 @@ describe('a back end that returns an invalid value', () => {
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
   })
 
-  test('accepts integers of the type number in place of bigint', async () => {
+  test('a storage may return numbers in place of bigint', async () => {
     const storage = { ...memory().storage, list: () => [{ ...rex, id: 1, categoryId: 2 }] } as never
     const { text } = await (await startApi({ storage })).send('/v1/pets')
     expect(text).toBe('[{"id":1,"name":"Rex","categoryId":2}]')
@@ -250,7 +250,7 @@ describe('a back end that returns an invalid value', () => {
     },
   )
 
-  test('causes no unhandled rejection if reading the client address throws', async () => {
+  test('a client address that throws causes no unhandled rejection', async () => {
     const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
     const { status } = await petStore.handle({
       method: 'GET',
@@ -328,7 +328,7 @@ describe('a back end that does not respond', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('aborts the AbortSignal of a call at its time limit', async () => {
+  test('the signal of a call aborts at its time limit', async () => {
     const contexts: CallContext[] = []
     const keep = (_input: unknown, context?: CallContext) => {
       contexts.push(context as CallContext)
@@ -349,7 +349,7 @@ describe('a back end that does not respond', () => {
     expect((await results).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
   })
 
-  test('aborts the AbortSignal of a call when its client disconnects', async () => {
+  test('the signal of a call aborts when its client disconnects', async () => {
     const client = new AbortController()
     let signal: AbortSignal | undefined
     const list = (_input: unknown, context?: CallContext) => {

@@ -338,7 +338,7 @@ describe('the body limit', () => {
     expect(pulled).toBe(0)
   })
 
-  test('reads the same body from any chunks', async () => {
+  test('any chunks of a body give the same body', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(300), { maxLength: 20 }), async (cuts) => {
         const bytes = new TextEncoder().encode(ofSize(300))
@@ -512,7 +512,7 @@ test.each([
   expect((await add(`{"name":"Rex","categoryId":1,"status":${json}}`)).message).toContain(`, got ${came}.`)
 })
 
-test.each(['[]', '{}'])('accepts many values %s side by side', async (one) => {
+test.each(['[]', '{}'])('accepts an array of many values %s', async (one) => {
   const { add } = await startApi()
   const { status } = await add(`{"name":"Rex","categoryId":1,"x":[${Array(300).fill(one).join()}]}`)
   expect(status).toBe(201)

@@ -329,7 +329,7 @@ describe('faults', () => {
 })
 
 describe('requests', () => {
-  test('records requests with their responses', async () => {
+  test('the journal records requests with their responses', async () => {
     const { request, requests, clock, token } = await createTestPetStore()
     await request('/pets?limit=5', { headers: { 'X-Trace': 'abc' } })
     await request('/pets', { method: 'POST', body: REX })
@@ -342,7 +342,7 @@ describe('requests', () => {
     expect(requests[1]?.response?.headers.get('location')).toBe('/v1/pets/1')
   })
 
-  test('records requests that reach the store through petStore', async () => {
+  test('the journal records requests through petStore', async () => {
     const { petStore, requests } = await createTestPetStore()
     await petStore.fetch('http://localhost/v1/pets')
     expect(requests).toMatchObject([{ path: '/v1/pets', response: { status: 401 } }])

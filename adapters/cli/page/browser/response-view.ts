@@ -31,7 +31,10 @@ const SHOWN = [
   'Content-Type',
 ]
 
-/** Returns a function that shows a request and its response, at most once per animation frame: a burst has hundreds. */
+/**
+ * Returns a function that shows a request and its response, at most once per animation frame, because a burst has hundreds of
+ * responses.
+ */
 export function responseView(): (exchange: Exchange) => void {
   let last: Exchange | undefined
   return (exchange) => {

@@ -20,7 +20,7 @@ export const hostRouters: Rows = {
     const { headers } = await get(send, '/tracked/v1/pets?utm_source=x&limit=1')
     assert.ok(headers.link?.startsWith('</tracked/v1/pets?limit=1&cursor='), headers.link)
   },
-  'serves a request after the host has removed a query like a path': async ({ send }) => {
+  'serves a request after the host has removed its query': async ({ send }) => {
     expectJson(await get(send, '/tracked/v1/pets?utm_source=/v1/pets'), 200)
   },
   'links contain the rewritten path below a prefix': async ({ send }) => {

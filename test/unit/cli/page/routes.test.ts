@@ -60,20 +60,20 @@ describe('the page', () => {
     expect(await send('/', {}, 'POST')).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } })
   })
 
-  test('serves the files of Swagger UI from the installed package', async () => {
+  test('the files of Swagger UI come from the installed package', async () => {
     const send = site()
     expect((await send('/page/swagger-ui-bundle.js')).headers['Content-Type']).toBe('text/javascript; charset=utf-8')
     expect((await send('/page/swagger-ui.css')).body).toContain('.swagger-ui')
     expect((await send('/reference')).body).toContain('/page/swagger-ui-bundle.js')
   })
 
-  test('says what to install if Swagger UI is missing', async () => {
+  test('the reference says what to install if Swagger UI is missing', async () => {
     const send = site({ swaggerFolder: undefined })
     expect((await send('/reference')).body).toContain('npm install swagger-ui-dist')
     expect((await send('/page/swagger-ui-bundle.js')).status).toBe(401)
   })
 
-  test('links to the reference and the OpenAPI document', async () => {
+  test('the page links to the reference and the OpenAPI document', async () => {
     const send = site()
     for (const path of ['/reference', '/openapi.json']) {
       expect((await send('/')).body).toContain(`href="${path}"`)
@@ -81,7 +81,7 @@ describe('the page', () => {
     }
   })
 
-  test('serves no other file from the folder of the page', async () => {
+  test("no other file of the page's folder is served", async () => {
     const other = await mkdtemp(join(tmpdir(), 'petstore-page-'))
     await writeFile(join(other, 'secret.txt'), 'hidden text')
     const send = site({ folder: other })

@@ -106,7 +106,7 @@ describe('the option trustProxy', () => {
     [['2001:db8::/64'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
     [['2001:db8::7'], '2001:db8::7', '1.2.3.4', '1.2.3.4'],
     [['2001:db8::7'], '2001:db8::8', '1.2.3.4', '2001:db8::8'],
-  ])('the value %j, with peer %s and header %s, gives the client %s', (trustProxy, peer, header, address) => {
+  ])('the value %j, with peer %s and header %s, gives %s', (trustProxy, peer, header, address) => {
     expect(addressReader(trustProxy)(peer, header)).toBe(address)
   })
 

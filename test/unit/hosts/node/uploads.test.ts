@@ -336,7 +336,7 @@ test('reads little more than 16 MiB of a rejected upload after setEncoding', asy
   expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
 })
 
-test('an upload with Connection: close is read before end', async () => {
+test('reads an upload with Connection: close before it calls end', async () => {
   const { petStore } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const ended: boolean[] = []
