@@ -58,7 +58,7 @@ async function fill(storage, size) {
   }
 }
 
-/** Functions that open one storage of each size. They pass functions that close the storages to `onClose`. */
+/** Functions that open one storage of each size. Each passes a function that closes the storages to `onClose`. */
 const engines = {
   async memory() {
     const storages = SIZES.map(() => memory().storage)

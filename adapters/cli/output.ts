@@ -80,7 +80,7 @@ export function progressBar(total: number): { show(done: number): void; end(): v
   }
 }
 
-/** Returns the bar. It shrinks to fit: a line wider than the terminal would begin a new line at each step. */
+/** Returns the bar, not wider than the terminal: a wider bar would begin a new line at each step. */
 function barOf(part: number, room: number): string {
   const width = Math.min(BAR_WIDTH, room)
   return width < 1 ? '' : `[${'#'.repeat(Math.floor(part * width)).padEnd(width, '.')}] `

@@ -17,7 +17,7 @@ export function errorResponseOf(error: unknown, observers: Observers, request: A
   const code = codeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
-  // A back end that uses the signal throws when the client disconnects. This is not reported.
+  // A back end that uses the signal throws when the client disconnects. Such an error is not reported.
   if (!request.signal?.aborted) reportFault(error, observers, request)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }

@@ -1,6 +1,6 @@
 import type { ApiRequest } from './request.ts'
 
-/** The parts of a request target. They are found without a URL object, which would need the Host header. */
+/** The parts of a request target. The parts are found without a URL object, which would need the Host header. */
 export interface Target {
   /** The path as the client sent it, such as `/shop/v1/pets`. */
   readonly path: string

@@ -28,7 +28,7 @@ export async function runtimeBinary(name: 'bun' | 'deno' | 'workerd'): Promise<s
 
 /**
  * Returns the first binary in a folder that runs. Packages for other C libraries contain binaries that do not run here. Some
- * packages contain a placeholder, which an install script would replace. It does not run either.
+ * packages contain a placeholder, which an install script would replace. A placeholder does not run either.
  */
 function findBinary(folder: string | undefined, name: RegExp): string | undefined {
   if (folder === undefined) return undefined

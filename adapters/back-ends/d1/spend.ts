@@ -6,8 +6,12 @@ const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in SQL.
  *
- * Values: the subject; the limits per minute and per day; the ban rule (refusals and milliseconds, or null for no bans); the time
- * (null for D1's time); the bucket of an anonymous client.
+ * The values of the statement are:
+ * - the subject
+ * - the limits per minute and per day
+ * - the ban rule: refusals and milliseconds, or null for no bans
+ * - the time, or null for D1's time
+ * - the bucket of an anonymous client
  *
  * D1 passes numbers as floating point, so they are cast before integer division. Each step reads only the step before. Without
  * `MATERIALIZED`, SQLite would copy the expressions of each step into all later steps. `RETURNING` can return only columns, so

@@ -131,7 +131,7 @@ function countRun({ request, places }: Run, row: RunRow, counts: QuotaCount[]): 
   for (const place of places) counts[place] = countRequest(state, { ...request, now: Number(row.decided) })
 }
 
-/** Returns the statements that remove ended counters. They skip rows that another statement has locked. */
+/** Returns the statements that remove ended counters. These statements skip rows that another statement has locked. */
 function pruneStatements(quota: string, anonymous: string, now: string): string[] {
   const ended = 'greatest(day_ends_at, banned_until)'
   return [

@@ -1,9 +1,9 @@
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 import { dollarQuoted, type Names } from './names.ts'
 
-// These PostgreSQL functions do the same steps as `countRequest`. PostgreSQL plans a function once per connection. It would plan a
-// statement again for every request, and planning takes several times as long as counting. If two requests of one subject arrive
-// together, the second waits for the first, and reads the time after the wait.
+// These PostgreSQL functions do the same steps as `countRequest`. PostgreSQL plans a function once per connection. PostgreSQL
+// would plan a statement again for every request, and planning takes several times as long as counting. If two requests of one
+// subject arrive together, the second waits for the first, and reads the time after the wait.
 
 /** SQL for the parameters of the functions. The ban rule is null for no bans, and `at` is null for PostgreSQL's time. */
 const PARAMETERS = `per_minute double precision, per_day double precision,

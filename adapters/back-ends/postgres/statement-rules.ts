@@ -9,8 +9,11 @@ export function statementRules(lockTimeout: number): Pick<BatchOptions<never, ne
 }
 
 /**
- * SQLSTATE codes that mean PostgreSQL refused a value: data exceptions (22), constraints (23), program limits (54), and errors
- * raised by a trigger that the user of this package added (P0001).
+ * SQLSTATE codes that mean PostgreSQL refused a value:
+ * - 22: data exceptions
+ * - 23: constraints
+ * - 54: program limits
+ * - P0001: an error of a trigger that the user of this package added
  */
 const REFUSED = /^(?:22...|23...|54...|P0001)$/
 /** SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a result. */

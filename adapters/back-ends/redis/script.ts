@@ -3,8 +3,11 @@ import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in Lua.
  *
- * Arguments: the limits per minute and per day; the ban rule (refusals and milliseconds, or empty for no bans); the time (empty
- * for Redis's time); the subject if the client is anonymous.
+ * The arguments of the script are:
+ * - the limits per minute and per day
+ * - the ban rule: refusals and milliseconds, or empty for no bans
+ * - the time, or empty for Redis's time
+ * - the subject of an anonymous client
  *
  * A state is stored as a text of six numbers. Anonymous clients share hashes of bounded size. If a hash is full, the client with
  * the fewest requests is removed, so clients over their limit are removed last. A hash expires a minute after its day. The state

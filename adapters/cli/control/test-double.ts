@@ -47,7 +47,7 @@ export interface Service {
 
 /** The parameters of {@link createTestDouble}. */
 export interface TestDoubleParts {
-  /** Creates the pet store. It runs again after each reset: an old pet store would still refuse clients over their limit. */
+  /** Creates the pet store, also after each reset: an old pet store would still refuse clients over their limit. */
   readonly createService: (ports: BackEnd, clock: Clock) => Service
   /** Adds the initial animals. Runs at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>

@@ -16,7 +16,7 @@ export interface DemoKey {
 /** The options of {@link pageRoutes}. */
 export interface PageOptions {
   readonly basePath: string
-  /** Returns the keys that the page offers. They must be useless outside this machine. */
+  /** Returns the keys that the page offers. These keys must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
   /** Returns the usage of a token's key, if a request with the token was served. */
   readonly usageOf: (token: string) => Usage | undefined

@@ -35,7 +35,8 @@ interface Counted {
 /**
  * Remembers the last count of each key, because response headers describe only one of the two limits.
  *
- * `usageOf` reads only remembered values. It never calls a key store or a quota store, because requests to it are not limited.
+ * `usageOf` reads only remembered values. It never calls a key store or a quota store, because requests for the usage are not
+ * limited.
  */
 export function watchUsage(
   { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,

@@ -97,8 +97,8 @@ function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Arra
 }
 
 /**
- * Starts the stream. If the host listens to `readable`, the stream does not flow. Then it is read at each `readable` event, and
- * once at the start, because no event announces data that has already arrived.
+ * Starts the stream. If the host listens to `readable`, the stream does not flow. Then the stream is read at each `readable`
+ * event, and once at the start, because no event announces data that has already arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
   if (incoming.listenerCount('readable') === 0) {

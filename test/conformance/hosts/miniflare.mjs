@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 
 const [workerd, bundle] = process.argv.slice(2)
-// The Miniflare release for Node 20 contains an older workerd. This variable selects the tested one.
+// The Miniflare release for Node 20 contains an older workerd. This variable selects the tested workerd.
 process.env.MINIFLARE_WORKERD_PATH = workerd
 const { Miniflare } = await import('miniflare')
 

@@ -78,7 +78,9 @@ export class Api {
     return exchange
   }
 
-  /** Returns the usage of the key; `undefined` before the first request with it. This request itself is not counted. */
+  /**
+   * Returns the usage of the key; `undefined` before the first request with the key. The request for the usage is not counted.
+   */
   async usage(): Promise<Usage | undefined> {
     if (this.key === '') return undefined
     const response = await fetch('/usage', { headers: { Authorization: `Bearer ${this.key}` } })

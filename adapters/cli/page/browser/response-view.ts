@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** The headers that the panel shows. It leaves out the headers that do not explain the response. */
+/** The headers that the panel shows: only those that explain the response. */
 const SHOWN = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

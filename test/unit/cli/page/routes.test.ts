@@ -112,7 +112,7 @@ describe('demo keys', () => {
     expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
   })
 
-  test('demo keys are not cached and hidden from other origins', async () => {
+  test('demo keys are not cached, and other origins cannot read them', async () => {
     expect((await site()('/page/settings.json')).headers).toMatchObject({
       'Cache-Control': 'no-store',
       'Cross-Origin-Resource-Policy': 'same-origin',
