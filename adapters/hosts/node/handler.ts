@@ -85,7 +85,7 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): 
 
 /** Returns whether the client still waits for "100 Continue". If the host listens to `checkContinue`, Node does not send it. */
 function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
-  // In HTTP/1, use Node's flags: reading `incoming.headers` makes Node build the whole headers object, which is slow.
+  // In HTTP/1, use Node's flags. Reading `incoming.headers` would make Node build the whole headers object, which is slow.
   if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
   const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100)
   return incoming.headers?.expect === '100-continue' && !isSent

@@ -106,7 +106,7 @@ describe('petstore check', () => {
       /--timeout.*Expected a whole number from 1 to 600/,
     ],
     ['an unknown flag', ['http://a/v1', '--key', 'x', '--jso'], /unknown option '--jso' \(Did you mean --json\?\)/],
-  ])('exits with 2 and prints one line for %s', async (_, args, message) => {
+  ])('petstore check exits with 2 for %s', async (_, args, message) => {
     const { code, stdout, stderr } = await runCheck(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(message)

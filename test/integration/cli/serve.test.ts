@@ -137,7 +137,7 @@ describe('environment variables', () => {
     ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
     ['PETSTORE_SEED', { PETSTORE_SEED: 'x' }, /--seed/],
     ['PETSTORE_LOG', { PETSTORE_LOG: 'x' }, /--log/],
-  ])('%s can be set instead of its flag', async (_, env, line) => {
+  ])('the variable %s can be set instead of its flag', async (_, env, line) => {
     const { code, stderr } = await runPetstore(['serve'], env)
     expect([code, stderr]).toEqual([1, expect.stringMatching(line)])
   })
@@ -279,7 +279,7 @@ describe('a signal', () => {
     expect(await exited()).toEqual({ code: 0, stderr: '\nClosing.\n' })
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s closes open connections', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('the signal %s closes open connections', async (signal) => {
     const { address, keys, child, exited } = await startPetstore()
     const [kept, silent] = [await rawConnection(address), await rawConnection(address)]
     await kept.send(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.free}\r\n\r\n`)

@@ -228,7 +228,7 @@ describe('a back end rejects a wrong option by name', () => {
     makers.flatMap(([name, make, wrong]) =>
       wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
     ),
-  )('rejects a wrong option by name: $name, $option: $value', ({ make, option, value, place }) => {
+  )('a wrong option is rejected by name: $name, $option: $value', ({ make, option, value, place }) => {
     expect(() => make({ [option]: value })).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
@@ -238,6 +238,6 @@ describe('a back end rejects a wrong option by name', () => {
   })
 })
 
-test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)('accepts keyCache %j', (keyCache) => {
+test.each([false, {}, { ttl: 5, max: 5 }, { clock: Date }] as const)('a back end accepts keyCache %j', (keyCache) => {
   expect(() => postgres({ query: async () => ({ rows: [] }) }, { keyCache })).not.toThrow()
 })

@@ -250,7 +250,7 @@ describe('a back end that returns an invalid value', () => {
     },
   )
 
-  test('a client address that throws causes no unhandled rejection', async () => {
+  test('an error while reading the client address is handled', async () => {
     const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
     const { status } = await petStore.handle({
       method: 'GET',

@@ -114,7 +114,7 @@ test("runs the host's hooks and keeps its Vary header", async () => {
   expect(ran).toEqual(['onRequest', 'onSend 400', 'onResponse 400'])
 })
 
-test('sends no response if a hook has already sent one', async () => {
+test('sends no second response after a hook has responded', async () => {
   const { server, petStore } = await shop('/v1')
   server.addHook('onRequest', async (_request, reply) => reply.code(403).send({ own: true }))
   const answer = await server.inject({ url: '/v1/pets', headers: bearer(petStore) })

@@ -188,7 +188,7 @@ describe('keys', () => {
   })
 })
 
-test('the key store is asked only about valid token68 values', async () => {
+test('find is called only with valid token68 values', async () => {
   const asked: string[] = []
   const find = (token: string) => void asked.push(token)
   const { send } = await startApi({ keyStore: { find } })

@@ -35,7 +35,7 @@ test('does not delay look-ups of other addresses', async () => {
   expect(ends).toHaveLength(6)
 })
 
-test('runs the next look-up after one has failed', async () => {
+test('runs the next look-up after a failed look-up', async () => {
   const run = lookUpTurns()
   const failing = Array.from({ length: 8 }, () => run('203.0.113.7', () => Promise.reject(new Error('down'))))
   expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(Array(8).fill('rejected'))

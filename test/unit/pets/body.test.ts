@@ -379,7 +379,7 @@ describe('the body limit', () => {
         cancelled = true
       },
     }
-    // With highWaterMark 0, the stream is pulled only when a reader asks for the next chunk, as from a socket.
+    // With highWaterMark 0, the stream creates a chunk only when a reader requests the next chunk.
     const body = new ReadableStream(source, { highWaterMark: 0 })
     const headers = new Headers({ authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length })
     const request = { method: 'POST', url: 'http://x/v1/pets', headers, body, bodyUsed: false, signal: closed.signal }

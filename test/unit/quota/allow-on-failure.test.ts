@@ -29,7 +29,7 @@ function failingQuota() {
   return state
 }
 
-test('asks a failing quota store once a second, and reports each failure', async () => {
+test('a failing quota store is called once a second', async () => {
   const quota = failingQuota()
   for (let i = 0; i < 10; i++) expect(await quota.spend()).toMatchObject({ granted: true, usedInMinute: 0 })
   expect([quota.calls, quota.failures]).toEqual([1, 1])
@@ -38,7 +38,7 @@ test('asks a failing quota store once a second, and reports each failure', async
   expect([quota.calls, quota.failures]).toEqual([2, 2])
 })
 
-test('one request asks the quota store again while the others are served', async () => {
+test('one request calls the quota store again while others are served', async () => {
   const quota = failingQuota()
   await quota.spend()
   quota.clock.advance(1_000)

@@ -122,7 +122,7 @@ describe('counting', () => {
   test.each([
     ['a slow', (find: () => ApiKey) => Promise.resolve().then(find)],
     ['a blocking', (find: () => ApiKey) => find()],
-  ])('with %s key store, a request counts when its look-up ends', async (_, look) => {
+  ])('a request is counted when its look-up ends: %s key store', async (_, look) => {
     const clock = manualClock(MIDNIGHT + MINUTE - 1)
     let wait = 0
     const find = () => {

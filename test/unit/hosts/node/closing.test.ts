@@ -188,7 +188,7 @@ describe('serve', () => {
     if (name === 'trustproxy') expect(() => toNodeHandler(petStore, { [name]: value } as object)).toThrow('trustproxy')
   })
 
-  test('rejects an invalid trustProxy with an error that names the option', async () => {
+  test('serve rejects an invalid trustProxy by its name', async () => {
     const { petStore } = await keyedStore()
     await expect(serve(petStore, { port: 0, trustProxy: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -199,7 +199,7 @@ describe('serve', () => {
   test.each([
     ['', ''],
     [' and sends CONNECT next', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('disconnects a client that never reads its response%s', async (_title, behind) => {
+  ])('serve disconnects a client that never reads its response%s', async (_title, behind) => {
     const { storage } = memory()
     const pet = { id: 1n, name: 'x'.repeat(30_000_000), categoryId: 1n, status: 'available' } as const
     const asked = signalled()
@@ -226,7 +226,7 @@ describe('serve', () => {
 test.each([
   [undefined, 120],
   [65_000, 65],
-])('uses idleTimeout %s as the keep-alive timeout', async (idleTimeout, seconds) => {
+])('serve uses idleTimeout %s as the keep-alive timeout', async (idleTimeout, seconds) => {
   const { url } = await startServer({ idleTimeout })
   const server = await nodeServer(url)
   expect(server.keepAliveTimeout).toBe(seconds * 1_000)
@@ -259,14 +259,14 @@ async function nodeServer(url: string): Promise<Server> {
   return within(seen.promise, 'the request')
 }
 
-test('serves requests after the Node server has emitted an error event', async () => {
+test('serve continues after an error event of the Node server', async () => {
   const { url } = await startServer()
   const server = await nodeServer(url)
   for (let i = 0; i < 2; i++) server.emit('error', new Error('EMFILE'))
   expect((await fetch(`${url}/v1/pets`)).status).toBe(401)
 })
 
-test('closes an inactive connection after two minutes by default', async () => {
+test('serve closes an inactive connection after two minutes by default', async () => {
   const { url } = await startServer()
   expect((await nodeServer(url)).timeout).toBe(120_000)
 })
