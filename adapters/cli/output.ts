@@ -57,7 +57,7 @@ function explain(error: unknown, code: string | undefined, message: string): str
   return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')
 }
 
-/** The flags that are not named after their option of the library. */
+/** The flags whose names differ from those of the library's options. */
 const FLAGS: Readonly<Record<string, string>> = { expiresAt: '--expires', plans: '--plan-limits' }
 
 /** Returns the flag for an option of the library, such as `--base-path` for `basePath`. */

@@ -59,7 +59,10 @@ export async function newKey(options: IssueOptions, now: number, plans?: readonl
   return { token, hash: await hashToken(token), key: Object.freeze(key) }
 }
 
-/** Returns whether a time is probably in seconds: from 2001 to 5138 if in seconds, but from 1970 to 1973 if in milliseconds. */
+/**
+ * Returns whether a time is probably in seconds. As seconds, such a number is from 2001 to 5138; as milliseconds, from 1970 to
+ * 1973.
+ */
 function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }

@@ -4,7 +4,7 @@ import { atEndOfTurn } from '../../shared/end-of-turn.ts'
 const BUSY_TURN = 2
 /** The largest number of responses in a batch, so that the first response does not wait too long. */
 const MAX_BATCH = 32
-/** While responses are not batched, only one response in this many starts to count the responses of its turn. */
+/** While responses are not batched, one turn is measured for each group of this many responses. */
 const SAMPLE = 32
 /** When a turn of the event loop has lasted longer than this, in milliseconds, its further responses are not batched. */
 const LONG_TURN = 5

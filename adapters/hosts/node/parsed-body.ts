@@ -27,8 +27,8 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
 }
 
 /**
- * Returns the bytes of a text that is the whole body, as its length shows. A text with U+FFFD is refused: decoding replaces bytes
- * that are not UTF-8 by U+FFFD.
+ * Returns the bytes of a text if its length shows that the text is the whole body. A text with U+FFFD is refused: decoding
+ * replaces bytes that are not UTF-8 by U+FFFD.
  */
 function wholeText(text: string, length: unknown): Uint8Array {
   const bytes = Buffer.from(text)

@@ -77,7 +77,7 @@ function isTrusted(trusted: BlockList, text: string | undefined): boolean {
   return address !== undefined && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Returns the addresses that proxies have added, beginning with the nearest proxy's. */
+/** Returns the addresses that proxies have added, beginning with the address of the nearest proxy. */
 function forwardedAddresses(header = ''): string[] {
   return header === '' ? [] : header.split(',').reverse()
 }

@@ -24,7 +24,7 @@ test.each([
   [28, { 'content-length': '29' }, 413],
   [29, {}, 201],
   [28, {}, 413],
-])('bodyLimit %i, 29 bytes with headers %j: status %i', async (bodyLimit, length, status) => {
+])('under bodyLimit %i, 29 bytes with headers %j get status %i', async (bodyLimit, length, status) => {
   const { token, ...petStore } = await createTestPetStore({ bodyLimit })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length }
   const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })

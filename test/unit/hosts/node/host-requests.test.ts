@@ -66,7 +66,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(await behind(add, sent)).toBe(status)
   })
 
-  test('a request whose key middleware removes gets 401', async () => {
+  test('a request gets 401 if middleware removes its key', async () => {
     const remove = (headers: IncomingMessage['headers']) => {
       headers.authorization = undefined
     }

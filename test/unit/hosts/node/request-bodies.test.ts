@@ -124,7 +124,7 @@ test("the store reads the whole body although the host's pipe blocks", async () 
   }
 })
 
-test('a host that pauses each resume does not hang the process', async () => {
+test('a host that pauses after each resume does not block reading', async () => {
   let pauses = 0
   const { connection, create } = await given((handler) => (request, response) => {
     let isImpatient = true
