@@ -8,12 +8,10 @@ interface Header {
   readonly header?: string
   readonly description: string
   /** Whether the header is in every response that declares the header. */
-  readonly required: boolean
-  readonly schema: JsonSchema
+  readonly required?: true
+  /** @default a string */
+  readonly schema?: JsonSchema
 }
-
-const text = { type: 'string' }
-const seconds = { type: 'integer', minimum: 1 }
 
 /** Every response header in the OpenAPI document, by component name. */
 const headers = {
@@ -35,66 +33,46 @@ const headers = {
   'X-Content-Type-Options': {
     description: 'Forbids browsers to guess another media type.',
     required: true,
-    schema: { ...text, const: 'nosniff' },
+    schema: { type: 'string', const: 'nosniff' },
   },
   'Cache-Control': {
     description: 'Forbids caches to store the response.',
     required: true,
-    schema: { ...text, const: 'no-store' },
+    schema: { type: 'string', const: 'no-store' },
   },
   NextPage: {
     header: 'Link',
     description: 'The target with `rel="next"` is the next page (RFC 8288). Absent on the last page.',
-    required: false,
-    schema: text,
   },
-  'X-Next-Cursor': {
-    description: 'The value of `cursor` for the next page. Absent on the last page.',
-    required: false,
-    schema: text,
-  },
+  'X-Next-Cursor': { description: 'The value of `cursor` for the next page. Absent on the last page.' },
   Location: {
     description: 'Where the animal is. Absent when getPet has been removed.',
-    required: false,
-    schema: { ...text, format: 'uri-reference' },
+    schema: { type: 'string', format: 'uri-reference' },
   },
   Deprecation: {
     description: 'Since when the operation is deprecated: an at sign and Unix seconds (RFC 9745).',
-    required: false,
-    schema: { ...text, const: DEPRECATION },
+    schema: { type: 'string', const: DEPRECATION },
   },
   Sunset: {
     description: 'When the operation is removed (RFC 8594).',
-    required: false,
-    schema: { ...text, const: SUNSET },
+    schema: { type: 'string', const: SUNSET },
   },
   Successor: {
     header: 'Link',
     description: 'The target with `rel="successor-version"` replaces the operation (RFC 5829).',
-    required: false,
-    schema: text,
   },
   'WWW-Authenticate': {
     description: 'The scheme to use, with `error="invalid_token"` if the request had a bearer token (RFC 6750).',
     required: true,
-    schema: text,
   },
-  Allow: { description: 'The methods that the path supports.', required: true, schema: text },
-  Accept: {
-    description: 'The media type to use, if that was wrong (RFC 9110, section 15.5.16).',
-    required: false,
-    schema: text,
-  },
-  'Accept-Encoding': {
-    description: 'The content coding to use, if that was wrong (RFC 9110, section 15.5.16).',
-    required: false,
-    schema: text,
-  },
+  Allow: { description: 'The methods that the path supports.', required: true },
+  Accept: { description: 'The media type to use, if that was wrong (RFC 9110, section 15.5.16).' },
+  'Accept-Encoding': { description: 'The content coding to use, if that was wrong (RFC 9110, section 15.5.16).' },
   'Retry-After': {
     description:
       'The seconds after which to send the request again. A client that waits this long after a 429 is served.',
     required: true,
-    schema: seconds,
+    schema: { type: 'integer', minimum: 1 },
   },
 } satisfies Record<string, Header>
 
@@ -127,5 +105,10 @@ export function responseHeaders(operation: OperationName, own: readonly HeaderNa
 
 /** Returns all headers as components of the OpenAPI document. */
 export function headerComponents() {
-  return Object.fromEntries(Object.entries(headers).map(([key, { header, ...rest }]: [string, Header]) => [key, rest]))
+  return Object.fromEntries(
+    Object.entries<Header>(headers).map(([key, { description, required = false, schema = { type: 'string' } }]) => [
+      key,
+      { description, required, schema },
+    ]),
+  )
 }
