@@ -1,6 +1,6 @@
 import type { ApiRequest } from '../http/request.ts'
 import { originForm } from '../http/request-target.ts'
-import type { ApiResponse } from '../http/response.ts'
+import { type ApiResponse, toResponse } from '../http/response.ts'
 import type { Clock } from '../ports.ts'
 
 /** The largest number of requests in a journal. Older requests are removed. */
@@ -51,9 +51,9 @@ export function recordRequests(
     }
     journal.push(entry)
     if (journal.length > MAX_ENTRIES) journal.shift()
-    const { status, headers, body } = await handle(withBodyCopy(request, entry))
-    entry.response = { status, headers: headersOf(headers), body }
-    return { status, headers, body }
+    const response = await handle(withBodyCopy(request, entry))
+    entry.response = { status: response.status, headers: toResponse(response).headers, body: response.body }
+    return response
   }
 }
 
@@ -76,10 +76,4 @@ function withBodyCopy(request: ApiRequest, entry: Mutable<RecordedRequest>): Api
       return bytes
     },
   }
-}
-
-function headersOf(list: readonly string[]): Headers {
-  const headers = new Headers()
-  for (let i = 0; i < list.length; i += 2) headers.append(list[i] as string, list[i + 1] as string)
-  return headers
 }
