@@ -22,7 +22,7 @@ import {
   timeoutRule,
   withMethods,
 } from './support/option-rules.ts'
-import { isCount } from './support/predicates.ts'
+import { isCount, isHttpUrl } from './support/predicates.ts'
 import { systemClock } from './support/system-clock.ts'
 
 /** The options of {@link createPetStore}. */
@@ -85,7 +85,7 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
   basePath: { expected: 'a path such as "/v1", without query and escapes', check: isBasePath },
   publicUrl: {
     expected: 'an http or https URL such as "https://shop.example", without credentials, query and fragment',
-    check: isPublicUrl,
+    check: isHttpUrl,
   },
   plans: {
     expected: 'an object of limits by plan',
@@ -201,10 +201,6 @@ export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans
 
 function isBasePath(value: unknown): boolean {
   return typeof value === 'string' && /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/.test(value)
-}
-
-function isPublicUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && URL.canParse(value)
 }
 
 function isOrigins(value: unknown): boolean {

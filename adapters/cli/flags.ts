@@ -1,4 +1,5 @@
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
+import { isHttpUrl } from '../../src/support/predicates.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags } from './back-end.ts'
 
@@ -57,9 +58,7 @@ export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (te
 
 /** Parses the URL of an API. */
 export function parseServerUrl(text: string): string {
-  const { protocol, username, search, hash } = URL.canParse(text) ? new URL(text) : new URL('none:')
-  if (!/^https?:$/.test(protocol) || username + search + hash !== '')
-    throw new Error('Expected an address such as http://127.0.0.1:3000/v1.')
+  if (!isHttpUrl(text)) throw new Error('Expected an address such as http://127.0.0.1:3000/v1.')
   return text.replace(/\/+$/, '')
 }
 

@@ -10,7 +10,7 @@ import {
   millisecondsRule,
   type OptionRules,
 } from '../support/option-rules.ts'
-import { isCount } from '../support/predicates.ts'
+import { isCount, isHttpUrl, isToken68 } from '../support/predicates.ts'
 import { systemClock } from '../support/system-clock.ts'
 import { sleep } from './sleep.ts'
 
@@ -49,7 +49,7 @@ export interface RetryOptions {
 const RULES: OptionRules<keyof PetStoreClientOptions> = {
   baseUrl: {
     expected: 'an http or https URL such as "https://api.example/v1", without credentials, query and fragment',
-    check: isBaseUrl,
+    check: (value) => isHttpUrl(value instanceof URL ? value.href : value),
   },
   apiKey: { expected: 'the token of an API key', check: () => true },
   fetch: functionRule,
@@ -92,20 +92,6 @@ export function resolveClientOptions(options: PetStoreClientOptions) {
       clock: retry.clock ?? systemClock,
     },
   } satisfies PetStoreClientOptions
-}
-
-function isBaseUrl(value: unknown): boolean {
-  const text = String(value)
-  return (
-    (typeof value === 'string' || value instanceof URL) &&
-    URL.canParse(text) &&
-    /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(text)
-  )
-}
-
-/** Returns whether a value has the form of a bearer token (RFC 6750, section 2.1). */
-function isToken68(value: unknown): value is string {
-  return typeof value === 'string' && /^[\w\-.~+/]+=*$/.test(value)
 }
 
 /** Returns the error for an invalid API key. The message does not quote a string, because the string may be a real token. */

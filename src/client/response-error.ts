@@ -44,7 +44,7 @@ function readError(body: Uint8Array): { readonly code?: unknown; readonly messag
 }
 
 /** Reads `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). Returns seconds, or `undefined` for neither. */
-function readRetryAfter(value: string | null, clock: Clock): number | undefined {
+export function readRetryAfter(value: string | null, clock: Clock): number | undefined {
   if (value === null) return undefined
   if (/^\d+$/.test(value)) return Number(value)
   const seconds = Math.ceil((Date.parse(value) - clock.now()) / 1000)

@@ -1,12 +1,14 @@
 import { createPetStoreClient, type PetStoreClient } from '../client/index.ts'
 import { isBelow, pathOf } from '../http/request-target.ts'
 import { memory } from '../memory/index.ts'
-import { isInt64, type NewPet, petStatuses } from '../model.ts'
+import type { NewPet } from '../model.ts'
 import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import { linkBaseOf } from '../pets/pagination.ts'
+import { petSchema } from '../pets/schemas.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { checkOptions, invalidOption, isObject, type OptionRules } from '../support/option-rules.ts'
+import { checkOptions, invalidOption, type OptionRules } from '../support/option-rules.ts'
+import { isToken68 } from '../support/predicates.ts'
 import { systemClock } from '../support/system-clock.ts'
 import { type ManualClock, manualClock } from './clock.ts'
 import { type PortFaults, portFaults } from './faults.ts'
@@ -87,10 +89,7 @@ const PORTS = ['storage', 'keyStore', 'quota'] as const
 const testRules: OptionRules = {
   pets: { expected: 'an array of { name, categoryId, status }', check: Array.isArray },
   plan: { expected: 'the name of a plan', check: (value) => typeof value === 'string' },
-  token: {
-    expected: 'a string of letters, digits and -._~+/',
-    check: (value) => typeof value === 'string' && /^[\w\-.~+/]+=*$/.test(value),
-  },
+  token: { expected: 'a string of letters, digits and -._~+/', check: isToken68 },
   clock: storeRules.clock,
   ...Object.fromEntries(Object.entries(storeRules).filter(([name]) => !PORTS.some((port) => port === name))),
 }
@@ -224,11 +223,6 @@ function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<T
 }
 
 function isSeedPet(value: unknown): boolean {
-  if (!isObject(value)) return false
-  const { name, categoryId, status } = value
-  return (
-    typeof name === 'string' &&
-    (categoryId === undefined || (typeof categoryId === 'bigint' && isInt64(categoryId))) &&
-    (status === undefined || petStatuses.some((known) => known === status))
-  )
+  const { name, categoryId = 1n, status } = Object(value) as Partial<SeedPet>
+  return petSchema.safeParse({ id: 1n, name, categoryId, status }).success
 }

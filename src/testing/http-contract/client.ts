@@ -1,4 +1,5 @@
 import { parseJson } from '../../client/parse-json.ts'
+import { readRetryAfter } from '../../client/response-error.ts'
 import { sleep } from '../../client/sleep.ts'
 import type { Clock } from '../../ports.ts'
 import { systemClock } from '../../support/system-clock.ts'
@@ -133,12 +134,9 @@ function tooLong({ name, headers }: ContractResponse, seconds: number): string {
   return `${name}: the limit is used up, and ${wait}; the suite waits at most ${MAX_WAIT} seconds in all`
 }
 
-/** Returns the seconds in `Retry-After`. The interface leaves its format open: seconds or a date (RFC 9110, section 10.2.3). */
+/** Returns the seconds in `Retry-After`; at least 1, also without the header, so that the suite does not flood the server. */
 function secondsToWait({ headers, time }: ContractResponse): number {
-  const text = headers.get('Retry-After') ?? ''
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - time) / 1_000
-  // Without a readable header, wait one second, so that the suite does not flood the server.
-  return Number.isNaN(seconds) ? 1 : Math.max(1, Math.ceil(seconds))
+  return Math.max(1, readRetryAfter(headers.get('Retry-After'), { now: () => time }) ?? 1)
 }
 
 /** Returns the time in the `Date` header, or the time of the clock if there is none. */
