@@ -72,21 +72,13 @@ function usageAt(coreNow: number, { plan }: ApiKey, { request, count }: Counted)
   const now = coreNow + count.now - request.now
   const { limits, ban } = request
   const fresh = untouchedCount(now)
-  const isSameMinute = now < count.minuteEndsAt
-  const isSameDay = now < count.dayEndsAt
+  const ofMinute = now < count.minuteEndsAt ? count : fresh
+  const ofDay = now < count.dayEndsAt ? count : fresh
   return {
     plan,
     now,
-    minute: {
-      limit: limits.perMinute,
-      used: isSameMinute ? count.usedInMinute : 0,
-      endsAt: isSameMinute ? count.minuteEndsAt : fresh.minuteEndsAt,
-    },
-    day: {
-      limit: limits.perDay,
-      used: isSameDay ? count.usedInDay : 0,
-      endsAt: isSameDay ? count.dayEndsAt : fresh.dayEndsAt,
-    },
+    minute: { limit: limits.perMinute, used: ofMinute.usedInMinute, endsAt: ofMinute.minuteEndsAt },
+    day: { limit: limits.perDay, used: ofDay.usedInDay, endsAt: ofDay.dayEndsAt },
     bannedUntil: now < count.bannedUntil ? count.bannedUntil : 0,
     ban,
   }

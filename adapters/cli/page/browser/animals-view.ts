@@ -58,7 +58,7 @@ export class AnimalsView {
       const exchange = await this.#api.send('GET', `/pets?${query}`, undefined, options)
       if (load !== this.#load) return
       if (exchange.status !== 200) return this.#showProblem(messageOf(exchange))
-      this.#next = cursorOf(exchange.headers.get('Link'))
+      this.#next = exchange.headers.get('X-Next-Cursor') ?? undefined
       this.#show(exchange.body as Animal[], status)
     } catch {
       if (load === this.#load) this.#showProblem('The server does not respond. Is it still running?')
@@ -126,12 +126,6 @@ export class AnimalsView {
 
 function filterStatus(): string {
   return document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
-}
-
-/** Returns only the cursor from a link to the next page: this browser may be unable to reach the link's host. */
-function cursorOf(link: string | null): string | undefined {
-  const target = /<([^>]*)>; *rel="next"/.exec(link ?? '')?.[1]
-  return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined)
 }
 
 /** Returns a note about an added animal, and, after a page has been loaded, where to find the animal. */

@@ -1,4 +1,5 @@
 import { parse } from 'lossless-json'
+import type { Usage } from '../usage.ts'
 
 /** One request to the API, and its response. */
 export interface Exchange {
@@ -22,16 +23,6 @@ export interface Animal {
   readonly name: string
   readonly categoryId: { toString(): string }
   readonly status?: string
-}
-
-/** The usage of both limits of a key, as `/usage` reports it. Times are in milliseconds since the Unix epoch. */
-export interface Usage {
-  readonly plan: string
-  readonly now: number
-  readonly minute: { readonly limit: number; readonly used: number; readonly endsAt: number }
-  readonly day: { readonly limit: number; readonly used: number; readonly endsAt: number }
-  readonly bannedUntil: number
-  readonly ban: { readonly afterRefusals: number; readonly seconds: number } | false
 }
 
 /** The options of {@link Api.send}. */
@@ -58,22 +49,14 @@ export class Api {
    */
   async send(method: string, path: string, requestBody?: string, options: SendOptions = {}): Promise<Exchange> {
     const target = this.#basePath + path
-    const headers: Record<string, string> = this.key === '' ? {} : { Authorization: `Bearer ${this.key}` }
-    if (requestBody !== undefined) headers['Content-Type'] = 'application/json'
-    const response = await fetch(target, { method, headers, body: requestBody ?? null })
+    const sent: Record<string, string> = this.key === '' ? {} : { Authorization: `Bearer ${this.key}` }
+    if (requestBody !== undefined) sent['Content-Type'] = 'application/json'
+    const response = await fetch(target, { method, headers: sent, body: requestBody ?? null })
+    const { status, headers } = response
     const text = await response.text()
     const body = parsed(text)
-    const code = response.ok ? '' : String((body as { code?: unknown } | undefined)?.code ?? response.status)
-    const exchange = {
-      method,
-      target,
-      requestBody,
-      status: response.status,
-      headers: response.headers,
-      text,
-      body,
-      code,
-    }
+    const code = response.ok ? '' : String((body as { code?: unknown } | undefined)?.code ?? status)
+    const exchange = { method, target, requestBody, status, headers, text, body, code }
     this.#onExchange(exchange, options)
     return exchange
   }

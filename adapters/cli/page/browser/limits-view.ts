@@ -1,4 +1,5 @@
-import type { Api, Exchange, Usage } from './api.ts'
+import type { Usage, UsageWindow } from '../usage.ts'
+import type { Api, Exchange } from './api.ts'
 import { byId, create, setNote, setText } from './dom.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
@@ -8,8 +9,6 @@ const LENGTH = 2 * Math.PI * RADIUS
 const RELOAD_EVERY = 2_000
 /** How long a burst of requests may take, in milliseconds. After a minute, a new window would begin. */
 const BURST_TIME = 60_000
-
-type Window = Usage['minute']
 
 /** The last response with 429, and the time at which the refusal ends, by the browser's clock. */
 interface Refusal {
@@ -189,17 +188,9 @@ export function duration(milliseconds: number): string {
 
 /** Creates a ring that shows how many requests remain, and when the limit resets. */
 function gauge(label: string, title: string) {
-  const track = shape('circle', { class: 'track', cx: 64, cy: 64, r: RADIUS, fill: 'none', 'stroke-width': 9 })
-  const arc = shape('circle', {
-    class: 'arc',
-    cx: 64,
-    cy: 64,
-    r: RADIUS,
-    fill: 'none',
-    'stroke-width': 9,
-    'stroke-linecap': 'round',
-    transform: 'rotate(-90 64 64)',
-  })
+  const ring = { cx: 64, cy: 64, r: RADIUS, fill: 'none', 'stroke-width': 9 }
+  const track = shape('circle', { ...ring, class: 'track' })
+  const arc = shape('circle', { ...ring, class: 'arc', 'stroke-linecap': 'round', transform: 'rotate(-90 64 64)' })
   const count = shape('text', { class: 'count', x: 64, y: 67, 'text-anchor': 'middle' })
   const of = shape('text', { class: 'of', x: 64, y: 85, 'text-anchor': 'middle' })
   const svg = shape('svg', { viewBox: '0 0 128 128', 'aria-hidden': 'true' })
@@ -212,7 +203,7 @@ function gauge(label: string, title: string) {
   const element = create('div', 'gauge', meter, create('span', 'gauge-name', title), reset)
   return {
     element,
-    show(window: Window | undefined, now: number) {
+    show(window: UsageWindow | undefined, now: number) {
       const limit = window?.limit ?? 0
       const left = window === undefined ? 0 : now >= window.endsAt ? limit : Math.max(0, limit - window.used)
       const part = limit === 0 ? 0 : left / limit
