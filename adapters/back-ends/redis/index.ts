@@ -66,26 +66,23 @@ export function redis(client: RedisClient, options: RedisOptions = {}): { readon
 /** Returns a function that runs the script by its SHA-1. Sends the script itself only if Redis does not know it. */
 function runner(evaluator: Evaluator): (key: string, args: string[]) => Promise<unknown> {
   let sha1: string | undefined
-  return async (key, args) => {
-    sha1 ??= await sha1Of(script)
+  const run = async (key: string, args: string[]) => {
+    sha1 ??= hex(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(script)))
     try {
       return await evaluator.evalSha(sha1, key, args)
     } catch (error) {
-      if (!isScriptMissing(error)) throw translated(error)
+      if (!isScriptMissing(error)) throw error
     }
-    return evaluator.eval(script, key, args).catch((error: unknown) => {
-      throw translated(error)
-    })
+    return evaluator.eval(script, key, args)
   }
-}
-
-function translated(error: unknown): unknown {
-  concealCommand(error)
-  return isUnavailable(error) ? unavailable(error) : error
-}
-
-async function sha1Of(text: string): Promise<string> {
-  return hex(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text)))
+  return async (key, args) => {
+    try {
+      return await run(key, args)
+    } catch (error) {
+      concealCommand(error)
+      throw isUnavailable(error) ? unavailable(error) : error
+    }
+  }
 }
 
 function argumentsOf({ limits, ban }: QuotaRequest, clock: Clock | undefined): string[] {
@@ -95,16 +92,9 @@ function argumentsOf({ limits, ban }: QuotaRequest, clock: Clock | undefined): s
 
 /** Converts the reply: whether the request is granted, the time, and the six numbers of the state. */
 function toCount(reply: unknown, { ban }: QuotaRequest): QuotaCount {
-  const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , bannedUntil] = String(reply)
+  const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , banEndsAt] = String(reply)
     .split(' ')
     .map(Number) as [number, number, number, number, number, number, number, number]
-  return {
-    granted: granted === 1,
-    now,
-    usedInMinute,
-    minuteEndsAt,
-    usedInDay,
-    dayEndsAt,
-    bannedUntil: ban === false ? 0 : bannedUntil,
-  }
+  const bannedUntil = ban === false ? 0 : banEndsAt
+  return { granted: granted === 1, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil }
 }
