@@ -10,7 +10,8 @@ const BLOCK = 64
  */
 export function memoryStorage(): PetStorage {
   const all: Pet[] = []
-  const lists = Object.fromEntries(petStatuses.map((status) => [status, statusList()])) as Record<PetStatus, StatusList>
+  const empty = petStatuses.map((status): [PetStatus, StatusList] => [status, { pets: [], index: [] }])
+  const lists = Object.fromEntries(empty) as Record<PetStatus, StatusList>
 
   return {
     list({ limit, after, status }) {
@@ -37,10 +38,6 @@ export function memoryStorage(): PetStorage {
 interface StatusList {
   readonly pets: Pet[]
   readonly index: number[]
-}
-
-function statusList(): StatusList {
-  return { pets: [], index: [] }
 }
 
 /** Returns the position of the first animal with an id greater than `after`. Searches only the block that contains `after`. */
