@@ -23,12 +23,6 @@ export function demoPet(index: number): NewPet {
 /** A storage, which may have a faster method to add many animals. */
 type BulkStorage = PetStorage & { createMany?(pets: readonly NewPet[]): Promise<unknown> }
 
-/** Adds animals, all in one call if the storage can do that. */
-export async function addPets(storage: BulkStorage, pets: readonly NewPet[]): Promise<void> {
-  if (storage.createMany) await storage.createMany(pets)
-  else await Promise.all(pets.map(async (pet) => storage.create(pet)))
-}
-
 const BATCH = 500
 
 /** The options of {@link addDemoPets}. */
@@ -39,7 +33,7 @@ export interface AddOptions {
    * Called after each batch with its duration, in milliseconds. The next batch waits for the returned promise.
    * @default one turn of the event loop
    */
-  readonly pause?: (batchTime: number) => Promise<unknown>
+  readonly pause?: ((batchTime: number) => Promise<unknown>) | undefined
 }
 
 /** Adds the demo animals with the indexes `from` to `to - 1`. */
@@ -54,10 +48,9 @@ export async function addDemoPets(
     for (let index = from; index < to && !signal?.aborted; index += BATCH) {
       progress.show(index)
       const startedAt = performance.now()
-      await addPets(
-        storage,
-        Array.from({ length: Math.min(BATCH, to - index) }, (_, i) => demoPet(index + i)),
-      )
+      const pets = Array.from({ length: Math.min(BATCH, to - index) }, (_, i) => demoPet(index + i))
+      if (storage.createMany) await storage.createMany(pets)
+      else await Promise.all(pets.map(async (pet) => storage.create(pet)))
       await pause(performance.now() - startedAt)
     }
   } finally {
@@ -106,7 +99,7 @@ export async function addDemoData(
   const animals = flags.seed ?? (isWanted ? DEMO_ANIMALS : 0)
   const isEmpty = animals > 0 && (await storage.list({ limit: 1 })).length === 0
   const pause = isPersistent(flags) ? leaveTimeForOthers : undefined
-  if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, ...(pause && { pause }) })
+  if (isEmpty) await addDemoPets(storage, 0, animals, { signal: closing, pause })
   const hasKeys = (await keyStore.list()).length > 0
   const keys = isWanted && !hasKeys && !closing.aborted ? await issueDemoKeys(keyStore, flags.planLimits) : []
   if (closing.aborted) await Promise.all(keys.map(({ key }) => keyStore.revoke(key.id)))

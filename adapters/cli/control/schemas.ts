@@ -10,11 +10,9 @@ const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))
 const text = z.string('a string')
 
 /** Returns the schema of a whole number in a range. */
-function integer(minimum: number, maximum?: number) {
-  const expected =
-    maximum === undefined ? `a whole number of at least ${minimum}` : `a whole number from ${minimum} to ${maximum}`
-  const schema = z.int(expected).check(z.minimum(minimum, expected))
-  return maximum === undefined ? schema : schema.check(z.maximum(maximum, expected))
+function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
+  const expected = `a whole number from ${minimum} to ${maximum}`
+  return z.int(expected).check(z.minimum(minimum, expected), z.maximum(maximum, expected))
 }
 
 const limits = z.strictObject({ perMinute: integer(1), perDay: integer(1) }, '{ perMinute, perDay }')
@@ -93,20 +91,14 @@ export const issuedKey = z.object({ token: z.string(), key })
 
 const MAX_DEMO_PETS = 10_000
 const int64 = z.number().check(z.meta({ type: 'integer', format: 'int64' }))
-const newPet = z.object({
-  name: z.string(),
-  categoryId: int64,
-  status: z.optional(z.enum(petStatuses)),
-})
+const newPet = z.object({ name: z.string(), categoryId: int64, status: z.optional(z.enum(petStatuses)) })
 export const pets = z.array(z.extend(newPet, { id: int64 }))
 /** Accepts any value: the pet store's own schema checks the animals later, with messages that name each field. */
 const checkedLater = z.unknown().check(z.meta(jsonSchemaOf(newPet)))
 export const petsBody = z.union(
   [
     z.strictObject({ pets: z.array(checkedLater).check(z.describe('The animals to add.')) }),
-    z.strictObject({
-      count: integer(1, MAX_DEMO_PETS).check(z.describe('The number of demo animals to add.')),
-    }),
+    z.strictObject({ count: integer(1, MAX_DEMO_PETS).check(z.describe('The number of demo animals to add.')) }),
   ],
   '{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }',
 )
