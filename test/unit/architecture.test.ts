@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
@@ -118,4 +118,16 @@ describe('the folders', () => {
     const { PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL } = process.env
     expect([PETSTORE_DATA, PETSTORE_DATABASE_URL, PETSTORE_REDIS_URL]).toEqual(['', '', ''])
   })
+})
+
+test('docs/architecture.md names only existing files', () => {
+  const folders = ['src', 'adapters', 'test', 'docs']
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `/${join(folder, file)}`),
+  )
+  const exists = (name: string) => existsSync(join(root, name)) || files.some((file) => file.endsWith(`/${name}`))
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+  const named = [...page.matchAll(/`([\w./-]+\.(?:ts|md|json|html))`/g)].map(([, name = '']) => name)
+  expect(named.length).toBeGreaterThan(100)
+  expect(named.filter((name) => !exists(name))).toEqual([])
 })
