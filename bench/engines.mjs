@@ -29,7 +29,8 @@ async function benchRedis(url, { count = 5_000, rounds = 15, concurrency = 64 } 
   })
   const request = { subject: `bench:${process.pid}`, anonymous: false, limits: LIMITS, ban: false, now: 0 }
   const kit = () => quota.spend(request)
-  // The first call may send the whole script. The second call sends only its hash, which the bare client then repeats.
+  // The first call may send the whole script. The second call sends only the hash of the script. The bare client then repeats
+  // this second call.
   await kit()
   await kit()
   const [command, ...args] = words

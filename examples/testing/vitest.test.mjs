@@ -2,7 +2,7 @@
 import { createTestPetStore } from 'petstore-kit/testing'
 import { expect, test } from 'vitest'
 
-test('the 61st request of a minute waits for the next', async () => {
+test('the 61st request of a minute waits for the next minute', async () => {
   const { request, clock } = await createTestPetStore()
   for (let i = 0; i < 60; i++) expect((await request('/pets')).status).toBe(200)
 

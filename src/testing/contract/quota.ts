@@ -108,7 +108,7 @@ function quotaCommands(fc: FastCheck): Arbitrary<QuotaCommand>[] {
   ]
 }
 
-/** Generates a few subjects, so that sequences repeat them. Some are hard to store. */
+/** Generates a few subjects, so that sequences repeat them. Some subjects are hard to store. */
 function subjects(fc: FastCheck) {
   const customers = fc.constantFrom('account:a', 'account:b', 'account:A', 'key:a')
   const addresses = fc.constantFrom('address:192.0.2.1', 'address:2001:db8::1')

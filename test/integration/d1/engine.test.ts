@@ -177,7 +177,7 @@ describe('a D1 database', () => {
     expect(written).toEqual([2, 1, 1])
   })
 
-  test('D1 stores few anonymous clients, but keeps refused clients', async () => {
+  test('D1 limits the stored anonymous clients, and keeps refused clients', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const limits = { perMinute: 2, perDay: 2 }
