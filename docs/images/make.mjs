@@ -1,5 +1,5 @@
-// Makes the screenshots of the README as vector images: the page as a PDF, and the PDF as an SVG.
-// Needs Chromium and pdftocairo (Debian: poppler-utils): npm run build && node docs/images/make.mjs
+// Makes the screenshots of the README as vector images: prints the page to a PDF, and converts the PDF to an SVG. Needs Chromium
+// and pdftocairo (Debian: poppler-utils): npm run build && node docs/images/make.mjs
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

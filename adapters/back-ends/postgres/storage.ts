@@ -5,7 +5,10 @@ import type { Names } from './names.ts'
 import { statementRules } from './statement-rules.ts'
 import { guarded, unguarded } from './text.ts'
 
-/** An animal's row. An int64 is text, as a number would lose digits. No driver renames columns that are one lower-case word. */
+/**
+ * An animal's row. An int64 is text, as a number would lose digits. Each column name is one lower-case word, because some drivers
+ * rename other columns.
+ */
 interface PetRow {
   readonly id: string
   readonly name: string
