@@ -1,8 +1,5 @@
-import { clearImmediate, setImmediate } from 'node:timers'
-
 // Keeps the runtime's own functions, because fake timers of a test may replace them later.
-const runtimeSetImmediate = setImmediate
-const runtimeClearImmediate = clearImmediate
+const { setImmediate: runtimeSetImmediate, clearImmediate: runtimeClearImmediate } = globalThis
 
 let schedule: ((callback: () => void) => unknown) | undefined
 
@@ -13,9 +10,12 @@ export function atEndOfTurn(callback: () => void): void {
   schedule(callback)
 }
 
-/** Returns false if a test installed fake timers before this module was loaded: their handles have another class. */
+/**
+ * Returns false if the runtime has no `setImmediate`, or if a test installed fake timers before this module was loaded: their
+ * handles have another class.
+ */
 function isRuntimeTimer(): boolean {
-  const handle = runtimeSetImmediate(() => {})
-  runtimeClearImmediate(handle)
+  const handle = runtimeSetImmediate?.(() => {})
+  runtimeClearImmediate?.(handle)
   return handle?.constructor?.name === 'Immediate'
 }

@@ -14,7 +14,7 @@ await backEnd.migrate()
 const { token } = await backEnd.keyStore.issue({ plan: 'enterprise', limits: LIMITS })
 
 /** The SQL of a single insert by the driver only, without keys and counts. */
-const text = `INSERT INTO ${schema}.pets (id, name, category_id, status)
+const text = `INSERT INTO ${schema}.bare_pets (id, name, category_id, status)
 VALUES (nextval('${schema}.pet_ids'), $1, $2, $3) RETURNING id::text`
 const bare = async (req, res) => {
   for await (const _ of req);

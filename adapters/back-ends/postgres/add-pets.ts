@@ -4,25 +4,80 @@ import { dollarQuoted, literal, type Names } from './names.ts'
 /** The first number of the advisory lock. It sets the lock apart from locks of other applications. */
 const LOCK = 1_347_637_588
 
+/** The setting that is `on` while `add_pets` inserts animals, so that the trigger does not mark them. */
+const DEFERRED = 'petstore_kit.deferred'
+
 /**
- * Returns SQL that creates a function. The function adds animals in the given order, and returns their ids.
+ * Returns SQL for version 3 of the schema: a function that adds animals in the given order, and returns their ids.
  *
  * With a sequence alone, a greater id could become visible before a smaller id whose transaction still runs. A client that
  * follows the ids would never see the smaller id. So the function takes a lock before it assigns ids, and holds it until its
  * transaction is visible. Ids are assigned after the sort.
  */
-export function createAllFunction({ createAll, pets, petIds }: Names): string {
-  const body = `
+export function createAllFunction(names: Names): string {
+  return addFunction(names.createAll, addLocked(names))
+}
+
+/**
+ * Returns SQL for version 4 of the schema, in which a slow commit delays no other create.
+ *
+ * `add_pets` works like `create_all`, but its commit does not wait for the disk, so it holds the lock only for a moment. Clients
+ * must not read animals that a crash of PostgreSQL could still undo, because later animals would get the same ids. So clients
+ * read only animals up to the greatest id in the table `durable`. `mark_durable` adds an id to this table, and its commit waits
+ * for the disk. PostgreSQL writes commits to disk in their order, so all smaller ids are on disk too.
+ *
+ * Rows that are inserted without `add_pets` are marked by a trigger in their own transaction. Imports and processes of earlier
+ * releases insert such rows. About one call of `add_pets` in a hundred removes ids of `durable` that are no longer needed.
+ */
+export function durableIds(names: Names): string {
+  const { addPets, durable, markDurable, markInserted, pets } = names
+  const mark = `
     BEGIN
+      INSERT INTO ${durable} VALUES (id);
+      -- In a transaction of the host, the commit must wait for the disk as the host expects.
+      SET LOCAL synchronous_commit TO DEFAULT;
+    END
+    `
+  const trigger = `
+    BEGIN
+      INSERT INTO ${durable} SELECT max(id) FROM inserted HAVING count(*) > 0;
+      RETURN NULL;
+    END
+    `
+  const add = `
+      PERFORM set_config('synchronous_commit', 'off', true), set_config('${DEFERRED}', 'on', true);
+      ${addLocked(names)}
+      PERFORM set_config('${DEFERRED}', 'off', true);
+      IF random() < 0.01 THEN DELETE FROM ${durable} WHERE up_to < (SELECT max(up_to) FROM ${durable}); END IF;`
+  return `
+    CREATE TABLE ${durable} (up_to bigint NOT NULL);
+    CREATE INDEX durable_by_id ON ${durable} (up_to);
+    CREATE FUNCTION ${markDurable}(id bigint) RETURNS void LANGUAGE plpgsql AS ${dollarQuoted(mark, 'mark')};
+    CREATE FUNCTION ${markInserted}() RETURNS trigger LANGUAGE plpgsql AS ${dollarQuoted(trigger, 'trigger')};
+    CREATE TRIGGER mark_inserted AFTER INSERT ON ${pets} REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT
+      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION ${markInserted}();
+    INSERT INTO ${durable} SELECT max(id) FROM ${pets} HAVING count(*) > 0;
+    ${addFunction(addPets, add)}`
+}
+
+function addLocked({ pets, petIds }: Names): string {
+  return `
       ${withLockTimeout}
       PERFORM pg_advisory_xact_lock(${LOCK}, ${literal(pets)}::regclass::oid::int);
       RETURN QUERY INSERT INTO ${pets} AS p (id, name, category_id, status)
         SELECT nextval(${literal(petIds)}), pet->>0, (pet->>1)::bigint, pet->>2
         FROM json_array_elements(given) WITH ORDINALITY AS each (pet, place) ORDER BY place
-        RETURNING p.id;
-    END
-    `
+        RETURNING p.id;`
+}
+
+function addFunction(name: string, statements: string): string {
   return `
-    CREATE FUNCTION ${createAll}(given json, lock_wait int) RETURNS SETOF bigint
-    LANGUAGE plpgsql SET lock_timeout = 0 AS ${dollarQuoted(body, 'create_all')};`
+    CREATE FUNCTION ${name}(given json, lock_wait int) RETURNS SETOF bigint
+    LANGUAGE plpgsql SET lock_timeout = 0 AS ${dollarQuoted(
+      `
+    BEGIN${statements}
+    END
+    `,
+      'add_pets',
+    )};`
 }

@@ -1,6 +1,6 @@
 import { laterSchema } from '../shared/later-schema.ts'
+import { createAllFunction, durableIds } from './add-pets.ts'
 import type { Query } from './client.ts'
-import { createAllFunction } from './create-all.ts'
 import { dollarQuoted, literal, type Names } from './names.ts'
 import { spendAnonymousFunction, spendFunction } from './spend.ts'
 import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
@@ -9,7 +9,7 @@ import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
 const LOCK = 7_382_615_401
 
 /** Each step leads from one schema version to the next. Never change a released step; add another step. */
-const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches]
+const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches, durableIds]
 
 /** The SQLSTATE code for a schema that a later release has migrated. The message is the schema's version. */
 const LATER = 'PSK01'

@@ -15,6 +15,10 @@ export interface Names {
   readonly spend: string
   readonly spendAnonymous: string
   readonly createAll: string
+  readonly addPets: string
+  readonly durable: string
+  readonly markDurable: string
+  readonly markInserted: string
   readonly spendAll: string
   readonly spendAllAnonymous: string
 }
@@ -39,6 +43,10 @@ export function namesIn(schema: string): Names {
     spend: `${quoted}.spend`,
     spendAnonymous: `${quoted}.spend_anonymous`,
     createAll: `${quoted}.create_all`,
+    addPets: `${quoted}.add_pets`,
+    durable: `${quoted}.durable`,
+    markDurable: `${quoted}.mark_durable`,
+    markInserted: `${quoted}.mark_inserted`,
     spendAll: `${quoted}.spend_all`,
     spendAllAnonymous: `${quoted}.spend_all_anonymous`,
   }

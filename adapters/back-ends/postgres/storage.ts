@@ -31,24 +31,48 @@ export interface PostgresStorage extends PetStorage {
 }
 
 /**
- * Creates the storage in PostgreSQL. Animals that are added at the same time share a statement, because each `create_all` waits
- * for the commit of the previous `create_all`. Lists with and without a status are separate statements, so that PostgreSQL never
- * has to sort.
+ * Creates the storage in PostgreSQL. Animals that are added at the same time share statements: one adds them, and another waits
+ * until they are on disk. Only then can clients read them, as `durableIds` explains. Lists with and without a status are separate
+ * statements, so that PostgreSQL never has to sort.
  *
  * A list with a status compares the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table
  * in order, which is slow if few animals have the status.
  */
-export function postgresStorage(query: Query, { pets, createAll }: Names, lockTimeout: number): PostgresStorage {
-  const listAll = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id >= $1::bigint ORDER BY p.id LIMIT $2::bigint`
+export function postgresStorage(
+  query: Query,
+  { pets, addPets, durable, markDurable }: Names,
+  lockTimeout: number,
+): PostgresStorage {
+  const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
+  const listAll = `SELECT ${COLUMNS} FROM ${pets} AS p
+WHERE p.id >= $1::bigint AND ${isDurable} ORDER BY p.id LIMIT $2::bigint`
   const listStatus = `SELECT ${COLUMNS} FROM ${pets} AS p
-WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text ORDER BY p.status, p.id LIMIT $2::bigint`
-  const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint`
-  const createThem = `SELECT c.id::text AS id FROM ${createAll}($1::text::json, $2::int) AS c (id) ORDER BY c.id`
+WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text AND ${isDurable}
+ORDER BY p.status, p.id LIMIT $2::bigint`
+  const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
+  const addThem = `SELECT a.id::text AS id FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
+  const markUpTo = `SELECT ${markDurable}($1::bigint)`
 
-  async function createMany(given: readonly NewPet[]): Promise<readonly Pet[]> {
+  const rules = statementRules(lockTimeout)
+  const add = inBatches({
+    ...rules,
+    send: addMany,
+    maxSize: LARGEST_BATCH,
+    sizeOf: ({ name }: NewPet) => name.length + ROW_SIZE,
+  })
+  const waitForDisk = inBatches({ ...rules, send: markAll, maxSize: Infinity, sizeOf: () => 0 })
+
+  async function addMany(given: readonly NewPet[]): Promise<readonly Pet[]> {
     const texts = given.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
-    const rows = await query<Pick<PetRow, 'id'>>(createThem, [JSON.stringify(texts), lockTimeout])
+    const rows = await query<Pick<PetRow, 'id'>>(addThem, [JSON.stringify(texts), lockTimeout])
     return given.map((pet, index) => createdPet(toBigInt((rows[index] as PetRow).id), pet))
+  }
+
+  async function markAll(pets: readonly Pet[]): Promise<readonly Pet[]> {
+    // The ids ascend, because one statement at a time adds animals of this process.
+    const last = pets.at(-1)
+    if (last) await query(markUpTo, [String(last.id)])
+    return pets
   }
 
   return {
@@ -58,13 +82,9 @@ WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text ORDER 
       const values = status === undefined ? [first, limit] : [first, limit, status]
       return (await query<PetRow>(status === undefined ? listAll : listStatus, values)).map(toPet)
     },
-    create: inBatches({
-      ...statementRules(lockTimeout),
-      send: createMany,
-      maxSize: LARGEST_BATCH,
-      sizeOf: ({ name }) => name.length + ROW_SIZE,
-    }),
-    createMany,
+    // If the client disconnects now, the animal has already been added.
+    create: async (pet, context) => waitForDisk(await add(pet, context)),
+    createMany: async (pets) => markAll(await addMany(pets)),
     async get(id) {
       const [row] = await query<PetRow>(getOne, [String(id)])
       return row && toPet(row)

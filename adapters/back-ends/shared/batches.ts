@@ -1,5 +1,6 @@
 import type { CallContext } from '../../../src/index.ts'
 import { withTimeout } from '../../../src/support/with-timeout.ts'
+import { atEndOfTurn } from '../../shared/end-of-turn.ts'
 import { unavailable } from './unavailable.ts'
 
 /**
@@ -31,8 +32,8 @@ interface Call<Input, Output> {
 }
 
 /**
- * Returns a function whose calls share statements. One statement runs at a time. Calls that arrive meanwhile form the next
- * statement.
+ * Returns a function whose calls share statements. One statement runs at a time. Calls of the same turn of the event loop form a
+ * statement, and so do the calls that arrive while a statement runs.
  *
  * A statement needs one commit and one connection for any number of calls. So a call waits for about two statements, and the
  * other connections stay free for other work.
@@ -46,6 +47,7 @@ export function inBatches<Input, Output>(
 
   async function sendWaiting(): Promise<void> {
     isSending = true
+    await new Promise<void>(atEndOfTurn)
     while (waiting.length > 0) await carryOut(takeBatch())
     isSending = false
   }

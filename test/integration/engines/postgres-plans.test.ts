@@ -8,6 +8,7 @@ import { missing } from '../../support/skips.ts'
 const ANIMALS = 200_000
 
 interface Plan {
+  readonly 'Parent Relationship'?: string
   readonly 'Node Type': string
   readonly Plans?: readonly Plan[]
   readonly 'Rows Removed by Filter'?: number
@@ -106,6 +107,8 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   )
 })
 
+/** Returns the steps of a plan, without those of the subquery for the greatest durable id. */
 function nodesOf(plan: Plan): Plan[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+  const ownPlans = (plan.Plans ?? []).filter((one) => one['Parent Relationship'] !== 'InitPlan')
+  return [plan, ...ownPlans.flatMap(nodesOf)]
 }

@@ -67,7 +67,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
     expect((await storage.create(pet)).id).toBe(4n)
   })
 
-  test.each([2, 3])('migrates PostgreSQL to version %i while an older process serves requests', async (version) => {
+  test.each([2, 3, 4])('migrates PostgreSQL to version %i while an older process serves requests', async (version) => {
     const progress = { isOver: false }
     const served = serveOlder(progress)
     await migrate(querying(pool), namesIn('petstore'), version)
@@ -82,6 +82,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
     )
     const listed = await execute('old_list (-1, 10000)')
     expect(listed.map(({ id }) => BigInt(id))).toEqual(ids)
+    expect((await storage.list({ limit: 10_000 })).map(({ id }) => id)).toEqual(ids)
     // The limit is 50 per minute, and the fixture has already counted 4 requests.
     expect(granted + counts.filter((count) => count.granted).length).toBe(46)
     const { token, key } = await keyStore.issue({ plan: 'free' })
@@ -112,6 +113,14 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
     const { quota } = postgres(pool, { clock })
     await execute(`old_spend_anonymous ('${subject}', 50, 100, NULL, NULL, ${clock.now()}, ${bucketOf(subject)})`)
     expect(await quota.spend({ ...request, subject, anonymous: true })).toMatchObject({ usedInDay: 2 })
+  })
+
+  test('animals that a process of version 3 adds can be read at once', async () => {
+    await migrate(querying(pool), namesIn('petstore'), 3)
+    await older.query(fixture('postgres-3-process.sql'))
+    await migrate(querying(pool), namesIn('petstore'))
+    const [{ id }] = await execute(`old_create_all ('[["old", 1, "sold"]]', 4000)`)
+    expect(await postgres(pool).storage.get(BigInt(id))).toMatchObject({ name: 'old' })
   })
 
   test('a database that a later release has migrated is refused', async () => {

@@ -18,36 +18,44 @@ function heldEngine(reach: Reach = 'statement') {
   return { sent, call, complete, inputs: () => sent.map(({ inputs }) => inputs.join('')) }
 }
 
-const settle = () => new Promise((resolve) => setImmediate(resolve))
+// Fake timers of a test do not replace this function.
+const runtimeSetImmediate = setImmediate
+const settle = () => new Promise((resolve) => runtimeSetImmediate(resolve))
 
 describe('batches', () => {
-  test('sends the first call at once and later calls together', async () => {
+  test('sends calls of one turn together, and later calls when the statement ends', async () => {
     const { call, complete, inputs } = heldEngine()
-    const results = Promise.all(['a', 'b', 'c'].map((input) => call(input)))
-    expect(inputs()).toEqual(['a'])
+    const results = Promise.all(['a', 'b'].map((input) => call(input)))
+    await settle()
+    const later = Promise.all(['c', 'd'].map((input) => call(input)))
+    await settle()
+    expect(inputs()).toEqual(['ab'])
     await complete(0)
-    expect(inputs()).toEqual(['a', 'bc'])
+    expect(inputs()).toEqual(['ab', 'cd'])
     await complete(1)
-    expect(await results).toEqual(['A', 'B', 'C'])
+    expect([await results, await later]).toEqual([
+      ['A', 'B'],
+      ['C', 'D'],
+    ])
   })
 
   test('sends at most `maxSize` inputs in one statement', async () => {
     const { call, complete, inputs } = heldEngine()
     for (const input of 'abcdefgh') void call(input)
-    for (const index of [0, 1, 2, 3]) await complete(index)
-    expect(inputs()).toEqual(['a', 'bcd', 'efg', 'h'])
+    await settle()
+    for (const index of [0, 1, 2]) await complete(index)
+    expect(inputs()).toEqual(['abc', 'def', 'gh'])
   })
 
   test('drops a call that was aborted before it was sent', async () => {
     const { call, complete, inputs } = heldEngine()
     const controller = new AbortController()
-    void call('a')
-    const dropped = call('b', { signal: controller.signal })
-    const kept = call('c')
+    const dropped = call('a', { signal: controller.signal })
+    const kept = call('b')
     controller.abort('the client left')
-    await Promise.all([complete(0), expect(dropped).rejects.toBe('the client left')])
-    await complete(1)
-    expect([inputs(), await kept]).toEqual([['a', 'c'], 'C'])
+    await expect(dropped).rejects.toBe('the client left')
+    await complete(0)
+    expect([inputs(), await kept]).toEqual([['b'], 'B'])
   })
 
   test.each([
@@ -55,13 +63,12 @@ describe('batches', () => {
     ['waiting', ['failed', 'failed', 'failed']],
   ] as const)('an error with the reach %s fails no calls beyond it', async (reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
-    void call('a')
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
-    await complete(0)
-    const waiting = call('d').catch((error) => error)
-    sent[1]?.fail('failed')
     await settle()
-    await complete(2)
+    const waiting = call('d').catch((error) => error)
+    sent[0]?.fail('failed')
+    await settle()
+    await complete(1)
     expect([...(await results), await waiting]).toEqual(expected)
   })
 
@@ -121,12 +128,14 @@ describe('a statement that does not return', () => {
   test('a statement without a response fails with 503 at its time limit', async () => {
     const { sent, call, inputs } = heldEngine()
     const lost = call('a')
-    const next = call('b')
     lost.catch(() => {})
+    await settle()
+    const next = call('b')
     await vi.advanceTimersByTimeAsync(999)
     expect(inputs()).toEqual(['a'])
     await vi.advanceTimersByTimeAsync(1)
     await expect(lost).rejects.toMatchObject({ code: 'service_unavailable' })
+    await settle()
     sent[1]?.complete()
     expect([inputs(), await next]).toEqual([['a', 'b'], 'B'])
     expect(vi.getTimerCount()).toBe(0)

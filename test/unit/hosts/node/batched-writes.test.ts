@@ -92,10 +92,11 @@ test('writes a batch under fake timers', async () => {
 test('writes a batch if fake timers were installed first', async () => {
   vi.resetModules()
   onTestFinished(() => {
-    vi.doUnmock('node:timers')
+    vi.unstubAllGlobals()
     vi.resetModules()
   })
-  vi.doMock('node:timers', () => ({ setImmediate: () => ({}), clearImmediate: () => {} }))
+  vi.stubGlobal('setImmediate', () => ({}))
+  vi.stubGlobal('clearImmediate', () => {})
   const { batchedWrites } = await import('../../../../adapters/hosts/node/batched-writes.ts')
   const batchWrite = batchedWrites(() => 0)
   for (let i = 0; i < 200; i++) await batchWrite()
