@@ -1,7 +1,7 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaState, QuotaStore } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
-import { PRUNE_EVERY, prunedBefore, quotaStatements } from '../sqlite/quota-table.ts'
+import { PRUNE_EVERY, quotaStatements } from '../sqlite/quota-table.ts'
 import type { Command, Engine } from './database.ts'
 import { spendStatements } from './spend.ts'
 
@@ -21,7 +21,7 @@ export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaSt
       [spendStatements.moveEnd, subject],
     ]
     if (bucket !== null) commands.unshift([spendStatements.makeRoom, subject, bucket])
-    if (requests++ % PRUNE_EVERY === 0) commands.push([quotaStatements.prune, prunedBefore(now)])
+    if (requests++ % PRUNE_EVERY === 0) commands.push([quotaStatements.prune, now])
     return commands
   }
 

@@ -86,11 +86,7 @@ function useWal(database: SqliteDatabase): void {
       return
     } catch (error) {
       if (left === 0 || !isBusy(error)) throw error
-      pause(WAL_PAUSE)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_PAUSE)
     }
   }
-}
-
-function pause(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }

@@ -9,14 +9,9 @@ const PRUNED_AT_ONCE = 500
 /** The statements that limit the size of the table of counters. */
 export const quotaStatements = {
   prune: `DELETE FROM petstore_quota WHERE subject IN
-    (SELECT subject FROM petstore_quota WHERE ends_at < ? ORDER BY ends_at LIMIT ${PRUNED_AT_ONCE})`,
+    (SELECT subject FROM petstore_quota WHERE ends_at < ? - ${KEPT_FOR} ORDER BY ends_at LIMIT ${PRUNED_AT_ONCE})`,
   // A full bucket keeps the clients with the most requests, so clients over their limit are removed last.
   makeRoom: `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota WHERE bucket = ?
     ORDER BY json_extract(state, '$.dayEndsAt') DESC, json_extract(state, '$.usedInDay') DESC
     LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`,
 } as const
-
-/** Returns the parameter value for `prune`: counters that ended before this time are removed. */
-export function prunedBefore(now: number): number {
-  return now - KEPT_FOR
-}

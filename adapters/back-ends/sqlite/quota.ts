@@ -10,7 +10,7 @@ import {
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
 import { prepare, prepareAll, type SqliteDatabase } from './database.ts'
-import { PRUNE_EVERY, prunedBefore, quotaStatements } from './quota-table.ts'
+import { PRUNE_EVERY, quotaStatements } from './quota-table.ts'
 import type { Transaction, Writer } from './writer.ts'
 
 const MINUTE = 60_000
@@ -73,7 +73,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
   function saveAll(): void {
     for (const [subject, entry] of entries) save(subject, entry)
     const now = entries.values().next().value?.now ?? 0
-    if (transactions++ % PRUNE_EVERY === 0) prune.run(prunedBefore(now))
+    if (transactions++ % PRUNE_EVERY === 0) prune.run(now)
   }
 
   /**
