@@ -1,4 +1,3 @@
-import type { QuotaStore } from '../../src/index.ts'
 import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
@@ -52,15 +51,8 @@ type IoRedisDriver = { Redis: new (url: string, options: object) => IoRedis }
 type NodeRedis = Events & { connect(): Promise<unknown>; destroy(): void } & RedisClient
 type NodeRedisDriver = { createClient(options: object): NodeRedis }
 
-/** A quota store in Redis that is open and ready for use. */
-export interface OpenedQuota {
-  readonly quota: QuotaStore
-  readonly place: string
-  close(): Promise<void>
-}
-
 /** Opens a quota store in Redis. */
-export async function openRedis(url: string): Promise<OpenedQuota> {
+export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota' | 'place' | 'close'>> {
   const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
   const { client, close } = await createRedisClient(url, place)
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))

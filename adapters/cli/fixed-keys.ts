@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { ApiKey, ManagedKeyStore } from '../../src/index.ts'
+import type { ApiKey, IssuedKey, ManagedKeyStore } from '../../src/index.ts'
 import { demoLimits, type FixedKey, knownPlans, type PlanLimitsByName, type ServeFlags } from './flags.ts'
 import { printable } from './output.ts'
 import { isLoopback } from './page/routes.ts'
 
-/** A key whose token was chosen by the user, not by a key store. */
-export interface KnownKey {
-  readonly token: string
-  readonly key: ApiKey
-}
-
 /** Returns a key store that also finds the known keys. It keeps only the SHA-256 of their tokens, which may have any form. */
-export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly KnownKey[]): ManagedKeyStore {
+export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
   if (known.length === 0) return keyStore
   const byHash = new Map(known.map(({ token, key }) => [hashOf(token), key]))
   const revoked = new Map<string, ApiKey>()
@@ -34,7 +28,7 @@ export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly KnownKe
 }
 
 /** Returns the keys of the flag `--key`. Their ids come from their tokens, so that their counters continue after a restart. */
-export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByName): KnownKey[] {
+export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByName): IssuedKey[] {
   return keys.map(({ plan, token }) => {
     const id = `key_fixed_${hashOf(token).slice(0, 12)}`
     const limits = demoLimits(plan, planLimits)

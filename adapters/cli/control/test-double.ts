@@ -1,9 +1,9 @@
-import type { BackEnd, Clock, ManagedKeyStore, PetStorage, PetStore } from '../../../src/index.ts'
+import type { BackEnd, Clock, IssuedKey, ManagedKeyStore, PetStorage, PetStore } from '../../../src/index.ts'
 import { memory } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { type PortFaults, portFaults } from '../../../src/testing/faults.ts'
 import { type RecordedRequest, recordRequests } from '../../../src/testing/journal.ts'
-import { type KnownKey, withKnownKeys } from '../fixed-keys.ts'
+import { withKnownKeys } from '../fixed-keys.ts'
 import type { Usage } from '../page/usage.ts'
 
 /** A clock that follows the real time, with an offset if it was moved, or stands still. */
@@ -52,7 +52,7 @@ export interface TestDoubleParts {
   /** Adds the initial animals. Runs at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
   /** The initial keys. They stay valid after a reset. */
-  readonly keys: readonly KnownKey[]
+  readonly keys: readonly IssuedKey[]
   /** The plans for which keys can be issued. */
   readonly plans: readonly string[]
   /** The real time. */
