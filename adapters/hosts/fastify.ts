@@ -85,7 +85,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const url = petStore.basePath.slice(shared.length)
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
     const place = placeOf(raw, mount)
-    const request = new NodeRequest(raw, reply.raw, place, readAddress, currentHeader, false)
+    const request = new NodeRequest(raw, reply.raw, place, readAddress, currentHeader)
     try {
       if ((await turnOf(reply.raw)) === false) return reply
       const answer = await petStore.handle(request)

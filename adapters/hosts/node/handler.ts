@@ -52,7 +52,6 @@ export type NodeResponder = (
   outgoing: NodeOutgoing,
   place: Place,
   readHeader: typeof sentHeader,
-  awaitsContinue?: boolean,
 ) => Promise<void>
 
 /**
@@ -62,9 +61,9 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): 
   checkPetStore(petStore)
   const readAddress = readerOf(options)
   const batchWrite = batchedWrites()
-  return async (incoming, outgoing, place, readHeader, awaitsContinue = isContinueDue(incoming, outgoing)) => {
+  return async (incoming, outgoing, place, readHeader) => {
     if (isAfterLastRequest(incoming)) return
-    const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader, awaitsContinue)
+    const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader)
     let response: ApiResponse
     try {
       const turn = turnOf(outgoing)
@@ -81,14 +80,6 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): 
       giveUp(incoming, outgoing, request)
     }
   }
-}
-
-/** Returns whether the client still waits for "100 Continue". If the host listens to `checkContinue`, Node does not send it. */
-function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
-  // In HTTP/1, use Node's flags. Reading `incoming.headers` would make Node build the whole headers object, which is slow.
-  if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
-  const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100)
-  return incoming.headers?.expect === '100-continue' && !isSent
 }
 
 /** Sends a 500 because the response could not be written. If that fails too, closes the connection. */

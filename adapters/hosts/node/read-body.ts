@@ -3,15 +3,11 @@ import { tooLarge } from '../../../src/http/read-body.ts'
 import { PetStoreError } from '../../../src/index.ts'
 import { declaredLength } from './headers.ts'
 import { keptBody, lost } from './parsed-body.ts'
-import type { NodeIncoming } from './types.ts'
+import type { NodeIncoming, NodeOutgoing } from './types.ts'
+import { isContinueDue } from './unread-body.ts'
 
 /** Chunks are joined in groups of this many, because each separate chunk takes more memory than its bytes. */
 const MANY = 64
-
-/** A request whose client may wait for "100 Continue". */
-interface Waiting {
-  sendContinue(): void
-}
 
 /**
  * Reads the whole body of a Node request. If the host has already read the body, returns what the host has kept.
@@ -19,14 +15,14 @@ interface Waiting {
  * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the client disconnects;
  * `body_already_read` if the host has read the body and its exact bytes are lost
  */
-export function readBody(incoming: NodeIncoming, limit: number, request: Waiting): Promise<Uint8Array> {
+export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: number): Promise<Uint8Array> {
   if (declaredLength(incoming) > limit) throw tooLarge(limit)
   // In HTTP/2, Node also reports a body as ended if the client aborted before the body was read.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
   // Only the stream shows whether the body was read: parsers set `incoming.body` even if they have read nothing.
   if (incoming.readableDidRead || incoming.readableEnded) return takeKept(incoming, limit)
-  request.sendContinue()
+  if (isContinueDue(incoming, outgoing)) outgoing.writeContinue()
   return collect(incoming, limit)
 }
 

@@ -13,8 +13,6 @@ export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   readonly mountPath: string
-  /** True while the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). */
-  awaitsContinue: boolean
   /** True after the whole response is written, even if the connection stays open to drain the body. */
   isAnswered = false
   readonly #incoming: NodeIncoming
@@ -31,12 +29,10 @@ export class NodeRequest implements ApiRequest {
     place: Place,
     readAddress: AddressReader,
     readHeader: typeof sentHeader,
-    awaitsContinue: boolean,
   ) {
     this.method = incoming.method ?? 'GET'
     this.target = place.target
     this.mountPath = place.mountPath
-    this.awaitsContinue = awaitsContinue
     this.#incoming = incoming
     this.#outgoing = outgoing
     this.#readAddress = readAddress
@@ -62,16 +58,10 @@ export class NodeRequest implements ApiRequest {
   /** Reads the body. The method is not `async`, because that would delay each body by three microtasks. */
   body(limit: number): Promise<Uint8Array> {
     try {
-      return readBody(this.#incoming, limit, this)
+      return readBody(this.#incoming, this.#outgoing, limit)
     } catch (error) {
       return Promise.reject(error)
     }
-  }
-
-  /** Sends "100 Continue" if the client waits for it. */
-  sendContinue(): void {
-    if (this.awaitsContinue) this.#outgoing.writeContinue()
-    this.awaitsContinue = false
   }
 }
 

@@ -73,11 +73,9 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
 
 /** Responds to all requests, including those with an `Expect` header. */
 function handleAll(server: Server, answer: NodeResponder): void {
-  const reply = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue?: boolean) =>
-    answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader, awaitsContinue)
-  for (const event of REQUEST_EVENTS) {
-    server.on(event, (incoming, outgoing) => void reply(incoming, outgoing, event === 'checkContinue'))
-  }
+  const reply = (incoming: IncomingMessage, outgoing: ServerResponse) =>
+    void answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader)
+  for (const event of REQUEST_EVENTS) server.on(event, reply)
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { declaredLength, sentHeader } from './headers.ts'
-import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 /** How many bytes of a refused upload are read and discarded. A client may read the response only after its upload. */
@@ -10,8 +9,10 @@ const DRAIN_TIMEOUT = 2_000
 const SMALL_BODY = 1_048_576
 
 /** Returns whether the connection closes after the response, although more of the body may arrive. */
-export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): boolean {
-  return request.awaitsContinue || isLastByHead(incoming, outgoing) || declaredLength(incoming) > DRAINED_BYTES
+export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
+  return (
+    isContinueDue(incoming, outgoing) || isLastByHead(incoming, outgoing) || declaredLength(incoming) > DRAINED_BYTES
+  )
 }
 
 /**
@@ -20,6 +21,17 @@ export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing, r
  */
 export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   return outgoing.shouldKeepAlive === false || sentHeader(incoming, 'upgrade') !== undefined
+}
+
+/**
+ * Returns whether the client still waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). If the host
+ * listens to `checkContinue`, Node does not send it.
+ */
+export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
+  // In HTTP/1, use Node's flags. Reading `incoming.headers` would make Node build the whole headers object, which is slow.
+  if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
+  const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100)
+  return incoming.headers?.expect === '100-continue' && !isSent
 }
 
 /** Returns whether part of the body has not arrived. */

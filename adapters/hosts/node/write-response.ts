@@ -25,7 +25,7 @@ export function writeResponse(
     return
   }
   const isUnread = isUnreadBody(incoming)
-  const isLast = isUnread && closesAmidBody(incoming, outgoing, request)
+  const isLast = isUnread && closesAmidBody(incoming, outgoing)
   writeHead(outgoing, response.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast || (isUnread && !isSmallBody(incoming)))
     endAfterDraining(incoming, outgoing, request, response.body, isLast)
