@@ -1,8 +1,8 @@
 import { isPetStoreError, PetStoreError, PortFault } from '../errors.ts'
 import type { ApiKey } from '../model.ts'
-import type { BackEnd, CallContext, MaybePromise, QuotaCount, QuotaRequest } from '../ports.ts'
+import type { BackEnd, CallContext, MaybePromise, QuotaCount } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
-import { andThen, isPending } from '../support/maybe-promise.ts'
+import { isPending } from '../support/maybe-promise.ts'
 import { withTimeout } from '../support/with-timeout.ts'
 
 type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
@@ -35,20 +35,30 @@ class TimedContext implements CallContext {
   }
 }
 
-/** Returns `call` with a time limit. If `call` returns a value instead of a promise, no timer is started. */
-function guard<Input, T>(port: string, timeout: number, call: PortCall<Input, T>): PortCall<Input, T> {
+/**
+ * Returns `call` with a time limit. If `call` returns a value instead of a promise, no timer is started.
+ *
+ * @param check - returns the value of a call, or throws if the value is invalid
+ */
+function guard<Input, T>(
+  port: string,
+  timeout: number,
+  call: PortCall<Input, T>,
+  check = (value: T) => value,
+): PortCall<Input, T> {
   return (input, context) => {
     try {
       const timed = new TimedContext(context)
       const value = call(input, timed)
-      if (!isPending(value)) return value
+      if (!isPending(value)) return check(value)
       const onTimeout = () => {
         const cause = new Error(`the ${port} did not respond within ${timeout} ms`)
         const error = new PetStoreError('service_unavailable', undefined, { cause })
         timed.abort(error)
         return error
       }
-      return withTimeout(value, timeout, onTimeout).catch((error) => {
+      const result = withTimeout(value, timeout, onTimeout).then(check)
+      return result.catch((error) => {
         throw toPortFault(error)
       })
     } catch (error) {
@@ -92,15 +102,15 @@ export function guardPorts(
   { storage, keyStore, quota }: BackEnd,
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
 ): BackEnd {
-  const find = guard('key store', timeout, (token: string, context) => keyStore.find(token, context))
-  const spend = guard('quota store', quotaTimeout, (request: QuotaRequest, context) => quota.spend(request, context))
   return {
     storage: {
       list: guard('storage', timeout, (query, context) => storage.list(query, context)),
       create: guard('storage', timeout, (pet, context) => storage.create(pet, context)),
       get: guard('storage', timeout, (id, context) => storage.get(id, context)),
     },
-    keyStore: { find: (token, context) => andThen(find(token, context), checkKey) },
-    quota: { spend: (request) => andThen(spend(request), checkCount) },
+    keyStore: { find: guard('key store', timeout, (token, context) => keyStore.find(token, context), checkKey) },
+    quota: {
+      spend: guard('quota store', quotaTimeout, (request, context) => quota.spend(request, context), checkCount),
+    },
   }
 }
