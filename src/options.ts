@@ -167,7 +167,7 @@ export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts)
     quota: options.quota ?? defaults.quota(),
   }
   const ports = guardPorts(backEnd, { timeout, quotaTimeout })
-  const quota = rememberRefusals(ports.quota, clock)
+  const quota = rememberRefusals(ports.quota)
   return {
     ...resolveAddress(options),
     clock,

@@ -1,4 +1,4 @@
-import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
+import type { QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { countRequest, type QuotaState } from './fixed-windows.ts'
@@ -9,9 +9,9 @@ const MAX_SUBJECTS = 10_000
 /** A refused subject, as the quota store reported it. */
 interface RefusedSubject {
   readonly state: QuotaState
-  /** The time by `clock` when the quota store was called, in milliseconds since the Unix epoch. */
+  /** The time of the request, in milliseconds since the Unix epoch. */
   readonly reportedAt: number
-  /** The quota store's time minus the time by `clock`, in milliseconds. */
+  /** The quota store's time minus the time of the request, in milliseconds. */
   readonly clockOffset: number
 }
 
@@ -21,26 +21,31 @@ interface RefusedSubject {
  * A subject stays refused until its window or its ban ends, because its counts only grow. {@link countRequest} decides when that
  * is. A refusal that counts towards a ban still reaches the quota store.
  */
-export function rememberRefusals(quota: QuotaStore, clock: Clock): QuotaStore {
+export function rememberRefusals(quota: QuotaStore): QuotaStore {
   const refused = boundedMap<RefusedSubject>(MAX_SUBJECTS)
 
-  function remember(request: QuotaRequest, count: QuotaCount, askedAt: number): QuotaCount {
+  function remember(request: QuotaRequest, count: QuotaCount): QuotaCount {
     const isFinal = !count.granted && (request.ban === false || count.bannedUntil > count.now)
     if (!isFinal) refused.delete(request.subject)
-    else refused.set(request.subject, { state: stateOf(count), reportedAt: askedAt, clockOffset: count.now - askedAt })
+    else
+      refused.set(request.subject, {
+        state: stateOf(count),
+        reportedAt: request.now,
+        clockOffset: count.now - request.now,
+      })
     return count
   }
 
   return {
     spend(request) {
-      const now = clock.now()
+      const { now } = request
       const known = refused.get(request.subject)
       // After the clock steps back, call the quota store, which then shortens the window or the ban.
       if (known !== undefined && now >= known.reportedAt) {
         const count = countRequest(known.state, { ...request, now: now + known.clockOffset })
         if (!count.granted && (request.ban === false || count.bannedUntil > count.now)) return count
       }
-      return andThen(quota.spend(request), (count) => remember(request, count, now))
+      return andThen(quota.spend(request), (count) => remember(request, count))
     },
   }
 }

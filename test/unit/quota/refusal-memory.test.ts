@@ -32,7 +32,7 @@ test.each([0, 3_600_000])('remembered refusals change no response: quota clock %
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = manualClock()
-      const [bare, guarded]: QuotaStore[] = [observedQuota(ahead), rememberRefusals(observedQuota(ahead), clock)]
+      const [bare, guarded]: QuotaStore[] = [observedQuota(ahead), rememberRefusals(observedQuota(ahead))]
       for (const { advance, request } of steps) {
         clock.advance(advance)
         const asked = { ...request, now: clock.now() }
@@ -46,7 +46,7 @@ test.each([0, 3_600_000])('remembered refusals change no response: quota clock %
 test('a refused anonymous client is counted again after its window', async () => {
   const clock = manualClock()
   const store = observedQuota()
-  const { spend } = rememberRefusals(store, clock)
+  const { spend } = rememberRefusals(store)
   for (let i = 0; i < 100; i++) await spend({ ...addressRequest, now: clock.now() })
   expect(store.calls).toBe(3)
   clock.advance(60_000)
@@ -56,7 +56,7 @@ test('a refused anonymous client is counted again after its window', async () =>
 test('a banned key is counted again after its ban', async () => {
   const clock = manualClock()
   const store = observedQuota()
-  const { spend } = rememberRefusals(store, clock)
+  const { spend } = rememberRefusals(store)
   for (let i = 0; i < 1_000; i++) await spend({ ...keyRequest, now: clock.now() })
   expect(store.calls).toBe(2 + banRule.afterRefusals)
   clock.advance(300_000)
