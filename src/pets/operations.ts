@@ -19,14 +19,16 @@ export function listPets(
   linkBase: string,
   writePage: WritePage,
 ): MaybePromise<ApiResponse> {
-  const { limit, after, status } = parsePageQuery(target.query)
+  // Adds a `?`, because `URLSearchParams` removes the first `?`, and the query itself may begin with `?`.
+  const parameters = new URLSearchParams(`?${target.query}`)
+  const { limit, after, status } = parsePageQuery(parameters)
   // One animal more than requested shows whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
     if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describe(found)}`)
     const page: readonly Pet[] = found.slice(0, limit)
     const body = writePage(page)
     if (found.length <= limit) return jsonResponse(200, body)
-    return jsonResponse(200, body, nextPageHeaders(linkBase, target, (page.at(-1) as Pet).id))
+    return jsonResponse(200, body, nextPageHeaders(linkBase + target.route, parameters, (page.at(-1) as Pet).id))
   })
 }
 

@@ -10,9 +10,8 @@ import { DEFAULT_LIMIT, listQuerySchema, problemsOf } from './schemas.ts'
  *
  * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
-export function parsePageQuery(query: string): PetQuery {
-  if (query === '') return { limit: DEFAULT_LIMIT }
-  const parameters = searchParams(query)
+export function parsePageQuery(parameters: URLSearchParams): PetQuery {
+  if (parameters.size === 0) return { limit: DEFAULT_LIMIT }
   const input: Record<string, string | readonly string[]> = {}
   for (const name of Object.keys(listQuerySchema.shape)) {
     const values = parameters.getAll(name)
@@ -31,18 +30,12 @@ function describeValues(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : describe(value)
 }
 
-/** Adds a `?`, because `URLSearchParams` removes the first `?`, and the query itself may begin with `?`. */
-function searchParams(query: string): URLSearchParams {
-  return new URLSearchParams(`?${query}`)
-}
-
 /** Returns the headers for the next page, which begins after the animal `last`: `Link` (RFC 8288) and `X-Next-Cursor`. */
-export function nextPageHeaders(base: string, { route, query }: Target, last: bigint): string[] {
+export function nextPageHeaders(url: string, parameters: URLSearchParams, last: bigint): string[] {
   const cursor = encodeCursor(last)
-  const parameters = searchParams(query)
-  const kept = ['limit', 'status'].filter((name) => parameters.has(name))
-  const next = [...kept.map((name) => `${name}=${parameters.get(name)}`), `cursor=${cursor}`].join('&')
-  return ['Link', `<${base}${route}?${next}>; rel="next"`, 'X-Next-Cursor', cursor]
+  let kept = ''
+  for (const name of ['limit', 'status']) if (parameters.has(name)) kept += `${name}=${parameters.get(name)}&`
+  return ['Link', `<${url}?${kept}cursor=${cursor}>; rel="next"`, 'X-Next-Cursor', cursor]
 }
 
 /** Returns where links begin: with the path or URL of the API as the client sees it. */
