@@ -2,15 +2,8 @@ import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
-/** How long to wait for PostgreSQL or Redis, in milliseconds. */
-export interface EngineTimeouts {
-  /** The wait for a connection to open. */
-  readonly connect: number
-  /** The wait for a response. A server may disappear without closing its connections. */
-  readonly response: number
-}
-
-const TIMEOUTS: EngineTimeouts = { connect: 5_000, response: 15_000 }
+/** How long to wait for PostgreSQL or Redis, in milliseconds. A server may be gone without having closed its connections. */
+const TIMEOUTS = { connect: 5_000, response: 15_000 }
 
 /** How long to wait for a connection of the pool, in milliseconds, including the wait for a free connection during a burst. */
 const POOL_TIMEOUT = 8_000
@@ -104,7 +97,7 @@ function placeOf(url: string, flag: string, protocol: RegExp, example: string): 
  * Returns the options for ioredis. While Redis is unreachable, commands fail at once, so that clients get 503 without waiting.
  * Commands are not retried: if only the reply was lost, the request has already been counted.
  */
-export function ioRedisOptions({ connect, response }: EngineTimeouts) {
+export function ioRedisOptions({ connect, response }: typeof TIMEOUTS) {
   return {
     lazyConnect: true,
     enableOfflineQueue: false,
@@ -116,7 +109,7 @@ export function ioRedisOptions({ connect, response }: EngineTimeouts) {
 }
 
 /** Returns the options for node-redis. Without a `reconnectStrategy`, it does not reconnect after a `socketTimeout`. */
-export function nodeRedisOptions(url: string, { connect, response }: EngineTimeouts) {
+export function nodeRedisOptions(url: string, { connect, response }: typeof TIMEOUTS) {
   const reconnectStrategy = (attempts: number) => Math.min(2 ** attempts * 50, 2_000)
   const socket = { connectTimeout: connect, socketTimeout: response, reconnectStrategy }
   return { url, disableOfflineQueue: true, pingInterval: response / 3, socket }

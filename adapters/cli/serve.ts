@@ -1,4 +1,4 @@
-import { type ApiRequest, type BackEnd, type Clock, createPetStore, memory } from '../../src/index.ts'
+import { type BackEnd, type Clock, createPetStore, memory } from '../../src/index.ts'
 import { serve } from '../hosts/node/index.ts'
 import { startReport, welcome } from './announcement.ts'
 import { isPersistent, openBackEnd } from './back-end.ts'
@@ -77,16 +77,8 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, control.url)
 }
 
-/** A server with the API and the routes outside the base path. */
-interface RunningSite {
-  /** The requests that have no response yet. */
-  readonly running: ReadonlySet<ApiRequest>
-  /** Prints the addresses and the keys. */
-  announce(place: string, added: AddedData, controlUrl?: string): void
-  close(): Promise<void>
-}
-
-async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): Promise<RunningSite> {
+/** Starts a server with the API and the routes outside the base path. */
+async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   const { petStore, usageOf } = service
   const { port, host, trustProxy, publicUrl, planLimits, cors } = flags
   const swaggerFolder = findSwagger()
@@ -103,7 +95,8 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags): P
   })
   const { running, ...watched } = watchRequests(site)
   const { url, close } = await serve(watched, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
-  const announce: RunningSite['announce'] = (place, added, controlUrl) => {
+  /** Prints the addresses and the keys. */
+  const announce = (place: string, added: AddedData, controlUrl?: string) => {
     if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
     const api = url + petStore.basePath
     if (flags.json) console.log(startReport(api, place, added, controlUrl))

@@ -2,15 +2,12 @@ import { PetStoreError } from '../errors.ts'
 import { describe } from './describe-value.ts'
 import { isCount } from './predicates.ts'
 
-/** Returns whether a value is valid. */
-type Check = (value: unknown) => boolean
-
 /** Describes the valid values of one option. */
 export interface OptionRule {
   /** What a valid value looks like, for the error message. */
   readonly expected: string
   /** Returns whether a value is valid. */
-  readonly check: Check
+  readonly check: (value: unknown) => boolean
   /** Rules for the members of an object; the rule `*` applies to every member without a rule of its own. */
   readonly members?: OptionRules
 }

@@ -75,15 +75,6 @@ export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   readonly clock?: TheClock | undefined
 }
 
-/** The parts of a test store that each reset creates again. */
-interface Generation {
-  readonly storage: PetStorage
-  readonly keyStore: ManagedKeyStore
-  readonly quota: QuotaStore
-  readonly petStore: PetStore
-  readonly token: string
-}
-
 const PORTS = ['storage', 'keyStore', 'quota'] as const
 
 const testRules: OptionRules = {
@@ -119,7 +110,8 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const { faults, inFrontOf } = portFaults()
   const requests: RecordedRequest[] = []
 
-  async function createGeneration(givenToken: string | undefined): Promise<Generation> {
+  /** Creates the parts of the test store that each reset creates again. */
+  async function createGeneration(givenToken: string | undefined) {
     const { plan = 'free', plans, pets = [], defaultStatus = 'available' } = options
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })

@@ -78,15 +78,8 @@ function toPet(value: unknown, name: string): ReceivedPet {
   return pet
 }
 
-/** The values of the rate-limit headers (section 8.2 of the interface specification). */
-export interface ReceivedRateLimit {
-  readonly limit: number
-  readonly remaining: number
-  readonly reset: number
-}
-
-/** Checks the rate-limit headers, and returns their values. */
-export function expectRateLimit({ name, headers }: ContractResponse): ReceivedRateLimit {
+/** Checks the rate-limit headers (section 8.2 of the interface specification), and returns their values. */
+export function expectRateLimit({ name, headers }: ContractResponse) {
   const read = (header: string) => {
     const value = headers.get(header) ?? ''
     check(/^\d+$/.test(value), `${name}: expected an integer in ${header}, got ${value || 'no such header'}`)
