@@ -27,23 +27,13 @@ function ipv4Of(groups: readonly number[]): string {
 /** Returns the eight 16-bit groups of an IPv6 address, or `undefined` for any other text. */
 function ipv6Groups(address: string): number[] | undefined {
   const [text = ''] = address.split('%')
-  const [head = '', tail, ...rest] = text.replace(/[\d.]+\.[\d.]+$/, hexOfIpv4).split('::')
-  const before = groupsOf(head)
-  const after = groupsOf(tail ?? '')
-  const missing = 8 - before.length - after.length
-  if (rest.length > 0 || (tail === undefined ? missing !== 0 : missing < 1)) return undefined
-  const groups = [...before, ...Array.from({ length: missing }, () => 0), ...after]
-  return groups.every((group) => group >= 0) ? groups : undefined
+  const url = `http://[${text}]`
+  if (!/^[\da-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined
+  // A URL has the address in its shortest spelling, and an IPv4 address at its end in hexadecimal.
+  const [before = [], after = []] = new URL(url).hostname.slice(1, -1).split('::').map(groupsOf)
+  return [...before, ...Array(8 - before.length - after.length).fill(0), ...after]
 }
 
-/** Returns the groups of one side of `::`; -1 stands for a group that is not hexadecimal. */
 function groupsOf(text: string): number[] {
-  if (text === '') return []
-  return text.split(':').map((group) => (/^[\da-f]{1,4}$/i.test(group) ? Number.parseInt(group, 16) : -1))
-}
-
-/** Converts the IPv4 address at the end of an IPv6 address to hexadecimal: `192.0.2.1` to `c000:201`. */
-function hexOfIpv4(text: string): string {
-  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number)
-  return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
 }
