@@ -21,7 +21,7 @@ export async function benchWrites() {
   const pool = new Pool({ connectionString: process.env.DATABASE_URL })
   try {
     await postgres(pool, { schema: SCHEMA }).migrate()
-    // The trigger on the animals would slow the bare inserts down.
+    // This copy of the table of animals has no trigger, which would slow down the bare inserts.
     await pool.query(`CREATE TABLE ${SCHEMA}.bare_pets (LIKE ${SCHEMA}.pets INCLUDING ALL)`)
     for (const processes of [1, 4]) for (const delay of [0, 5, 20]) await benchCreates(processes, delay)
     await benchCounts()

@@ -4,7 +4,7 @@ import { dollarQuoted, literal, type Names } from './names.ts'
 /** The first number of the advisory lock. It sets the lock apart from locks of other applications. */
 const LOCK = 1_347_637_588
 
-/** The setting that is `on` while `add_pets` inserts animals, so that the trigger does not mark them. */
+/** The setting that is `on` while `add_pets` inserts animals, so that the trigger does not mark the animals. */
 const DEFERRED = 'petstore_kit.deferred'
 
 /**

@@ -78,7 +78,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const { client, counts } = counting()
     const { storage } = postgres(client)
     await Promise.all(['a', 'b', 'x'.repeat(600_000), 'c'].map((name) => storage.create(pet(name))))
-    // Each of three statements adds animals, and each is followed by one that marks them as durable.
+    // Three statements add animals. After each of them, another statement marks its animals as durable.
     expect(counts.statements).toBe(6)
   })
 

@@ -48,7 +48,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   const statusList = async () =>
     (await postgres(pool).storage.list({ limit: 99, status: 'sold' })).map(({ name }) => name)
 
-  test('cannot be read before it is on disk', async () => {
+  test('an animal cannot be read before it is on disk', async () => {
     const { storage, added, release } = slowProcess()
     const created = storage.create(pet('slow'))
     await added
@@ -58,7 +58,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect([await listed(), await statusList(), (await storage.get(id))?.name]).toEqual([['slow'], ['slow'], 'slow'])
   })
 
-  test('delays no animal of another process until it is on disk', async () => {
+  test('an animal that waits for the disk delays no other process', async () => {
     const { storage, added, release } = slowProcess()
     const created = storage.create(pet('slow'))
     await added
@@ -68,12 +68,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await created
   })
 
-  test('can be read after an import with SQL', async () => {
+  test('an animal can be read after an import with SQL', async () => {
     await pool.query("INSERT INTO petstore.pets SELECT n, 'imported ' || n, 1, 'sold' FROM generate_series(1, 3) AS n")
     expect(await statusList()).toEqual(['imported 1', 'imported 2', 'imported 3'])
   })
 
-  test('is still there after a crash of PostgreSQL if a client has read it', async () => {
+  test('an animal that was read survives a crash of PostgreSQL', async () => {
     const writers = Array.from({ length: 4 }, () => openPool(server.url))
     const read = new Map<bigint, Pet>()
     const acknowledged: Pet[] = []
@@ -100,14 +100,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     for (const { id, name } of [...read.values(), ...acknowledged]) expect(kept.get(id)).toBe(name)
   })
 
-  test('leaves few durable ids behind', async () => {
+  test('adding animals leaves few durable ids behind', async () => {
     await pool.query('INSERT INTO petstore.durable SELECT n FROM generate_series(1, 1000) AS n')
-    // About one call in a hundred removes ids.
+    // About one call of `add_pets` in a hundred removes ids.
     await pool.query("SELECT petstore.add_pets('[]', 0) FROM generate_series(1, 5000)")
     expect((await pool.query('SELECT up_to::int FROM petstore.durable')).rows).toEqual([{ up_to: 1000 }])
   })
 
-  test('added in a transaction of the host leaves its commit synchronous', async () => {
+  test("an animal in the host's transaction leaves the commit synchronous", async () => {
     const client = await pool.connect()
     await client.query('BEGIN')
     await postgres(client).storage.create(pet('in a transaction'))

@@ -115,7 +115,7 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
     expect(await quota.spend({ ...request, subject, anonymous: true })).toMatchObject({ usedInDay: 2 })
   })
 
-  test('animals that a process of version 3 adds can be read at once', async () => {
+  test('animals of a process of version 3 can be read at once', async () => {
     await migrate(querying(pool), namesIn('petstore'), 3)
     await older.query(fixture('postgres-3-process.sql'))
     await migrate(querying(pool), namesIn('petstore'))

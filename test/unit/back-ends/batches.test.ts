@@ -23,7 +23,7 @@ const runtimeSetImmediate = setImmediate
 const settle = () => new Promise((resolve) => runtimeSetImmediate(resolve))
 
 describe('batches', () => {
-  test('sends calls of one turn together, and later calls when the statement ends', async () => {
+  test('sends the calls of one turn in one statement', async () => {
     const { call, complete, inputs } = heldEngine()
     const results = Promise.all(['a', 'b'].map((input) => call(input)))
     await settle()
