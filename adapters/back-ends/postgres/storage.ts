@@ -36,7 +36,8 @@ export interface PostgresStorage extends PetStorage {
  * statements, so that PostgreSQL never has to sort.
  *
  * A list with a status compares the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table
- * in order, which is slow if few animals have the status.
+ * in order, which is slow if few animals have the status. Animals that are not durable have the greatest ids, so they are removed
+ * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
  */
 export function postgresStorage(
   query: Query,
@@ -44,14 +45,16 @@ export function postgresStorage(
   lockTimeout: number,
 ): PostgresStorage {
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
-  const listAll = `SELECT ${COLUMNS} FROM ${pets} AS p
-WHERE p.id >= $1::bigint AND ${isDurable} ORDER BY p.id LIMIT $2::bigint`
-  const listStatus = `SELECT ${COLUMNS} FROM ${pets} AS p
-WHERE (p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text AND ${isDurable}
-ORDER BY p.status, p.id LIMIT $2::bigint`
+  const listAll = page('p.id >= $1::bigint', 'p.id')
+  const listStatus = page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id')
   const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
   const addThem = `SELECT a.id::text AS id FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
   const markUpTo = `SELECT ${markDurable}($1::bigint)`
+
+  function page(condition: string, order: string): string {
+    const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
+    return `SELECT ${COLUMNS} FROM (${first}) AS p WHERE ${isDurable} ORDER BY ${order}`
+  }
 
   const rules = statementRules(lockTimeout)
   const add = inBatches({

@@ -66,11 +66,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const nodes = nodesOf(root)
     const context = `${page.status} after ${page.after}, ${state}`
     const names = nodes.map((node) => node['Node Type'])
-    expect(names, context).toEqual(['Limit', 'Index Scan'])
+    expect(names, context).toEqual(['Subquery Scan', 'Limit', 'Index Scan'])
     expect(
       nodes.map((node) => node['Rows Removed by Filter'] ?? 0),
       context,
-    ).toEqual([0, 0])
+    ).toEqual([0, 0, 0])
     expect(root['Shared Hit Blocks'] + root['Shared Read Blocks'], context).toBeLessThanOrEqual(30)
   }
 
