@@ -90,7 +90,7 @@ export function checkCreated(created: Pet, pet: NewPet, before: bigint | undefin
   if (before !== undefined) check(created.id > before, `create: expected an id above ${before}, got ${created.id}`)
 }
 
-/** Returns a call that adds all these animals at once. */
+/** Returns a call that adds all the given animals at once. */
 function createSome(newcomers: readonly NewPet[]): StorageCommand {
   return command(`create ${newcomers.map(show).join(' and at once ')}`, async (model, storage) => {
     const before = model.at(-1)?.id

@@ -24,7 +24,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  /** Returns the storage of a process whose animals stay unmarked until `release` is called. */
+  /** Returns the storage of a process that marks its animals as durable only after `release` is called. */
   function slowProcess() {
     let release = () => {}
     const released = new Promise<void>((resolve) => {
