@@ -122,10 +122,11 @@ function splitList(text: string): string[] {
 /** Parses `free=10/100`, or several such limits separated by commas, and adds them to the previous limits. */
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   const entries = text.split(',').map((part) => {
-    const [, plan, limits] = /^([^=]+)=([^=]+)$/.exec(part) ?? []
-    if (plan === undefined || limits === undefined)
-      throw new Error('Expected plan=perMinute/perDay, such as free=10/100.')
-    return [plan, parseLimits(limits)] as const
+    const [, plan, perMinute, perDay] = /^([^=]+)=(\d{1,15})\/(\d{1,15})$/.exec(part) ?? []
+    const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
+    if (plan === undefined || limits.perMinute < 1 || limits.perDay < 1)
+      throw new Error('Expected plan=perMinute/perDay, whole numbers of at least 1, such as free=10/100.')
+    return [plan, limits] as const
   })
   return { ...previous, ...Object.fromEntries(entries) }
 }
