@@ -1,7 +1,6 @@
 import type { BodyReader } from '../../src/http/read-body.ts'
-import type { ApiRequest, PetStore } from '../../src/index.ts'
+import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
-import { checkPetStore } from './shared/check-pet-store.ts'
 import { cancelBody, cancelBodyWhenSent } from './shared/deno-body.ts'
 import { createFetchHandler, type FetchHandlerOptions } from './shared/fetch-handler.ts'
 import { ServedRequest } from './shared/served-request.ts'
@@ -34,8 +33,7 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  * ```
  */
 export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
-  checkPetStore(petStore)
-  const answer = createFetchHandler(withTimelySignal(petStore), options, DenoRequest)
+  const answer = createFetchHandler(petStore, options, DenoRequest)
   return async (request, info) => {
     const response = await answer(request, info)
     // After a 404, a router may pass the request on to another handler, which reads the body.
@@ -47,6 +45,21 @@ export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = 
 
 class DenoRequest extends ServedRequest<DenoServeInfo> {
   override readonly target = targetOf(this.request)
+  #left: AbortController | undefined
+
+  /** A signal that aborts only if the client disconnects. Deno also aborts the signal of a Request after its response. */
+  override get signal(): AbortSignal {
+    this.#left ??= this.#watch(new AbortController())
+    return this.#left.signal
+  }
+
+  #watch(left: AbortController): AbortController {
+    const { signal } = this.request
+    const onAbort = () => this.isAnswered || left.abort()
+    if (signal?.aborted) onAbort()
+    else signal?.addEventListener('abort', onAbort)
+    return left
+  }
 
   /** Cancels the rest of the body. Deno closes the connection if the body was neither read nor cancelled. */
   protected override async discardRest(reader: BodyReader): Promise<void> {
@@ -66,59 +79,4 @@ function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3
   return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
-}
-
-/** Returns a store whose signals abort only if the client disconnects. Deno also aborts a request's signal after its response. */
-function withTimelySignal(petStore: PetStore): PetStore {
-  return {
-    fetch: petStore.fetch,
-    basePath: petStore.basePath,
-    handle: async (request) => {
-      const answered = new AbortController()
-      try {
-        return await petStore.handle(new TimelyRequest(request, answered.signal))
-      } finally {
-        answered.abort()
-      }
-    },
-  }
-}
-
-class TimelyRequest implements ApiRequest {
-  readonly method: string
-  readonly target: string
-  readonly #request: ApiRequest
-  readonly #answered: AbortSignal
-  #left: AbortController | undefined
-
-  constructor(request: ApiRequest, answered: AbortSignal) {
-    this.method = request.method
-    this.target = request.target
-    this.#request = request
-    this.#answered = answered
-  }
-
-  get clientAddress(): string | undefined {
-    return this.#request.clientAddress
-  }
-
-  get signal(): AbortSignal {
-    this.#left ??= this.#watch(new AbortController())
-    return this.#left.signal
-  }
-
-  header(name: string): string | undefined {
-    return this.#request.header(name)
-  }
-
-  body(limit: number): Promise<Uint8Array> {
-    return this.#request.body(limit)
-  }
-
-  #watch(left: AbortController): AbortController {
-    const { signal } = this.#request
-    if (signal?.aborted) left.abort()
-    else signal?.addEventListener('abort', () => left.abort(), { signal: this.#answered })
-    return left
-  }
 }

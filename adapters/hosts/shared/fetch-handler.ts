@@ -1,7 +1,8 @@
 import { errorResponse } from '../../../src/http/response.ts'
-import { type ApiRequest, type ApiResponse, type PetStore, toResponse } from '../../../src/index.ts'
+import { type ApiResponse, type PetStore, toResponse } from '../../../src/index.ts'
 import { checkPetStore } from './check-pet-store.ts'
 import { type AddressReader, readerOf, type TrustProxy } from './client-address.ts'
+import type { ServedRequest } from './served-request.ts'
 
 /** The options of the adapters for Bun and Deno. */
 export interface FetchHandlerOptions {
@@ -10,7 +11,11 @@ export interface FetchHandlerOptions {
 }
 
 /** A class that adapts a Request and its connection to `ApiRequest`. */
-type Served<Connection> = new (request: Request, connection: Connection, readAddress: AddressReader) => ApiRequest
+type Served<Connection> = new (
+  request: Request,
+  connection: Connection,
+  readAddress: AddressReader,
+) => ServedRequest<Connection>
 
 /** Returns a promise's value if the promise is fulfilled and the runtime can read the value at once; otherwise `undefined`. */
 type Peek = (promise: Promise<ApiResponse>) => ApiResponse | undefined
@@ -26,19 +31,22 @@ export function createFetchHandler<Connection>(
   const readAddress = readerOf(options)
   return (request, connection) => {
     try {
-      const answer = petStore.handle(new Served(request, connection, readAddress))
+      const served = new Served(request, connection, readAddress)
+      const answer = petStore.handle(served)
       const known = peek?.(answer)
-      return known === undefined ? later(answer) : toResponse(known)
+      return known === undefined ? later(answer, served) : toResponse(known)
     } catch {
       return toResponse(errorResponse('internal_error'))
     }
   }
 }
 
-async function later(answer: Promise<ApiResponse>): Promise<Response> {
+async function later(answer: Promise<ApiResponse>, served: ServedRequest<unknown>): Promise<Response> {
   try {
     return toResponse(await answer)
   } catch {
     return toResponse(errorResponse('internal_error'))
+  } finally {
+    served.isAnswered = true
   }
 }

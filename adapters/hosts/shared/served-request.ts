@@ -3,6 +3,8 @@ import type { AddressReader } from './client-address.ts'
 
 /** A Request, together with its connection. */
 export abstract class ServedRequest<Connection> extends FetchRequest {
+  /** True after the store has responded. */
+  isAnswered = false
   protected readonly connection: Connection
   readonly #readAddress: AddressReader
   #address: string | undefined | null = null
