@@ -1,5 +1,5 @@
 import { memory } from '../../src/index.ts'
-import { type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
@@ -17,15 +17,11 @@ export interface BackEndFlags extends PlaceFlags {
 /** Opens the back end that the flags name. Without flags, opens one in memory. */
 export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   const backEnd = isPersistent(flags) ? await openPlace(flags) : { ...memory(), place: 'memory', close: async () => {} }
-  if (flags.redisUrl === undefined) return backEnd
-  try {
-    const counts = await openRedis(flags.redisUrl)
-    const close = async () => void (await Promise.all([backEnd.close(), counts.close()]))
-    return { ...backEnd, quota: counts.quota, place: `${backEnd.place}, counted in ${counts.place}`, close }
-  } catch (error) {
-    await backEnd.close()
-    throw error
-  }
+  const { redisUrl } = flags
+  if (redisUrl === undefined) return backEnd
+  const counts = await closeOnFailure(backEnd.close, () => openRedis(redisUrl))
+  const close = async () => void (await Promise.all([backEnd.close(), counts.close()]))
+  return { ...backEnd, quota: counts.quota, place: `${backEnd.place}, counted in ${counts.place}`, close }
 }
 
 /** Returns whether the animals and keys are still there after the command ends. */

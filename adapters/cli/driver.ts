@@ -51,6 +51,16 @@ export async function using<T>(place: string, use: () => T | Promise<T>): Promis
   }
 }
 
+/** Calls `use`. If it fails, closes what it uses, and rethrows the error. */
+export async function closeOnFailure<T>(close: () => Promise<void>, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use()
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
 /** Returns the message of the innermost cause of an error, because that message is the most specific. */
 export function reason(error: unknown): string {
   const { cause, errors, message, code } = error as {

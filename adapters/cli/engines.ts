@@ -1,6 +1,6 @@
 import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
-import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
 /** How long to wait for PostgreSQL or Redis, in milliseconds. A server may be gone without having closed its connections. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
@@ -28,15 +28,12 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   })
   pool.on('error', () => {})
   const close = () => pool.end()
-  try {
+  return closeOnFailure(close, async () => {
     const { migrate, ...backEnd } = postgres(pool)
     await using(place, migrate)
     reportErrors(place, pool)
     return { ...backEnd, place, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }
 
 type IoRedis = Events & { connect(): Promise<unknown>; disconnect(): void } & RedisClient
@@ -49,14 +46,11 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
   const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
   const { client, close } = await createRedisClient(url, place)
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
-  try {
+  return closeOnFailure(close, async () => {
     await using(place, () => Promise.race([client.connect(), failed]))
     reportErrors(place, client)
     return { ...redis(client), place, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }
 
 /** Creates a Redis client with the driver that is installed. */

@@ -4,7 +4,7 @@ import { startReport, welcome } from './announcement.ts'
 import { isPersistent, openBackEnd } from './back-end.ts'
 import type { Service } from './control/test-double.ts'
 import { type AddedData, addDemoData, addDemoPets, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
-import { type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
@@ -24,12 +24,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const opened = await openBackEnd(flags)
   const known = fixedKeys(flags.key ?? [], flags.planLimits)
   const backEnd = { ...opened, keyStore: withKnownKeys(opened.keyStore, known) }
-  try {
-    await run(backEnd, flags)
-  } catch (error) {
-    await backEnd.close()
-    throw error
-  }
+  await closeOnFailure(backEnd.close, () => run(backEnd, flags))
 }
 
 async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type SqliteDatabase, sqlite } from '../back-ends/sqlite/index.ts'
-import { loadDriver, type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
 type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection
@@ -20,13 +20,8 @@ export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
   const Driver = await findDriver()
   const database = await using(path, () => new Driver(path))
   const close = async () => void database.close()
-  try {
-    const backEnd = await using(path, () => sqlite(database))
-    return { ...backEnd, place: path, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database)))
+  return { ...backEnd, place: path, close }
 }
 
 /** Checks that a file exists, for commands that only read it. @throws {Error} if there is no such file */
