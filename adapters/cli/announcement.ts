@@ -9,7 +9,6 @@ export function startReport(url: string, place: string, { animals, keys }: Added
   return JSON.stringify({ url, control, place, animals, keys: tokens })
 }
 
-/** The options of {@link welcome}. */
 export interface WelcomeOptions {
   readonly controlUrl?: string | undefined
   /** Whether the API reference is installed. */

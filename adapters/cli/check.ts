@@ -9,7 +9,6 @@ import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/rows.ts'
 import { printable } from './output.ts'
 
-/** The flags of `petstore check`. */
 export interface CheckFlags {
   readonly key: string
   readonly limitedKey?: string
@@ -28,7 +27,6 @@ export interface RowResult {
   readonly reason?: string
 }
 
-/** The options of {@link checkServer}. */
 export interface CheckOptions {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>

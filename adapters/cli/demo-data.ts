@@ -25,7 +25,6 @@ type BulkStorage = PetStorage & { createMany?(pets: readonly NewPet[]): Promise<
 
 const BATCH = 500
 
-/** The options of {@link addDemoPets}. */
 export interface AddOptions {
   /** Stops adding when this signal aborts. */
   readonly signal?: AbortSignal | undefined

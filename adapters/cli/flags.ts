@@ -3,7 +3,6 @@ import { isHttpUrl } from '../../src/support/predicates.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags } from './back-end.ts'
 
-/** The flags of `petstore serve`. */
 export interface ServeFlags extends BackEndFlags {
   readonly port: number
   readonly host: string
@@ -38,7 +37,6 @@ export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimi
   return planLimits[plan] ?? (plan === 'enterprise' ? ENTERPRISE : undefined)
 }
 
-/** A format for the log. */
 export type LogFormat = 'text' | 'json'
 
 /** A fixed key, from the flag `--key`. */
@@ -56,7 +54,6 @@ export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (te
   }
 }
 
-/** Parses the URL of an API. */
 export function parseServerUrl(text: string): string {
   if (!isHttpUrl(text)) throw new Error('Expected an address such as http://127.0.0.1:3000/v1.')
   return text.replace(/\/+$/, '')
@@ -93,7 +90,6 @@ export function parseTrustProxy(text: string): TrustProxy {
   return /^\d{1,3}$/.test(text) ? Number(text) : splitList(text)
 }
 
-/** Parses the format of the log. */
 export function parseLogFormat(text: string): LogFormat {
   if (text === 'true' || text === '1') return 'text'
   if (text !== 'text' && text !== 'json') throw new Error('Expected text or json.')

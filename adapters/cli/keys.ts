@@ -5,7 +5,6 @@ import { knownPlans, type PlanLimitsByName } from './flags.ts'
 import { print, printable } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
-/** The flags of `petstore keys issue`. */
 export interface IssueFlags extends PlaceFlags {
   readonly plan: string
   readonly planLimits: PlanLimitsByName
@@ -47,7 +46,6 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
     )
 }
 
-/** The flags of `petstore keys list`. */
 export interface ListFlags extends PlaceFlags {
   readonly json?: true
 }
@@ -60,7 +58,6 @@ export async function runList({ json, ...place }: ListFlags): Promise<void> {
   else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
 }
 
-/** Runs `petstore keys revoke`. */
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
   // The error message does not contain the token, which must not get into a log.
   if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')

@@ -6,7 +6,6 @@ import type { PlanLimitsByName } from './flags.ts'
 import { print } from './output.ts'
 import type { SiteRoute } from './site.ts'
 
-/** The flags of `petstore openapi`. */
 export interface OpenApiFlags {
   readonly yaml?: true
   readonly serverUrl?: string
@@ -14,7 +13,6 @@ export interface OpenApiFlags {
   readonly planLimits: PlanLimitsByName
 }
 
-/** Runs `petstore openapi`. */
 export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags): Promise<void> {
   const document = await documentOf({ ...address, plans: planLimits })
   await print(yaml ? (await import('./yaml.ts')).toYaml(document) : JSON.stringify(document, undefined, 2))

@@ -2,7 +2,6 @@ import type { PetStorage } from '../../src/index.ts'
 import { type PlaceFlags, withPlace } from './back-end.ts'
 import { addDemoPets, leaveTimeForOthers } from './demo-data.ts'
 
-/** The flags of `petstore seed`. */
 export interface SeedFlags extends PlaceFlags {
   readonly count: number
 }

@@ -44,7 +44,6 @@ export function operatingRoutes(checkReady: ReadyCheck): SiteRoutes {
 /** Returns the names of the failing parts of the back end. */
 export type ReadyCheck = () => Promise<readonly string[]>
 
-/** The options of {@link readyCheck}. */
 export interface ReadyOptions {
   readonly now?: () => number
   /** How long a check of one part may take, in milliseconds. */

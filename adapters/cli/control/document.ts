@@ -8,7 +8,6 @@ const error = z.object({
   status: z.int(),
 })
 
-/** Returns the OpenAPI document of the control API. */
 export function controlDocument() {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { method, path, id, summary, body, query, response, errors = {} } of operations) {

@@ -45,7 +45,6 @@ export interface Service {
   usageOf(token: string): Usage | undefined
 }
 
-/** The parameters of {@link createTestDouble}. */
 export interface TestDoubleParts {
   /** Creates the pet store, also after each reset: an old pet store would still refuse clients over their limit. */
   readonly createService: (ports: BackEnd, clock: Clock) => Service
@@ -70,7 +69,6 @@ export interface TestDouble extends Service {
   reset(): Promise<void>
 }
 
-/** Creates a test double. */
 export async function createTestDouble(parts: TestDoubleParts): Promise<TestDouble> {
   const clock = steerableClock(parts.clock)
   const { faults, inFrontOf } = portFaults()

@@ -13,7 +13,6 @@ export interface DemoKey {
   readonly token: string
 }
 
-/** The options of {@link pageRoutes}. */
 export interface PageOptions {
   readonly basePath: string
   /** Returns the keys that the page offers. These keys must be useless outside this machine. */

@@ -25,7 +25,6 @@ export interface Animal {
   readonly status?: string
 }
 
-/** The options of {@link Api.send}. */
 export interface SendOptions {
   /** Whether the page shows the response as the last one. @default true */
   readonly isShown?: boolean
