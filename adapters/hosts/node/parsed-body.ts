@@ -20,9 +20,9 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   // In HTTP/2, a request may have a body although no header announces it.
   const isAnnounced = sentHeader(incoming, 'transfer-encoding') !== undefined || httpVersionMajor > 1
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
-  if (body === undefined || body === null) throw lost('the body was read, and nothing of it was kept')
+  if (body === undefined || body === null) throw lost('the host has read the body and kept nothing of it')
   if (isEmptyObject(body) && _body !== true && !(Number(length) < SHORTEST.length))
-    throw lost('the body was read, and only an empty object was kept')
+    throw lost('the host has read the body and kept only an empty object')
   return Buffer.from(rewrite(body))
 }
 
@@ -33,8 +33,8 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
 function wholeText(text: string, length: unknown): Uint8Array {
   const bytes = Buffer.from(text)
   if (length !== undefined && Number(length) !== bytes.byteLength)
-    throw lost('the body was read, and the text that was kept is not as long as it was')
-  if (text.includes('\ufffd')) throw lost('the body was read, and the text that was kept may not be what it was')
+    throw lost(`the host has read a body of ${String(length)} bytes and kept a text of ${bytes.byteLength} bytes`)
+  if (text.includes('\ufffd')) throw lost('the host has read the body as text, and some bytes may have been replaced')
   return bytes
 }
 
@@ -46,16 +46,16 @@ function isEmptyObject(body: unknown): boolean {
 function rewrite(body: unknown): string {
   try {
     const text: string | undefined = JSON.stringify(body, (_name, value: unknown) => {
-      if (isRounded(value)) throw lost(`the body was parsed, and the number ${value} in it may have been rounded`)
+      if (isRounded(value)) throw lost(`the host has parsed the body and may have rounded the number ${value}`)
       return value
     })
     if (text !== undefined) return text
   } catch (error) {
     if (error instanceof PetStoreError) throw error
     if (error instanceof RangeError) throw new PetStoreError('malformed_json', TOO_DEEP)
-    throw lost('the body was parsed, and cannot be written as JSON again', error)
+    throw lost('the host has parsed the body, and the result cannot be written as JSON', error)
   }
-  throw lost('the body was parsed, and is no JSON value any more')
+  throw lost('the host has parsed the body, and the result is not a JSON value')
 }
 
 /** Returns whether parsing may have rounded a value: integers beyond 2^53 and infinity. Rounded fractions are not noticed. */

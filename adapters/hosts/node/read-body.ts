@@ -57,7 +57,7 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
       const bytes = toBytes(chunk, incoming.readableEncoding)
       if (bytes === undefined) {
         settled = true
-        reject(lost('the body is read as text, and bytes of it were not'))
+        reject(lost('the host reads the body as text, and some bytes may have been replaced'))
         return
       }
       size += bytes.byteLength
