@@ -34,7 +34,7 @@ export function memoryStorage(): PetStorage {
   }
 }
 
-/** The animals of one status. `index` has, for each block of ids, the number of these animals before the block. */
+/** The animals of one status. `index[n]` is how many of these animals have an id in a block before block `n`. */
 interface StatusList {
   readonly pets: Pet[]
   readonly index: number[]

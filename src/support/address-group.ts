@@ -29,7 +29,7 @@ function ipv6Groups(address: string): number[] | undefined {
   const [text = ''] = address.split('%')
   const url = `http://[${text}]`
   if (!/^[\da-f:.]+$/i.test(text) || !URL.canParse(url)) return undefined
-  // A URL has the address in its shortest spelling, and an IPv4 address at its end in hexadecimal.
+  // `URL` writes an IPv6 address in its shortest form, and an embedded IPv4 address in hexadecimal.
   const [before = [], after = []] = new URL(url).hostname.slice(1, -1).split('::').map(groupsOf)
   return [...before, ...Array(8 - before.length - after.length).fill(0), ...after]
 }

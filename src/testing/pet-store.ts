@@ -199,7 +199,7 @@ function requestFunction(
   }
 }
 
-/** Checks the options of the test store. `createPetStore` would list its own options in an error. */
+/** Checks the options of the test store. An error of `createPetStore` would list only the options of `createPetStore`. */
 function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<TheClock>): void {
   checkOptions(testRules, options, PORTS)
   const given: PetStoreOptions = options

@@ -35,7 +35,7 @@ export interface PostgresOptions {
 
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd {
-  /** The stored animals. A reader never sees an animal before one with a smaller id. */
+  /** The stored animals. Readers see new animals in the order of their ids. */
   readonly storage: PostgresStorage
   /** The API keys. Only the SHA-256 hash of a token is stored. */
   readonly keyStore: ManagedKeyStore

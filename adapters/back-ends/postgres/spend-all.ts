@@ -19,7 +19,7 @@ export function spendAllAnonymousFunction({ spendAllAnonymous, anonymous }: Name
   return batchFunction(spendAllAnonymous, lockAnonymous(anonymous), saveAnonymous(anonymous))
 }
 
-// `state` is a record. A variable of the table's row type would wait for a table lock before the lock timeout is set.
+// The type of `state` is `record`. With the table's row type, PostgreSQL would wait for a table lock before the timeout is set.
 function batchFunction(name: string, lock: string, save: string): string {
   const body = `
     DECLARE

@@ -7,7 +7,7 @@ import { guarded, unguarded } from './text.ts'
 
 /**
  * An animal's row. An int64 is text, as a number would lose digits. Each column name is one lower-case word, because some drivers
- * rename other columns.
+ * rename columns such as `category_id`.
  */
 interface PetRow {
   readonly id: string

@@ -44,7 +44,7 @@ export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 export interface Settings {
   /** `undefined` keeps the connection's setting. */
   readonly synchronous: SqliteSynchronous | undefined
-  /** How long to wait for a lock, in milliseconds. `undefined` keeps the connection's setting, unless that is 0. */
+  /** How long to wait for a lock, in milliseconds. `undefined` keeps the connection's setting, but replaces 0 by 5,000. */
   readonly busyTimeout: number | undefined
 }
 

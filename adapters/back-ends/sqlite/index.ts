@@ -45,7 +45,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
 /**
  * Stores animals, keys and request counters in one SQLite file, which several processes of one machine may share.
  *
- * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later) that nothing else uses.
+ * Pass a connection of better-sqlite3, `node:sqlite`, `bun:sqlite` or libsql (SQLite 3.38 or later). Only the back end may use it.
  * `sqlite` creates tables whose names begin with `petstore_`, and turns on WAL mode. Close the connection yourself when you are
  * done.
  *

@@ -77,8 +77,8 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
   }
 
   /**
-   * Rewrites the row, and so its index entry, only if `ends_at` has changed. Otherwise updates the state only. Writes nothing if
-   * the state is unchanged, as during a ban.
+   * Replaces the row only if `ends_at` has changed, because this also writes the index. Otherwise, updates only the state. Writes
+   * nothing if the state is unchanged, as during a ban.
    */
   function save(subject: string, { row, bucket, state }: Entry): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)

@@ -40,7 +40,7 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
     // Koa and Fastify pass their own objects, so this handler cannot be mounted there directly.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
-    // A middleware uses the headers as earlier middleware may have changed them.
+    // Earlier middleware may have changed the headers, so a middleware reads the current headers.
     const readHeader = next === undefined ? sentHeader : currentHeader
     void respond(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }

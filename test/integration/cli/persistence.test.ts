@@ -403,7 +403,7 @@ describe('a command with an invalid file or database', () => {
       expect(await runCommand(args)).toEqual({ code: 1, stdout: '', stderr: `petstore: cannot use ${data}: no room\n` })
   })
 
-  test('a flag wins over an environment variable that excludes the flag', async () => {
+  test('--data wins over PETSTORE_DATABASE_URL', async () => {
     const env = { PETSTORE_DATABASE_URL: 'postgres://127.0.0.1:1/pets' }
     const { code } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], { ...process.env, ...env })
     expect(code).toBe(0)

@@ -24,7 +24,7 @@ describe('petstore serve', () => {
     expect(await Promise.all(limits)).toEqual(['60', '300', '1000', '10000'])
   })
 
-  test('--plan-limits may be repeated or separated by commas', async () => {
+  test('the plans of --plan-limits may stand in one flag or several', async () => {
     const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50,enterprise=5/50']
     const { address, bearer } = await startPetstore(...flags)
     const limitOf = async (plan: string) =>

@@ -12,7 +12,7 @@ keyStoreContract(
 )
 quotaContract({ describe, test }, { name: 'memory', open: async (clock) => ({ port: memory({ clock }).quota, close }) })
 
-test('list returns the same animals as filtering all of them', async () => {
+test('list and Array.filter find the same animals', async () => {
   const statuses = fc.array(fc.constantFrom(undefined, ...petStatuses), { maxLength: 400, size: 'max' })
   const query = fc.record({
     limit: fc.integer({ min: 1, max: 101 }),

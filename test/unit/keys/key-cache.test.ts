@@ -278,7 +278,7 @@ describe('the size of the cache', () => {
     expect(asked).toEqual([])
   })
 
-  test('the cache limits pending look-ups, and allows fewer long tokens', async () => {
+  test('the cache limits pending look-ups by number and token length', async () => {
     const asked: string[] = []
     const find = (token: string) => {
       asked.push(token)

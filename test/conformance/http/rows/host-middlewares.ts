@@ -73,7 +73,7 @@ export const hostMiddlewares: Rows = {
   },
   'all middleware: compresses responses and repeats no header': compressed('/everything/v1'),
   'all middleware: HEAD has no body': headOnly('/everything/v1'),
-  'all middleware: an error response keeps the headers that each has set': async ({ send }) => {
+  'all middleware: an error response keeps the headers of every middleware': async ({ send }) => {
     const refused = await send('/everything/v1/pets', { headers: { origin: 'https://shop.example' } })
     expectError(refused, 401, 'missing_api_key')
     assert.match(refused.headers.vary ?? '', /Origin.*Accept-Encoding/)

@@ -7,7 +7,7 @@ import type { Connection, OpenFile } from '../open.ts'
 
 const isBun = process.versions.bun !== undefined
 
-/** Imports a module that the types of Node 20 lack. The type checker does not know the name behind a variable. */
+/** Imports a module that the types of Node 20 lack. The name is a parameter, because the type checker resolves literal names. */
 const load = (name: string): Promise<unknown> => import(name)
 
 async function runtime(): Promise<{ runner: TestRunner; name: string; openFile: OpenFile }> {

@@ -166,7 +166,7 @@ describe('the signal of a request is not aborted', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
   })
 
-  test('disconnecting after a response with an unread body aborts no signal', async () => {
+  test('a disconnect after the response aborts no signal, despite an incomplete body', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
