@@ -8,7 +8,10 @@ const MAX_BATCH = 32
 const SAMPLE = 32
 /** When a turn of the event loop has lasted longer than this, in milliseconds, its further responses are not batched. */
 const LONG_TURN = 5
-/** How long responses are not batched after a long turn, in milliseconds. */
+/**
+ * How long responses are not batched after two long turns, in milliseconds. This is also the longest time between the two: a
+ * garbage collection causes a single long turn, and a host that computes causes many.
+ */
 const PAUSE = 100
 
 /** Returns a promise to await before a response is written, or `undefined` to write it immediately. */
@@ -23,7 +26,8 @@ export type BatchWrite = () => Promise<void> | undefined
 export function batchedWrites(now: () => number = () => performance.now()): BatchWrite {
   let isBusy = false
   let unobserved = 0
-  let pausedUntil = 0
+  let lastLongTurn = -Infinity
+  let pausedUntil = -Infinity
   /** The turn whose responses are counted: its start time, and the number of its responses. */
   let turn: { readonly startedAt: number; responses: number } | undefined
   let batch: Promise<void> | undefined
@@ -37,7 +41,10 @@ export function batchedWrites(now: () => number = () => performance.now()): Batc
   function endTurn(startedAt: number, responses: number): void {
     const time = now()
     isBusy = responses >= BUSY_TURN
-    if (time - startedAt > LONG_TURN) pausedUntil = time + PAUSE
+    if (time - startedAt > LONG_TURN) {
+      if (time - lastLongTurn < PAUSE) pausedUntil = time + PAUSE
+      lastLongTurn = time
+    }
     turn = undefined
     flush()
   }

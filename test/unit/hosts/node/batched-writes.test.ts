@@ -68,16 +68,32 @@ test('writes a response at once if its turn has already been long', async () => 
   await setImmediate()
 })
 
-test('batches nothing for 100 ms after a long turn', async () => {
-  const { batchWrite, clock } = await busyScheduler()
+/** Lets a turn of the event loop with one response take 20 ms. */
+async function longTurn({ clock, batchWrite }: ReturnType<typeof scheduler>): Promise<void> {
   batchWrite()
   clock.advance(20)
   await setImmediate()
-  clock.advance(99)
-  expect((await turn(batchWrite, 20)).batched).toBe(0)
-  clock.advance(1)
-  await turn(batchWrite, 50)
-  expect((await turn(batchWrite, 20)).batched).toBe(20)
+}
+
+test('batches responses after a single long turn', async () => {
+  const one = await busyScheduler()
+  await longTurn(one)
+  one.clock.advance(100)
+  await turn(one.batchWrite, 20)
+  await longTurn(one)
+  await turn(one.batchWrite, 50)
+  expect((await turn(one.batchWrite, 20)).batched).toBe(20)
+})
+
+test('batches nothing for 100 ms after two long turns', async () => {
+  const one = await busyScheduler()
+  await longTurn(one)
+  await longTurn(one)
+  one.clock.advance(99)
+  expect((await turn(one.batchWrite, 20)).batched).toBe(0)
+  one.clock.advance(1)
+  await turn(one.batchWrite, 50)
+  expect((await turn(one.batchWrite, 20)).batched).toBe(20)
 })
 
 test('writes a batch under fake timers', async () => {
