@@ -256,7 +256,8 @@ describe.skipIf(isMissing)("after the page's requests were refused with 429, the
 })
 
 describe.skipIf(isMissing)('the API reference', () => {
-  test.each(LOOKS)(
+  // Swagger UI is not ours, and axe takes seconds on it: each width and each colour scheme is tested once.
+  test.each([LOOKS[0], LOOKS[3]])(
     'the console of the reference uses the demo key (%i px, %s)',
     async (width, colorScheme) => {
       const { url } = await startSite()
