@@ -27,12 +27,18 @@ export function createAllFunction(names: Names): string {
  * for the disk. PostgreSQL writes commits to disk in their order, so all smaller ids are on disk too.
  *
  * Rows that are inserted without `add_pets` are marked by a trigger in their own transaction. Imports and processes of earlier
- * releases insert such rows. About one call of `add_pets` in a hundred removes ids of `durable` that are no longer needed.
+ * releases insert such rows, perhaps with a role that may not write to `durable`.
  */
 export function durableIds(names: Names): string {
-  const { addPets, durable, markDurable, markInserted, pets } = names
+  const { addPets, durable, markDurable, syncDurable, pets, petIds } = names
+  const add = `
+      -- If another transaction has locked this table, fail before an animal is added.
+      LOCK TABLE ${durable} IN ROW EXCLUSIVE MODE;
+      PERFORM set_config('synchronous_commit', 'off', true), set_config('${DEFERRED}', 'on', true);${addLocked(names)}
+      PERFORM set_config('${DEFERRED}', 'off', true);`
   const mark = `
     BEGIN
+      ${withLockTimeout}
       INSERT INTO ${durable} VALUES (id);
       -- In a transaction of the host, the commit must wait for the disk as the host expects.
       SET LOCAL synchronous_commit TO DEFAULT;
@@ -40,29 +46,45 @@ export function durableIds(names: Names): string {
     `
   const trigger = `
     BEGIN
-      INSERT INTO ${durable} SELECT max(id) FROM inserted HAVING count(*) > 0;
+      IF TG_OP = 'TRUNCATE' THEN DELETE FROM ${durable};
+      ELSE INSERT INTO ${durable} SELECT max(id) FROM inserted HAVING count(*) > 0;
+      END IF;
       RETURN NULL;
     END
     `
-  const add = `
-      PERFORM set_config('synchronous_commit', 'off', true), set_config('${DEFERRED}', 'on', true);
-      ${addLocked(names)}
-      PERFORM set_config('${DEFERRED}', 'off', true);
-      IF random() < 0.01 THEN DELETE FROM ${durable} WHERE up_to < (SELECT max(up_to) FROM ${durable}); END IF;`
   return `
     CREATE TABLE ${durable} (up_to bigint NOT NULL);
     CREATE INDEX durable_by_id ON ${durable} (up_to);
-    CREATE FUNCTION ${markDurable}(id bigint) RETURNS void LANGUAGE plpgsql AS ${dollarQuoted(mark, 'mark')};
-    CREATE FUNCTION ${markInserted}() RETURNS trigger LANGUAGE plpgsql AS ${dollarQuoted(trigger, 'trigger')};
+    -- Without this, no row could be deleted in a database with a publication.
+    ALTER TABLE ${durable} REPLICA IDENTITY FULL;
+    CREATE FUNCTION ${markDurable}(id bigint, lock_wait int) RETURNS void
+    LANGUAGE plpgsql SET lock_timeout = 0 AS ${dollarQuoted(mark, 'mark')};
+    CREATE FUNCTION ${syncDurable}() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS ${dollarQuoted(trigger, 'trigger')};
     CREATE TRIGGER mark_inserted AFTER INSERT ON ${pets} REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT
-      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION ${markInserted}();
-    INSERT INTO ${durable} SELECT max(id) FROM ${pets} HAVING count(*) > 0;
+      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION ${syncDurable}();
+    CREATE TRIGGER mark_truncated AFTER TRUNCATE ON ${pets} EXECUTE FUNCTION ${syncDurable}();
+    -- The sequence shows the greatest id even if this transaction has an old snapshot.
+    INSERT INTO ${durable} SELECT up_to
+      FROM (SELECT greatest(max(id), (SELECT last_value FROM ${petIds} WHERE is_called)) AS up_to FROM ${pets}) AS greatest
+      WHERE up_to IS NOT NULL;
     ${addFunction(addPets, add)}`
+}
+
+/** How many of the greatest ids the table `durable` keeps. With fewer, PostgreSQL may read the whole table to find the greatest. */
+const KEPT_IDS = 100
+const PRUNED_AT_ONCE = 1_000
+
+/** Returns the statement that removes ids of `durable` that are no longer needed. It skips rows that another process removes. */
+export function pruneDurable({ durable }: Names): string {
+  return `DELETE FROM ${durable} WHERE ctid = ANY (ARRAY(
+  SELECT ctid FROM ${durable}
+  WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
+  ORDER BY up_to LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`
 }
 
 function addLocked({ pets, petIds }: Names): string {
   return `
-      ${withLockTimeout}
       PERFORM pg_advisory_xact_lock(${LOCK}, ${literal(pets)}::regclass::oid::int);
       RETURN QUERY INSERT INTO ${pets} AS p (id, name, category_id, status)
         SELECT nextval(${literal(petIds)}), pet->>0, (pet->>1)::bigint, pet->>2
@@ -75,7 +97,8 @@ function addFunction(name: string, statements: string): string {
     CREATE FUNCTION ${name}(given json, lock_wait int) RETURNS SETOF bigint
     LANGUAGE plpgsql SET lock_timeout = 0 AS ${dollarQuoted(
       `
-    BEGIN${statements}
+    BEGIN
+      ${withLockTimeout}${statements}
     END
     `,
       'add_pets',

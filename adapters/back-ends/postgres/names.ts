@@ -18,7 +18,7 @@ export interface Names {
   readonly addPets: string
   readonly durable: string
   readonly markDurable: string
-  readonly markInserted: string
+  readonly syncDurable: string
   readonly spendAll: string
   readonly spendAllAnonymous: string
 }
@@ -46,7 +46,7 @@ export function namesIn(schema: string): Names {
     addPets: `${quoted}.add_pets`,
     durable: `${quoted}.durable`,
     markDurable: `${quoted}.mark_durable`,
-    markInserted: `${quoted}.mark_inserted`,
+    syncDurable: `${quoted}.sync_durable`,
     spendAll: `${quoted}.spend_all`,
     spendAllAnonymous: `${quoted}.spend_all_anonymous`,
   }

@@ -10,6 +10,7 @@ import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { inBatches } from '../shared/batches.ts'
 import { subjectName } from '../shared/subject.ts'
+import { inBackground } from './background.ts'
 import type { Query } from './client.ts'
 import type { Names } from './names.ts'
 import { statementRules } from './statement-rules.ts'
@@ -48,8 +49,10 @@ export function postgresQuota(
   const countAnonymous = counter(spendAllAnonymous)
   const time = sqlTime(clock)
   const prune = pruneStatements(quota, anonymous, time.at(1))
+  const pruneEnded = inBackground(async () => {
+    for (const statement of prune) await query(statement, time.values())
+  })
   let spent = 0
-  let isPruning = false
 
   function counter(spend: string) {
     const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil
@@ -69,21 +72,9 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
     })
   }
 
-  /** Removes ended counters. No request waits for this, so an error is ignored and the next call tries again. */
-  async function pruneEnded(): Promise<void> {
-    if (isPruning) return
-    isPruning = true
-    try {
-      for (const statement of prune) await query(statement, time.values())
-    } catch {
-    } finally {
-      isPruning = false
-    }
-  }
-
   return {
     spend(request, context) {
-      if (spent++ % PRUNE_EVERY === 0) void pruneEnded()
+      if (spent++ % PRUNE_EVERY === 0) pruneEnded()
       const count = request.anonymous ? countAnonymous : countCustomer
       return andThen(subjectName(request.subject), (subject) => count({ ...request, subject }, context))
     },

@@ -1,5 +1,7 @@
 import type { NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
 import { inBatches } from '../shared/batches.ts'
+import { pruneDurable } from './add-pets.ts'
+import { inBackground } from './background.ts'
 import type { Query } from './client.ts'
 import type { Names } from './names.ts'
 import { statementRules } from './statement-rules.ts'
@@ -23,6 +25,8 @@ const GREATEST = 2n ** 63n - 1n
 /** The largest batch, in characters of names. For its other columns, each animal counts as `ROW_SIZE` more characters. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
+/** After this many statements that add animals, ids that are no longer needed are removed from the table `durable`. */
+const PRUNE_EVERY = 100
 
 /** A storage that can also add many animals at once. */
 export interface PostgresStorage extends PetStorage {
@@ -39,17 +43,14 @@ export interface PostgresStorage extends PetStorage {
  * in order, which is slow if few animals have the status. Animals that are not durable have the greatest ids, so they are removed
  * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
  */
-export function postgresStorage(
-  query: Query,
-  { pets, addPets, durable, markDurable }: Names,
-  lockTimeout: number,
-): PostgresStorage {
+export function postgresStorage(query: Query, names: Names, lockTimeout: number): PostgresStorage {
+  const { pets, addPets, durable, markDurable } = names
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
   const listAll = page('p.id >= $1::bigint', 'p.id')
   const listStatus = page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id')
   const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
   const addThem = `SELECT a.id::text AS id FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
-  const markUpTo = `SELECT ${markDurable}($1::bigint)`
+  const markUpTo = `SELECT ${markDurable}($1::bigint, $2::int)`
 
   function page(condition: string, order: string): string {
     const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
@@ -64,8 +65,16 @@ export function postgresStorage(
     sizeOf: ({ name }: NewPet) => name.length + ROW_SIZE,
   })
   const waitForDisk = inBatches({ ...rules, send: markAll, maxSize: Infinity, sizeOf: () => 0 })
+  const prune = inBackground(() => query(pruneDurable(names)))
+  let added = 0
+  /** An animal that was added, but whose mark failed. */
+  let unmarked: Pet | undefined
 
   async function addMany(given: readonly NewPet[]): Promise<readonly Pet[]> {
+    // While PostgreSQL cannot write to its disk, no more animals are added whose clients would get 503.
+    if (unmarked) await markAll([unmarked])
+    unmarked = undefined
+    if (added++ % PRUNE_EVERY === 0) prune()
     const texts = given.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
     const rows = await query<Pick<PetRow, 'id'>>(addThem, [JSON.stringify(texts), lockTimeout])
     return given.map((pet, index) => createdPet(toBigInt((rows[index] as PetRow).id), pet))
@@ -74,7 +83,7 @@ export function postgresStorage(
   async function markAll(pets: readonly Pet[]): Promise<readonly Pet[]> {
     // The ids ascend, because one statement at a time adds animals of this process.
     const last = pets.at(-1)
-    if (last) await query(markUpTo, [String(last.id)])
+    if (last) await query(markUpTo, [String(last.id), lockTimeout])
     return pets
   }
 
@@ -85,8 +94,15 @@ export function postgresStorage(
       const values = status === undefined ? [first, limit] : [first, limit, status]
       return (await query<PetRow>(status === undefined ? listAll : listStatus, values)).map(toPet)
     },
-    // If the client disconnects now, the animal has already been added.
-    create: async (pet, context) => waitForDisk(await add(pet, context)),
+    async create(pet, context) {
+      const created = await add(pet, context)
+      try {
+        return await waitForDisk(created)
+      } catch (error) {
+        unmarked = created
+        throw error
+      }
+    },
     createMany: async (pets) => markAll(await addMany(pets)),
     async get(id) {
       const [row] = await query<PetRow>(getOne, [String(id)])

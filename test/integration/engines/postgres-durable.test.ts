@@ -5,6 +5,7 @@ import type { Pet } from '../../../src/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missing } from '../../support/skips.ts'
+import { until } from '../../support/until.ts'
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' }) as const
 
@@ -100,11 +101,60 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     for (const { id, name } of [...read.values(), ...acknowledged]) expect(kept.get(id)).toBe(name)
   })
 
+  test('an animal that cannot be marked prevents more animals', async () => {
+    let canMark = false
+    const query: PostgresClient['query'] = async (text, values) => {
+      if (text.includes('mark_durable') && !canMark) throw Object.assign(new Error('cancelled'), { code: '57014' })
+      return pool.query(text, values)
+    }
+    const { storage } = postgres({ query })
+    for (const name of ['first', 'second', 'third'])
+      await expect(storage.create(pet(name))).rejects.toMatchObject({ code: 'service_unavailable' })
+    canMark = true
+    await storage.create(pet('last'))
+    expect(await listed()).toEqual(['first', 'last'])
+  })
+
+  test('a create adds no animal while the durable ids are locked', async () => {
+    const client = await pool.connect()
+    await client.query('BEGIN; LOCK TABLE petstore.durable IN SHARE MODE')
+    const { storage } = postgres(pool, { lockTimeout: 50 })
+    await expect(storage.create(pet('locked out'))).rejects.toMatchObject({ code: 'service_unavailable' })
+    await client.query('ROLLBACK')
+    client.release()
+    await storage.create(pet('next'))
+    expect(await listed()).toEqual(['next'])
+  })
+
+  test('an animal that a role without other rights inserts can be read', async () => {
+    await pool.query('DROP ROLE IF EXISTS importer; CREATE ROLE importer LOGIN')
+    await pool.query('GRANT USAGE ON SCHEMA petstore TO importer; GRANT INSERT ON petstore.pets TO importer')
+    const importer = openPool(server.url.replace('petstore@', 'importer@'))
+    await importer.query("INSERT INTO petstore.pets VALUES (1, 'imported', 1, 'sold')")
+    await importer.end()
+    expect(await listed()).toEqual(['imported'])
+    await pool.query('DROP OWNED BY importer; DROP ROLE importer')
+  })
+
+  test('an animal cannot be read too early after TRUNCATE', async () => {
+    await postgres(pool).storage.create(pet('old'))
+    await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
+    const { storage, added, release } = slowProcess()
+    const created = storage.create(pet('new'))
+    await added
+    expect(await listed()).toEqual([])
+    release()
+    await created
+  })
+
   test('adding animals leaves few durable ids behind', async () => {
+    // A publication allows no DELETE from a table without a replica identity.
+    await pool.query('CREATE PUBLICATION everything FOR ALL TABLES')
     await pool.query('INSERT INTO petstore.durable SELECT n FROM generate_series(1, 1000) AS n')
-    // About one call of `add_pets` in a hundred removes ids.
-    await pool.query("SELECT petstore.add_pets('[]', 0) FROM generate_series(1, 5000)")
-    expect((await pool.query('SELECT up_to::int FROM petstore.durable')).rows).toEqual([{ up_to: 1000 }])
+    await postgres(pool).storage.create(pet('new'))
+    await until(async () => (await pool.query('SELECT FROM petstore.durable')).rows.length <= 101)
+    await pool.query('DROP PUBLICATION everything')
+    expect((await pool.query('SELECT max(up_to)::int AS max FROM petstore.durable')).rows).toEqual([{ max: 1000 }])
   })
 
   test("an animal in the host's transaction leaves the commit synchronous", async () => {

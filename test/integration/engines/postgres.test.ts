@@ -193,7 +193,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       sent.every(
         ([text]) =>
           typeof text === 'string' &&
-          !/\b(?:SET|LISTEN|PREPARE|TEMP)\b \w/.test(text.replaceAll(/UPDATE[^;]* SET|plpgsql SET|SET LOCAL/g, '')),
+          !/\b(?:SET|LISTEN|PREPARE|TEMP)\b \w/.test(
+            text.replaceAll(/UPDATE[^;]* SET|plpgsql SET|DEFINER SET|SET LOCAL/g, ''),
+          ),
       ),
     ).toBe(true)
     expect(sent.filter(([text]) => String(text).startsWith('DO '))).toHaveLength(1)
