@@ -130,6 +130,6 @@ function pruneStatements(quota: string, anonymous: string, now: string): string[
   SELECT subject FROM ${quota} WHERE ${ended} < (SELECT ${now} - ${KEPT})
   ORDER BY ${ended} LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
     `DELETE FROM ${anonymous} WHERE (bucket, subject) IN (
-  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < (SELECT ${now}) FOR UPDATE SKIP LOCKED)`,
+  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < (SELECT ${now} - ${KEPT}) FOR UPDATE SKIP LOCKED)`,
   ]
 }
