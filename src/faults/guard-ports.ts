@@ -10,8 +10,7 @@ type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<
 /** The context of a port call. Its signal also aborts at the time limit. The signal is created only if the port reads it. */
 class TimedContext implements CallContext {
   readonly #context: CallContext | undefined
-  #timeout: AbortController | undefined
-  #signal: AbortSignal | undefined
+  #abort: AbortController | undefined
 
   constructor(context: CallContext | undefined) {
     this.#context = context
@@ -22,17 +21,23 @@ class TimedContext implements CallContext {
   }
 
   get signal(): AbortSignal {
-    this.#timeout ??= new AbortController()
-    const { signal } = this.#timeout
-    const left = this.#context?.signal
-    this.#signal ??= left ? AbortSignal.any([left, signal]) : signal
-    return this.#signal
+    this.#abort ??= abortedWith(this.#context?.signal)
+    return this.#abort.signal
   }
 
   abort(reason: unknown): void {
-    this.#timeout ??= new AbortController()
-    this.#timeout.abort(reason)
+    this.#abort ??= new AbortController()
+    this.#abort.abort(reason)
   }
+}
+
+/** Returns a controller that aborts with `signal`. On Node 20, `AbortSignal.any` takes about four times as long. */
+function abortedWith(signal: AbortSignal | undefined): AbortController {
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort)
+  return controller
 }
 
 /**
