@@ -64,7 +64,8 @@ export function postgresStorage(query: Query, names: Names, lockTimeout: number)
     maxSize: LARGEST_BATCH,
     sizeOf: ({ name }: NewPet) => name.length + ROW_SIZE,
   })
-  const waitForDisk = inBatches({ ...rules, send: markAll, maxSize: Infinity, sizeOf: () => 0 })
+  // With a second statement, an animal need not wait for the whole commit of the animals before it.
+  const waitForDisk = inBatches({ ...rules, send: markAll, maxSize: Infinity, sizeOf: () => 0, concurrency: 2 })
   const prune = inBackground(() => query(pruneDurable(names)))
   let added = 0
   /** An animal that was added, but whose mark failed. */

@@ -22,6 +22,8 @@ export interface BatchOptions<Input, Output> {
   readonly maxSize: number
   /** Returns the size of a call. */
   sizeOf(input: Input): number
+  /** The largest number of statements that run at the same time. @default 1 */
+  readonly concurrency?: number
 }
 
 interface Call<Input, Output> {
@@ -32,8 +34,8 @@ interface Call<Input, Output> {
 }
 
 /**
- * Returns a function whose calls share statements. One statement runs at a time. Calls of the same turn of the event loop form a
- * statement, and so do the calls that arrive while a statement runs.
+ * Returns a function whose calls share statements. Calls of the same turn of the event loop form a statement, and so do the calls
+ * that arrive while `concurrency` statements run.
  *
  * A statement needs one commit and one connection for any number of calls. So a call waits for about two statements, and the
  * other connections stay free for other work.
@@ -41,15 +43,15 @@ interface Call<Input, Output> {
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
 ): (input: Input, context?: CallContext) => Promise<Output> {
-  const { reachOf, timeout, maxSize, sizeOf } = options
+  const { reachOf, timeout, maxSize, sizeOf, concurrency = 1 } = options
   let waiting: Call<Input, Output>[] = []
-  let isSending = false
+  let running = 0
 
   async function sendWaiting(): Promise<void> {
-    isSending = true
+    running++
     await new Promise<void>(atEndOfTurn)
     while (waiting.length > 0) await carryOut(takeBatch())
-    isSending = false
+    running--
   }
 
   function takeBatch(): Call<Input, Output>[] {
@@ -89,7 +91,7 @@ export function inBatches<Input, Output>(
   return (input, context) =>
     new Promise((resolve, reject) => {
       waiting.push({ input, signal: context?.signal, resolve, reject })
-      if (!isSending) void sendWaiting()
+      if (running < concurrency) void sendWaiting()
     })
 }
 

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type BatchOptions, inBatches, type Reach } from '../../../adapters/back-ends/shared/batches.ts'
 
 /** Simulates a database whose statements stay pending until the test completes them. */
-function heldEngine(reach: Reach = 'statement') {
+function heldEngine(reach: Reach = 'statement', concurrency = 1) {
   const sent: { inputs: readonly string[]; complete(): void; fail(error: unknown): void }[] = []
   const send = (inputs: readonly string[]) =>
     new Promise<string[]>((resolve, reject) => {
       sent.push({ inputs, complete: () => resolve(inputs.map((input) => input.toUpperCase())), fail: reject })
     })
-  const call = inBatches({ send, reachOf: () => reach, timeout: 1_000, maxSize: 3, sizeOf: () => 1 })
+  const call = inBatches({ send, reachOf: () => reach, timeout: 1_000, maxSize: 3, sizeOf: () => 1, concurrency })
   /** Completes the statement that was sent at this index, then waits until its calls have settled. */
   const complete = async (index: number) => {
     sent[index]?.complete()
@@ -37,6 +37,21 @@ describe('batches', () => {
       ['A', 'B'],
       ['C', 'D'],
     ])
+  })
+
+  test('runs at most `concurrency` statements at the same time', async () => {
+    const { call, complete, inputs } = heldEngine('statement', 2)
+    for (const input of 'abcd') {
+      void call(input)
+      await settle()
+    }
+    expect(inputs()).toEqual(['a', 'b'])
+    await complete(1)
+    expect(inputs()).toEqual(['a', 'b', 'cd'])
+    await complete(0)
+    void call('e')
+    await settle()
+    expect(inputs()).toEqual(['a', 'b', 'cd', 'e'])
   })
 
   test('sends at most `maxSize` inputs in one statement', async () => {
@@ -79,13 +94,15 @@ describe('batches', () => {
   })
 
   test('runs every call once and in order', async () => {
-    const property = fc.asyncProperty(fc.scheduler(), fc.array(statements, { maxLength: 30 }), async (s, calls) => {
+    const concurrencies = fc.integer({ min: 1, max: 3 })
+    const lists = fc.array(statements, { maxLength: 30 })
+    const property = fc.asyncProperty(fc.scheduler(), concurrencies, lists, async (s, concurrency, calls) => {
       const [arrived, sent, done] = [[], [], []] as [number[], number[], number[]]
       let running = 0
       const options: BatchOptions<number, string> = {
         async send(ids) {
           running++
-          expect(running).toBe(1)
+          expect(running).toBeLessThanOrEqual(concurrency)
           const size = ids.reduce((sum, id) => sum + (calls[id]?.size ?? 0), 0)
           if (ids.length > 1) expect(size).toBeLessThanOrEqual(10)
           sent.push(...ids.filter((id) => !sent.includes(id)))
@@ -99,6 +116,7 @@ describe('batches', () => {
         timeout: 60_000,
         maxSize: 10,
         sizeOf: (id) => calls[id]?.size ?? 0,
+        concurrency,
       }
       const call = inBatches(options)
       const results = calls.map(async ({ leaves }, id) => {
