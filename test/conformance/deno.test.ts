@@ -13,7 +13,8 @@ testHost({ name: 'Deno', binary, args: ['run', '--allow-all'], program: 'deno.mj
 test.skipIf(missing('Deno', binary !== undefined))('Deno: an aborted HTTP/2 upload creates no animal', async () => {
   const args = ['run', '--allow-all', hostProgram('deno-broken-upload.mjs')]
   const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })
-  expect(stdout).toBe('499 0\n')
+  // `onResponse` gets 499, or 400 if Deno ends the body before it aborts the signal. No animal is added.
+  expect(stdout).toMatch(/^(?:499|400) 0\n$/)
 })
 
 test.skipIf(missing('Deno', binary !== undefined))(
