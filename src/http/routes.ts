@@ -5,7 +5,7 @@ import { type ApiResponse, errorResponse } from './response.ts'
 /** The operations, with their names in the interface specification. */
 export type OperationName = 'listPets' | 'createPet' | 'getPet'
 
-/** What a request asks for: an operation, OPTIONS or an unsupported method on a known path, or an unknown path. */
+/** The route of a request: an operation, OPTIONS or an unsupported method on a known path, or an unknown path. */
 export type Route =
   | { readonly kind: 'listPets' | 'createPet' }
   | { readonly kind: 'getPet'; readonly petId: string }

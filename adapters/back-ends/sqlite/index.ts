@@ -29,8 +29,10 @@ export interface SqliteOptions {
   /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
   readonly busyTimeout?: number | undefined
   /**
-   * What a commit waits for. With `full`, data survives a loss of power; with `normal`, only the end of the process. @default the
-   * connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` there by themselves
+   * How long a commit waits. After a commit with `full`, data survives a loss of power. After a commit with `normal`, data survives
+   * only the end of the process.
+   *
+   * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
    */
   readonly synchronous?: SqliteSynchronous | undefined
 }
