@@ -52,6 +52,8 @@ describe('batches', () => {
     void call('e')
     await settle()
     expect(inputs()).toEqual(['a', 'b', 'cd', 'e'])
+    await complete(2)
+    await complete(3)
   })
 
   test('sends at most `maxSize` inputs in one statement', async () => {
