@@ -102,7 +102,7 @@ function typeErrors(programs: readonly string[]): string {
 test('every example compiles', () => {
   expect(examples.length).toBeGreaterThan(15)
   expect(typeErrors(examples.map(({ code }) => code))).toBe('')
-})
+}, 120_000)
 
 test('every snippet in docs/client.md and docs/testing.md compiles', () => {
   const documents = ['client', 'testing'].map((name) => readFileSync(join(root, `docs/${name}.md`), 'utf8'))
@@ -111,7 +111,7 @@ test('every snippet in docs/client.md and docs/testing.md compiles', () => {
   )
   expect(snippets.length).toBeGreaterThan(8)
   expect(typeErrors(snippets)).toBe('')
-})
+}, 120_000)
 
 const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
 

@@ -60,7 +60,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const { petStore } = open()
     const admin = openPool(server.url, { max: 1 })
     const load = startLoad(petStore, token)
-    for (let cut = 0; cut < 5; cut++) {
+    const someFailed = () => load.results.some(({ status }) => status === 503)
+    // On a slow machine, a cut may meet no request that is running.
+    for (let cut = 0; cut < 5 || !someFailed(); cut++) {
       await load.reach(201, 50)
       const cuts =
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = $1'
@@ -69,7 +71,6 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await load.reach(201, 50)
     await load.stop()
     await admin.end()
-    expect(load.results.map(({ status }) => status)).toContain(503)
     expect(load.results.filter(({ status }) => status !== 201 && status !== 503)).toEqual([])
     await expectKept(createdIds(load.results))
   })

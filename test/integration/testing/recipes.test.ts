@@ -16,7 +16,7 @@ const recipe = (name: string) => join(root, 'examples/testing', name)
 
 /** Runs a recipe to its end and returns its output. If the recipe fails, the error contains the output. */
 async function run(program: string, args: readonly string[], env: ExecFileOptions['env'] = {}): Promise<string> {
-  const options = { cwd: root, env: { ...process.env, ...env }, timeout: 110_000 }
+  const options = { cwd: root, env: { ...process.env, ...env }, timeout: 230_000 }
   const { stdout, stderr } = await promisify(execFile)(program, args, options)
   return stdout + stderr
 }
@@ -60,7 +60,7 @@ describe('a program in another language', () => {
 
   for (const { name, program, args, steering } of programs) {
     // The time limit is long, because Go compiles its standard library the first time.
-    const options = { timeout: 120_000, skip: missing(name, program !== undefined, { optional: true }) }
+    const options = { timeout: 240_000, skip: missing(name, program !== undefined, { optional: true }) }
 
     test(`a ${name} program lists every animal with exact ids`, options, async () => {
       const server = await startServer()
