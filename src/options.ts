@@ -130,8 +130,8 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
 /** Members of a back end that are no options. They are allowed, because `{ ...backEnd }` passes them too. */
 const COMPANIONS = ['migrate', 'close']
 
-/** The plans of the interface whose limits are the same for every key. */
-const defaultPlans = {
+/** The plans of the interface whose limits are the same for every key. Each key of `enterprise` has limits of its own. */
+export const defaultPlans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },

@@ -1,4 +1,5 @@
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
+import { defaultPlans } from '../../src/options.ts'
 import { isHttpUrl } from '../../src/support/predicates.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags } from './back-end.ts'
@@ -24,9 +25,9 @@ export interface ServeFlags extends BackEndFlags {
 /** The limits of each plan, from the flag `--plan-limits`. */
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 
-/** Returns the plans that a server knows: the four plans of the API, and the plans of `--plan-limits`. */
+/** Returns the plans that a server knows: those of the API, `enterprise`, and the plans of `--plan-limits`. */
 export function knownPlans(planLimits: PlanLimitsByName): string[] {
-  return [...new Set(['free', 'pro', 'business', 'enterprise', ...Object.keys(planLimits)])]
+  return [...new Set([...Object.keys(defaultPlans), 'enterprise', ...Object.keys(planLimits)])]
 }
 
 /** The limits that demo keys and fixed keys of the plan `enterprise` get. */
