@@ -15,7 +15,10 @@ function statementsOf(migration: string): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** Brings the schema up to date. Each step is one transaction, and fails if another Worker has just done the same step. */
+/**
+ * Brings the schema up to date. Each step is one transaction. If another Worker has just done the same step, the transaction fails,
+ * and this function goes on from the version that it then finds.
+ */
 export async function migrate(engine: Engine): Promise<void> {
   for (let version = await readVersion(engine); version < steps.length; ) {
     try {

@@ -51,8 +51,8 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
 }
 
 /**
- * SQLSTATE codes of failed statements that changed nothing, so they are repeated. They mean a serialization failure, a deadlock,
- * or a schema or table that another process has just created.
+ * SQLSTATE codes that mean a serialization failure, a deadlock, or a schema or table that another process has just created. The
+ * failed statement has changed nothing, so it is repeated.
  */
 const CONFLICT = /^(?:40001|40P01|42P06|42P07)$/
 

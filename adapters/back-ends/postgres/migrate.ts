@@ -11,7 +11,10 @@ const LOCK = 7_382_615_401
 /** Each step leads from one schema version to the next. Never change a released step; add another step. */
 const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches, durableIds]
 
-/** The SQLSTATE code for a schema that a later release has migrated. The message is the schema's version. */
+/**
+ * The SQLSTATE code that the migration raises if a later release has migrated the schema. The message of this error is the schema's
+ * version.
+ */
 const LATER = 'PSK01'
 
 /**

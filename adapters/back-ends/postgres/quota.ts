@@ -109,7 +109,7 @@ function toEntry({ request, places }: Run) {
   return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
 }
 
-/** Repeats in JavaScript how PostgreSQL has counted a run, to get the result of each request. */
+/** Sets the result of each request of a run. PostgreSQL returns only the state before the run, so the run is counted again here. */
 function countRun({ request, places }: Run, row: RunRow, counts: QuotaCount[]): void {
   const state: QuotaState = {
     usedInMinute: Number(row.usedinminute),

@@ -32,7 +32,7 @@ describe('petstore openapi', () => {
   })
 })
 
-test('petstore serve responds with the document of its own settings', async () => {
+test('/openapi.json of petstore serve shows the settings of its flags', async () => {
   const flags = ['--base-path', '/x', '--public-url', 'https://a.test', '--plan-limits', 'gold=5/50', '--cors']
   const { address } = await startPetstore(...flags)
   const response = await fetch(new URL('/openapi.json', address), { headers: { origin: 'https://shop.example' } })

@@ -249,7 +249,7 @@ describe('petstore keys', () => {
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
   })
 
-  test('keys list shows that a key has expired', async () => {
+  test('petstore keys list shows that a key has expired', async () => {
     const database = new Libsql(data)
     const { keyStore } = sqlite(database)
     await keyStore.issue({ plan: 'free', expiresAt: Date.UTC(2020, 0, 1) })

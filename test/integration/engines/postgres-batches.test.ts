@@ -124,7 +124,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('spend and create fail with service_unavailable while their tables are locked', async () => {
-    // The first call of an SQL function on a connection also compiles the function. New connections test this case.
+    // At the first call on a connection, PostgreSQL compiles the function. New connections show that this waits for no table lock.
     const fresh = openPool(server.url)
     const { storage, quota } = postgres(fresh, { lockTimeout: 20 })
     const limits = { perMinute: 5, perDay: 10 }

@@ -201,7 +201,7 @@ describe.skipIf(isMissing)('the live view', () => {
     clock.advance(15_000)
     const page = await browser.newPage()
     onTestFinished(() => page.close())
-    // The clock of the server stands still. Later responses would set the countdown back to the time of this clock.
+    // Only the first load of the limits gets a response. The server's clock stands still, so later ones would set the countdown back.
     let loads = 0
     await page.route('**/usage', (route) => (++loads === 1 ? route.continue() : route.abort()))
     await page.clock.install({ time: clock.now() })
@@ -223,7 +223,7 @@ describe.skipIf(isMissing)('the live view', () => {
   })
 })
 
-describe.skipIf(isMissing)("after the page's requests were refused with 429, the page", () => {
+describe.skipIf(isMissing)('the page after a 429', () => {
   test('after a 429, the page loads the animals at the reset', async () => {
     const { clock, storage, url } = await startSite()
     const page = await browser.newPage()

@@ -3,7 +3,7 @@ import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { createPetStore } from '../../../src/index.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 
-test('reads the client address once, before the first await', async () => {
+test('reads the client address once, before the key is looked up', async () => {
   const asked: string[] = []
   const find = async () => {
     asked.push('key')

@@ -46,7 +46,7 @@ test('one request calls the quota store again while others are served', async ()
   expect(quota.calls).toBe(2)
 })
 
-test('counts requests again after the quota store has recovered', async () => {
+test('resumes counting after the quota store has recovered', async () => {
   const quota = failingQuota()
   await quota.spend()
   quota.isDown = false

@@ -41,7 +41,7 @@ test('writes every response by the end of its event-loop turn', async () => {
   await fc.assert(property, { numRuns: 50 })
 })
 
-test('writes the only response of a turn at once', async () => {
+test('writes the only response of a turn without delay', async () => {
   const { batchWrite } = scheduler()
   for (let i = 0; i < 100; i++) expect((await turn(batchWrite, 1)).batched).toBe(0)
 })

@@ -66,7 +66,7 @@ test("an end method on Express' response prototype receives the whole body", asy
   expect(seen).toEqual(['[]'])
 })
 
-test("encodes the host's header in the same way for every body", async () => {
+test('a non-ASCII header of the host has the same bytes beside any body', async () => {
   const { petStore, authorized } = await keyedStore()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {

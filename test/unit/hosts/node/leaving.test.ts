@@ -82,7 +82,7 @@ describe('a client that disconnects', () => {
     await aborted(watched.requests[0])
   })
 
-  test('a client that disconnects before the read causes incomplete_body', async () => {
+  test('reading the body of a client that has left fails with incomplete_body', async () => {
     const watched = spy()
     const gone = signalled()
     const wrap = (petStore: PetStore): PetStore => {

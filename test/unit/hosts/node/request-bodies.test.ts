@@ -92,7 +92,7 @@ const listeners: Record<string, (request: IncomingMessage) => void> = {
 
 describe('a host that also listens to the body', () => {
   for (const [title, listen] of Object.entries(listeners)) {
-    test(`the store reads the whole body beside a listener: ${title}`, async () => {
+    test(`the store reads the whole body although the host listens to it too: ${title}`, async () => {
       const { connection, create } = await given((handler) => async (request, response) => {
         if (request.headers['x-turn'] === 'later') await new Promise((resolve) => setImmediate(resolve))
         listen(request)
