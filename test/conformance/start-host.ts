@@ -57,6 +57,7 @@ async function firstLine<T>(output: Readable, read: (line: string) => T | undefi
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
-  child.kill('SIGKILL')
+  // After SIGKILL, Miniflare could not stop its workerd.
+  child.kill('SIGTERM')
   await exited
 }
