@@ -159,13 +159,10 @@ function run({ database, texts }: Stream, { sql, sql_id, args = [] }: Statement)
   const statement = database.prepare(sql ?? texts.get(sql_id ?? -1) ?? '')
   const values = args.map(fromValue)
   if (!statement.reader) {
-    const { changes } = statement.run(...values)
+    const { changes } = statement.run(values)
     return { cols: [], rows: [], affected_row_count: changes, last_insert_rowid: null }
   }
-  const rows = statement
-    .safeIntegers(true)
-    .raw(true)
-    .all(...values) as unknown[][]
+  const rows = statement.safeIntegers(true).raw(true).all(values) as unknown[][]
   const cols = statement.columns().map(({ name }) => ({ name, decltype: null }))
   return { cols, rows: rows.map((row) => row.map(toValue)), affected_row_count: 0, last_insert_rowid: null }
 }

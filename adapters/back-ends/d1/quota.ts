@@ -1,7 +1,7 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaState, QuotaStore } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
-import { PRUNE_EVERY, quotaStatements } from '../sqlite/quota-table.ts'
+import { PRUNE_EVERY } from '../sqlite/quota-table.ts'
 import type { Command, Engine } from './database.ts'
 import { spendStatements } from './spend.ts'
 
@@ -12,7 +12,7 @@ type Counted = QuotaState & { readonly now: number; readonly granted: number }
 export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaStore {
   let requests = 0
 
-  function commandsFor({ anonymous, limits, ban, now }: QuotaRequest, subject: string): Command[] {
+  function commandsFor({ anonymous, limits, ban }: QuotaRequest, subject: string): Command[] {
     const bucket = anonymous ? bucketOf(subject) : null
     const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
     const time = clock?.now() ?? null
@@ -21,7 +21,7 @@ export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaSt
       [spendStatements.moveEnd, subject],
     ]
     if (bucket !== null) commands.unshift([spendStatements.makeRoom, subject, bucket])
-    if (requests++ % PRUNE_EVERY === 0) commands.push([quotaStatements.prune, now])
+    if (requests++ % PRUNE_EVERY === 0) commands.push([spendStatements.prune, time])
     return commands
   }
 

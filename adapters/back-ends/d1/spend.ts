@@ -1,4 +1,5 @@
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
+import { pruneStatement } from '../sqlite/quota-table.ts'
 
 /** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
 const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
@@ -69,6 +70,8 @@ const END = `max(state ->> 'minuteEndsAt', state ->> 'dayEndsAt', state ->> 'ban
 /** The statements that count one request, in one transaction. */
 export const spendStatements = {
   spend,
+  // Its value is the time, or null for D1's time.
+  prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
   // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
   moveEnd: `UPDATE petstore_quota SET ends_at = ${END} WHERE subject = ?1 AND ends_at <> ${END}`,
   // Does the same as `quotaStatements.makeRoom`, but only for a new client. For a known client, it reads one row.
