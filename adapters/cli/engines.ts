@@ -2,11 +2,15 @@ import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 
-/** How long to wait for PostgreSQL or Redis, in milliseconds. A server may be gone without having closed its connections. */
+/** How long to wait for Redis, in milliseconds. A server may be gone without having closed its connections. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
 
-/** How long to wait for a connection of the pool, in milliseconds, including the wait for a free connection during a burst. */
-const POOL_TIMEOUT = 8_000
+/**
+ * The time limits of the PostgreSQL pool, in milliseconds. They are below the store's `timeout`, so that no statement outlives its
+ * request. `connectionTimeoutMillis` includes the wait for a free connection during a burst. An empty `statement_timeout` in the
+ * URL replaces the one given here, because PgBouncer rejects it.
+ */
+const POOL_TIMEOUTS = { connectionTimeoutMillis: 8_000, statement_timeout: 8_000, query_timeout: 9_000 }
 
 interface Events {
   on(event: 'error', listener: (error: Error) => void): unknown
@@ -21,11 +25,7 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
   if (module === undefined) throw new Error('--database-url needs the driver pg: npm install pg')
   const { Pool } = module.default ?? module
-  const pool = new Pool({
-    connectionString: url,
-    connectionTimeoutMillis: POOL_TIMEOUT,
-    query_timeout: TIMEOUTS.response,
-  })
+  const pool = new Pool({ connectionString: url, ...POOL_TIMEOUTS })
   pool.on('error', () => {})
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
@@ -89,7 +89,8 @@ function placeOf(url: string, flag: string, protocol: RegExp, example: string): 
 
 /**
  * Returns the options for ioredis. While Redis is unreachable, commands fail at once, so that clients get 503 without waiting.
- * Commands are not retried: if only the reply was lost, the request has already been counted.
+ * Commands are not retried: if only the reply was lost, the request has already been counted. After a failover, the old primary may
+ * keep its connections and reject writes, so the client reconnects.
  */
 export function ioRedisOptions({ connect, response }: typeof TIMEOUTS) {
   return {
@@ -99,6 +100,7 @@ export function ioRedisOptions({ connect, response }: typeof TIMEOUTS) {
     connectTimeout: connect,
     socketTimeout: response,
     retryStrategy: (attempts: number) => Math.min(attempts * 50, 500),
+    reconnectOnError: ({ message }: Error) => message.includes('READONLY'),
   }
 }
 

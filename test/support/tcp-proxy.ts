@@ -8,11 +8,14 @@ export interface TcpProxy {
   cutOnReply(): void
   /** Stops forwarding in both directions, but keeps the connections open. */
   freeze(): void
+  /** Forwards new connections to another port. */
+  redirect(port: number): void
   close(): void
 }
 
 /** Starts a proxy that forwards to a port on this machine. */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  let port = target
   const sockets = new Set<Socket>()
   let isCutting = false
   const keep = (socket: Socket) => {
@@ -21,7 +24,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     socket.on('error', () => {})
   }
   const server = createServer((client) => {
-    const engine = connect(target, '127.0.0.1')
+    const engine = connect(port, '127.0.0.1')
     for (const [one, other] of [
       [client, engine],
       [engine, client],
@@ -45,6 +48,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     },
     freeze() {
       for (const socket of sockets) socket.pause()
+    },
+    redirect(to) {
+      port = to
     },
     close() {
       server.close()

@@ -32,8 +32,9 @@ const RULES: OptionRules<keyof RedisOptions> = {
  *
  * The client remains yours: listen to its `error` event, and close it when you are done. While Redis is down, most clients queue
  * commands and retry. Turn that off (ioredis: `enableOfflineQueue: false`, `maxRetriesPerRequest: 0` and a short `retryStrategy`;
- * node-redis: `disableOfflineQueue: true`), so that a request gets its 503 at once and no request is counted twice. A node-redis
- * client with a `socketTimeout` also needs a `reconnectStrategy`, because otherwise it never reconnects after a time-out.
+ * node-redis: `disableOfflineQueue: true`), so that a request gets its 503 at once and no request is counted twice. Without a
+ * queue, requests fail until the client has connected, so wait for `connect()`. A node-redis client with a `socketTimeout` also
+ * needs a `reconnectStrategy`, because otherwise it never reconnects after a time-out.
  *
  * @param client - a client or cluster of ioredis or node-redis, a client of Bun, or `(...words) => Promise` for any other
  * @throws {PetStoreError} `invalid_option` if the client or an option is invalid
@@ -43,8 +44,14 @@ const RULES: OptionRules<keyof RedisOptions> = {
  * import { createPetStore } from 'petstore-kit'
  * import { redis } from 'petstore-kit/redis'
  *
- * const client = new Redis('redis://127.0.0.1:6379', { lazyConnect: true, maxRetriesPerRequest: 0 })
+ * const client = new Redis('redis://127.0.0.1:6379', {
+ *   lazyConnect: true,
+ *   enableOfflineQueue: false,
+ *   maxRetriesPerRequest: 0,
+ *   retryStrategy: (attempt) => Math.min(attempt * 50, 500),
+ * })
  * client.on('error', ({ message }) => console.error(message))
+ * // await client.connect()
  * const petStore = createPetStore({ ...redis(client) })
  * ```
  */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
+import { runCommand } from '../../support/petstore-command.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import {
   type PostgresServer,
@@ -64,6 +65,11 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     const counts = await Promise.all(Array.from({ length: 60 }, () => backEnd.quota.spend(request)))
     expect(counts.filter(({ granted }) => granted)).toHaveLength(20)
     await pool.end()
+  })
+
+  test('the command works with transaction pooling', async () => {
+    const args = ['keys', 'issue', '--plan', 'free', '--database-url', `${url}?statement_timeout=`]
+    expect(await runCommand(args)).toMatchObject({ code: 0 })
   })
 
   test("a write waits at most lockTimeout without changing the connection's settings", async () => {

@@ -81,4 +81,18 @@ describe.skipIf(missingRedis())('the options of the command', () => {
       expect(used).toBe(3)
     })
   })
+
+  test('ioredis finds the new primary if the old one keeps its connections', async () => {
+    const { quota } = redis(await openIoRedis(`redis://127.0.0.1:${proxy.port}`))
+    await quota.spend(spending('failover'))
+    const promoted = await startRedis()
+    onTestFinished(() => promoted.remove())
+    proxy.redirect(promoted.port)
+    const admin = new Redis(server.url)
+    onTestFinished(() => admin.disconnect())
+    await admin.replicaof('127.0.0.1', promoted.port)
+    await expect(async () => quota.spend(spending('failover'))).rejects.toMatchObject({ code: 'service_unavailable' })
+    await until(async () => (await quota.spend(spending('failover'))).granted)
+    await admin.replicaof('NO', 'ONE')
+  })
 })
