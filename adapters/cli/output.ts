@@ -58,7 +58,12 @@ function explain(error: unknown, code: string | undefined, message: string): str
 }
 
 /** The flags whose names differ from those of the library's options. */
-const FLAGS: Readonly<Record<string, string>> = { expiresAt: '--expires', plans: '--plan-limits' }
+const FLAGS: Readonly<Record<string, string>> = {
+  database: '--data',
+  expiresAt: '--expires',
+  plans: '--plan-limits',
+  schema: '--database-url',
+}
 
 /** Returns the flag for an option of the library, such as `--base-path` for `basePath`. */
 export function flagOf(option: string): string {

@@ -281,6 +281,18 @@ describe('petstore keys', () => {
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
   })
 
+  test('keys list rejects a file of a later release', async () => {
+    const database = new Libsql(data)
+    sqlite(database)
+    database.exec('UPDATE petstore_schema SET version = 99')
+    database.close()
+    const { code, stderr } = await runCommand(['keys', 'list', '--data', data])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^petstore: --data: expected a schema of version \d+ at most/),
+    ])
+  })
+
   test('several commands can open the same new file at once', async () => {
     await Promise.all(Array.from({ length: 8 }, () => issueKey('--plan', 'free')))
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
