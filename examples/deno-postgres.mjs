@@ -4,11 +4,18 @@ import { createPetStore } from 'petstore-kit'
 import { toDenoHandler } from 'petstore-kit/deno'
 import { postgres } from 'petstore-kit/postgres'
 
-const pool = new pg.Pool({ connectionString: Deno.env.get('DATABASE_URL'), connectionTimeoutMillis: 2_000 })
+const pool = new pg.Pool({
+  connectionString: Deno.env.get('DATABASE_URL'),
+  connectionTimeoutMillis: 8_000,
+  statement_timeout: 8_000,
+  query_timeout: 9_000,
+})
 pool.on('error', ({ message }) => console.error(message))
 const backEnd = postgres(pool)
 await backEnd.migrate()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+// A token is shown only once. Later starts use the key of the first.
+const keys = await backEnd.keyStore.list()
+const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
 
 Deno.serve(
   {

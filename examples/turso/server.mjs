@@ -9,7 +9,9 @@ import { databaseOf } from './database.mjs'
 const client = createClient({ url: process.env.TURSO_URL, authToken: process.env.TURSO_TOKEN })
 const backEnd = d1(databaseOf(client))
 await backEnd.migrate()
-const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+// A token is shown only once. Later starts use the key of the first.
+const keys = await backEnd.keyStore.list()
+const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
 
 const server = createServer(toNodeHandler(createPetStore({ ...backEnd })))
 

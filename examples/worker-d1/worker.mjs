@@ -1,6 +1,6 @@
 // In this folder: npx wrangler d1 migrations apply pets --local && npx wrangler dev --var ADMIN_TOKEN:secret
 import { env } from 'cloudflare:workers'
-import { createPetStore } from 'petstore-kit'
+import { createPetStore, toApiRequest, toResponse } from 'petstore-kit'
 import { d1 } from 'petstore-kit/d1'
 
 const backEnd = d1(env.DB)
@@ -9,7 +9,11 @@ const petStore = createPetStore({ ...backEnd })
 export default {
   async fetch(request) {
     const { pathname, searchParams } = new URL(request.url)
-    if (pathname !== '/keys') return petStore.fetch(request)
+    if (pathname !== '/keys') {
+      // Cloudflare sets this header, so clients cannot choose it.
+      const address = request.headers.get('cf-connecting-ip') ?? undefined
+      return toResponse(await petStore.handle(toApiRequest(request, address)))
+    }
     // curl -X POST -H 'Authorization: Bearer secret' 'http://localhost:8787/keys?plan=pro'
     if (request.method !== 'POST' || !(await isOperator(request))) return new Response('Forbidden', { status: 403 })
     const { token } = await backEnd.keyStore.issue({ plan: searchParams.get('plan') ?? 'free' })
