@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -60,7 +60,8 @@ async function expectBackup(restored: PetStorage, before: readonly Pet[], added:
 test('VACUUM INTO makes a complete copy of a SQLite file in use', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-backup-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const served = sqlite(new Database(join(folder, 'pets.db')))
+  const database = new Database(join(folder, 'pets.db'))
+  const served = sqlite(database)
   const { token, key } = await served.keyStore.issue({ plan: 'pro' })
   const { added, stop } = addSteadily(served.storage)
   await until(() => added.length >= 300)
@@ -70,8 +71,12 @@ test('VACUUM INTO makes a complete copy of a SQLite file in use', async () => {
   new Database(join(folder, 'pets.db')).exec(`VACUUM INTO '${copy}'`)
   await until(() => added.length >= 600)
   await stop()
+  database.close()
 
-  const restored = sqlite(new Database(copy))
+  const data = join(folder, 'pets.db')
+  for (const log of ['-wal', '-shm']) await rm(data + log, { force: true })
+  await rename(copy, data)
+  const restored = sqlite(new Database(data))
   await expectBackup(restored.storage, before, added)
   expect(await restored.keyStore.find(token)).toEqual(key)
 })
