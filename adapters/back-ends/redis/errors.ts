@@ -2,11 +2,11 @@
 const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 
 /**
- * Matches replies of a Redis server that is loading, failing over, out of memory or disk, without replicas, or too busy. Up to
- * Redis 6, the error of a command inside a script is in the middle of the reply.
+ * Matches replies of a Redis server that is loading, failing over, out of memory or disk, without replicas, or too busy; or of
+ * Upstash, if a limit of the plan is reached. Up to Redis 6, the error of a command inside a script is in the middle of the reply.
  */
 const UNAVAILABLE =
-  /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max number of clients)\b/
+  /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max (?:number of clients|concurrent connections|(?:daily )?requests? limit)|ERR DB capacity)\b/
 
 /** Returns whether Redis is unavailable. `instanceof` is not used: under Jest, errors belong to another realm. */
 export function isUnavailable(error: unknown): boolean {

@@ -90,6 +90,8 @@ describe('a failure of Redis', () => {
     "OOM command not allowed when used memory > 'maxmemory'.",
     'CLUSTERDOWN Hash slot not served',
     'ERR max number of clients reached',
+    'ERR max daily request limit exceeded. Limit: 10000, Usage: 10001.',
+    'ERR max requests limit exceeded. Limit: 500000, Usage: 500000.',
   ])('an error with the message %s becomes service_unavailable', async (message) => {
     await expect(failing(message)).rejects.toMatchObject({ code: 'service_unavailable' })
   })
