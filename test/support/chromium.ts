@@ -65,6 +65,8 @@ export async function axeFindings(page: Page): Promise<string[]> {
     const { axe } = window as unknown as {
       axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
     }
+    // A colour that is still changing may have too little contrast for a moment.
+    for (const transition of document.getAnimations()) transition.cancel()
     return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
   })
 }
