@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { redis } from '../../../adapters/back-ends/redis/index.ts'
 import type { QuotaRequest, QuotaStore } from '../../../src/index.ts'
+import { manualClock } from '../../../src/testing/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missingRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
@@ -37,7 +38,7 @@ describe.skipIf(missingRedis())('Redis', () => {
   test('Redis stores a limited number of anonymous clients, which expire', async () => {
     const client = createClient({ url: server.url })
     await client.connect()
-    const { quota } = redis(client)
+    const { quota } = redis(client, { clock: manualClock() })
     await flood(quota)
     const buckets = await client.keys('petstore:anonymous:*')
     expect(buckets.length).toBeLessThanOrEqual(256)
@@ -61,7 +62,7 @@ describe.skipIf(noPostgres)('PostgreSQL', () => {
 
   test('PostgreSQL stores a limited number of anonymous clients', async () => {
     const pool = openPool(server.url)
-    const backEnd = postgres(pool)
+    const backEnd = postgres(pool, { clock: manualClock() })
     await backEnd.migrate()
     await flood(backEnd.quota)
     const { rows } = await pool.query<{ clients: number }>('SELECT count(*)::int AS clients FROM petstore.anonymous')

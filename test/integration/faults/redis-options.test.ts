@@ -70,12 +70,12 @@ describe.skipIf(missingRedis())('the options of the command', () => {
     test('counts a request only once if the reply of Redis is lost', async () => {
       const { quota } = redis(await open(`redis://127.0.0.1:${proxy.port}`))
       const subject = `${name} lost`
-      expect((await quota.spend(spending(subject))).usedInMinute).toBe(1)
+      expect((await quota.spend(spending(subject))).usedInDay).toBe(1)
       proxy.cutOnReply()
       await expect(async () => quota.spend(spending(subject))).rejects.toMatchObject({ code: 'service_unavailable' })
       let used = 0
       await until(async () => {
-        used = (await quota.spend(spending(subject))).usedInMinute
+        used = (await quota.spend(spending(subject))).usedInDay
         return true
       })
       expect(used).toBe(3)
