@@ -1,6 +1,6 @@
 import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
-import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, loadDriver, type OpenedBackEnd, reason, using } from './driver.ts'
 
 /** How long to wait for Redis, in milliseconds. A server may be gone without having closed its connections. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
@@ -30,10 +30,18 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
     const { migrate, ...backEnd } = postgres(pool)
-    await using(place, migrate)
+    await using(place, () => migrate().catch(explainPooler))
     reportErrors(place, pool)
     return { ...backEnd, place, close }
   })
+}
+
+/** Says what to do if PgBouncer has rejected `statement_timeout`. */
+function explainPooler(error: unknown): never {
+  if (!reason(error).includes('startup parameter: statement_timeout')) throw error
+  throw new Error(
+    'PgBouncer rejects statement_timeout: add ?statement_timeout= to --database-url, and set it on the role',
+  )
 }
 
 type IoRedis = Events & { connect(): Promise<unknown>; disconnect(): void } & RedisClient

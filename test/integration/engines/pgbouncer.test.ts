@@ -68,8 +68,12 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
   })
 
   test('the command works with transaction pooling', async () => {
-    const args = ['keys', 'issue', '--plan', 'free', '--database-url', `${url}?statement_timeout=`]
-    expect(await runCommand(args)).toMatchObject({ code: 0 })
+    const issue = (address: string) => runCommand(['keys', 'issue', '--plan', 'free', '--database-url', address])
+    expect(await issue(url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^petstore: cannot use .*: PgBouncer rejects .*: add \?statement_timeout= to/),
+    })
+    expect(await issue(`${url}?statement_timeout=`)).toMatchObject({ code: 0 })
   })
 
   test("a write waits at most lockTimeout without changing the connection's settings", async () => {
