@@ -37,16 +37,27 @@ async function benchCreates(processes, delay) {
     Array.from({ length: processes }, () => ({ name, file: 'postgres-writes', args: args(name), isPinned: false })),
   )
   const rates = await withServers(servers, async (running) => {
-    const rates = { bare: [], kit: [] }
-    const ofName = (name) => running.filter((one) => one.name === name)
-    for (const name of Object.keys(rates)) await createRate(ofName(name), WARM_UP)
+    const bare = running.filter(({ name }) => name === 'bare')
+    const kit = running.filter(({ name }) => name === 'kit')
+    const contestants = { bare, kit, ...(processes > 1 && { 'kit with one key': withOneKey(kit) }) }
+    const rates = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]))
+    for (const name of Object.keys(rates)) await createRate(contestants[name], WARM_UP)
     for (let round = 0; round < ROUNDS; round++)
-      for (const name of shuffled(Object.keys(rates))) rates[name].push(await createRate(ofName(name), 1_000))
+      for (const name of shuffled(Object.keys(rates))) rates[name].push(await createRate(contestants[name], 1_000))
     return rates
   })
-  const [bare, kit] = [median(rates.bare), median(rates.kit)]
+  const bare = median(rates.bare)
+  const results = Object.entries(rates).map(([name, ofName]) => {
+    const rate = median(ofName)
+    return `${name} ${rate.toFixed(0)}/s${name === 'bare' ? '' : ` (${(rate / bare).toFixed(2)})`}`
+  })
   const title = `creates, ${CONNECTIONS} connections, ${processes === 1 ? '1 process' : `${processes} processes`}, +${delay} ms per commit`
-  console.log(`${title}: bare ${bare.toFixed(0)}/s, kit ${kit.toFixed(0)}/s, ratio ${(kit / bare).toFixed(2)}`)
+  console.log(`${title}: ${results.join(', ')}`)
+}
+
+/** All requests with the key of the first server, so that all processes count for the same key. */
+function withOneKey(servers) {
+  return servers.map((server) => ({ ...server, token: servers[0].token }))
 }
 
 /** Sends `count` creates to each server. Returns the total number of creates per second. */
