@@ -21,29 +21,20 @@ export function createAllFunction(names: Names): string {
 /**
  * Returns SQL for version 4 of the schema, in which a slow commit delays no other create.
  *
- * `add_pets` works like `create_all`, but its commit does not wait for the disk, so it holds the lock only for a moment. Clients
+ * `add_pets` works like `create_all`, but leaves the wait for the disk to `save`, so it holds the lock only for a moment. Clients
  * must not read animals that a crash of PostgreSQL could still undo, because later animals would get the same ids. So clients
- * read only animals up to the greatest id in the table `durable`. `mark_durable` adds an id to this table, and its commit waits
- * for the disk. PostgreSQL writes commits to disk in their order, so all smaller ids are on disk too.
+ * read only animals up to the greatest id in the table `durable`, to which `save` adds ids.
  *
  * Rows that are inserted without `add_pets` are marked by a trigger in their own transaction. Imports and processes of earlier
  * releases insert such rows, perhaps with a role that may not write to `durable`.
  */
 export function durableIds(names: Names): string {
-  const { addPets, durable, markDurable, syncDurable, pets, petIds } = names
+  const { addPets, durable, markInserted, pets, petIds } = names
   const add = `
       -- If another transaction has locked this table, fail before an animal is added.
       LOCK TABLE ${durable} IN ROW EXCLUSIVE MODE;
-      PERFORM set_config('synchronous_commit', 'off', true), set_config('${DEFERRED}', 'on', true);${addLocked(names)}
+      PERFORM set_config('${DEFERRED}', 'on', true);${addLocked(names)}
       PERFORM set_config('${DEFERRED}', 'off', true);`
-  const mark = `
-    BEGIN
-      ${withLockTimeout}
-      INSERT INTO ${durable} VALUES (id);
-      -- In a transaction of the host, the commit must wait for the disk as the host expects.
-      SET LOCAL synchronous_commit TO DEFAULT;
-    END
-    `
   const trigger = `
     BEGIN
       IF TG_OP = 'TRUNCATE' THEN DELETE FROM ${durable};
@@ -57,13 +48,11 @@ export function durableIds(names: Names): string {
     CREATE INDEX durable_by_id ON ${durable} (up_to);
     -- Without this, no row could be deleted in a database with a publication.
     ALTER TABLE ${durable} REPLICA IDENTITY FULL;
-    CREATE FUNCTION ${markDurable}(id bigint, lock_wait int) RETURNS void
-    LANGUAGE plpgsql SET lock_timeout = 0 AS ${dollarQuoted(mark, 'mark')};
-    CREATE FUNCTION ${syncDurable}() RETURNS trigger
+    CREATE FUNCTION ${markInserted}() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS ${dollarQuoted(trigger, 'trigger')};
     CREATE TRIGGER mark_inserted AFTER INSERT ON ${pets} REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT
-      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION ${syncDurable}();
-    CREATE TRIGGER mark_truncated AFTER TRUNCATE ON ${pets} EXECUTE FUNCTION ${syncDurable}();
+      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION ${markInserted}();
+    CREATE TRIGGER mark_truncated AFTER TRUNCATE ON ${pets} EXECUTE FUNCTION ${markInserted}();
     -- The sequence shows the greatest id even if this transaction has an old snapshot.
     INSERT INTO ${durable} SELECT up_to
       FROM (SELECT greatest(max(id), (SELECT last_value FROM ${petIds} WHERE is_called)) AS up_to FROM ${pets}) AS greatest

@@ -2,6 +2,7 @@ import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type Qu
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import { checkOptions, clockRule, type OptionRules, timeoutRule } from '../../../src/support/option-rules.ts'
 import { type PostgresClient, querying } from './client.ts'
+import { postgresDisk } from './disk.ts'
 import { postgresKeyStore } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { namesIn, schemaRule } from './names.ts'
@@ -83,10 +84,11 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   const query = querying(client)
   const names = namesIn(schema)
   const keyStore = postgresKeyStore(query, names, sqlTime(clock))
+  const disk = postgresDisk(query, names, lockTimeout)
   return {
-    storage: postgresStorage(query, names, lockTimeout),
+    storage: postgresStorage(query, names, disk, lockTimeout),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
-    quota: postgresQuota(query, names, clock, lockTimeout),
+    quota: postgresQuota(query, names, disk, clock, lockTimeout),
     migrate: () => migrate(query, names),
   }
 }

@@ -1,6 +1,7 @@
 import { laterSchema } from '../shared/later-schema.ts'
 import { createAllFunction, durableIds } from './add-pets.ts'
 import type { Query } from './client.ts'
+import { waitForDisk } from './disk.ts'
 import { dollarQuoted, literal, type Names } from './names.ts'
 import { spendAnonymousFunction, spendFunction } from './spend.ts'
 import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
@@ -9,7 +10,7 @@ import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
 const LOCK = 7_382_615_401
 
 /** Each step leads from one schema version to the next. Never change a released step; add another step. */
-const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches, durableIds]
+const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches, slowDisks]
 
 /**
  * The SQLSTATE code that the migration raises if a later release has migrated the schema. The message of this error is the schema's
@@ -110,4 +111,9 @@ function anonymousBuckets(names: Names): string {
 /** Returns SQL for functions that handle many calls. The older functions stay for processes of earlier releases. */
 function batches(names: Names): string {
   return createAllFunction(names) + spendAllFunction(names) + spendAllAnonymousFunction(names)
+}
+
+/** Returns SQL for writes that hold no lock while their commit waits for the disk. */
+function slowDisks(names: Names): string {
+  return durableIds(names) + waitForDisk(names)
 }

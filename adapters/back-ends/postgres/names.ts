@@ -17,8 +17,10 @@ export interface Names {
   readonly createAll: string
   readonly addPets: string
   readonly durable: string
-  readonly markDurable: string
-  readonly syncDurable: string
+  readonly markInserted: string
+  readonly serverRuns: string
+  readonly serverRun: string
+  readonly save: string
   readonly spendAll: string
   readonly spendAllAnonymous: string
 }
@@ -45,8 +47,10 @@ export function namesIn(schema: string): Names {
     createAll: `${quoted}.create_all`,
     addPets: `${quoted}.add_pets`,
     durable: `${quoted}.durable`,
-    markDurable: `${quoted}.mark_durable`,
-    syncDurable: `${quoted}.sync_durable`,
+    markInserted: `${quoted}.mark_inserted`,
+    serverRuns: `${quoted}.server_runs`,
+    serverRun: `${quoted}.server_run`,
+    save: `${quoted}.save`,
     spendAll: `${quoted}.spend_all`,
     spendAllAnonymous: `${quoted}.spend_all_anonymous`,
   }

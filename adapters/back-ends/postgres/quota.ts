@@ -6,12 +6,12 @@ import {
   type QuotaState,
   type QuotaStore,
 } from '../../../src/index.ts'
-import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { inBatches } from '../shared/batches.ts'
 import { subjectName } from '../shared/subject.ts'
 import { inBackground } from './background.ts'
 import type { Query } from './client.ts'
+import type { Disk } from './disk.ts'
 import type { Names } from './names.ts'
 import { statementRules } from './statement-rules.ts'
 import { sqlTime } from './time.ts'
@@ -25,8 +25,14 @@ const PRUNED_AT_ONCE = 1_000
 /** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
 const KEPT = 172_800_000
 
-/** The time of a run, and the subject's state before the run's first request. */
-type RunRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
+/** The time of a run, the subject's state before the run's first request, and the run of the server. */
+type RunRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number> & Record<'server', string>>
+
+/** A request that is counted, and the end of the wait for the disk. */
+interface Counted {
+  readonly count: QuotaCount
+  readonly saved: Promise<void>
+}
 
 /** Requests of one subject with equal limits and ban rules, in their order. */
 interface Run {
@@ -36,12 +42,14 @@ interface Run {
 }
 
 /**
- * Creates a quota store in PostgreSQL, with one row per subject. Requests that arrive at the same time share a statement.
+ * Creates a quota store in PostgreSQL, with one row per subject. Requests that arrive at the same time share a statement. Another
+ * statement waits for the disk, so that a slow disk does not delay other processes that count for the same subject.
  * Anonymous clients have separate statements, so that a flood of them does not delay clients with a key.
  */
 export function postgresQuota(
   query: Query,
-  { quota, anonymous, spendAll, spendAllAnonymous }: Names,
+  { quota, anonymous, spendAll, spendAllAnonymous, serverRun }: Names,
+  disk: Disk,
   clock: Clock | undefined,
   lockTimeout: number,
 ): QuotaStore {
@@ -55,9 +63,10 @@ export function postgresQuota(
   let spent = 0
 
   function counter(spend: string) {
-    const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil
+    const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil,
+  (SELECT ${serverRun}())::text AS server
 FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
-    return inBatches<QuotaRequest, QuotaCount>({
+    return inBatches<QuotaRequest, Counted>({
       ...statementRules(lockTimeout),
       async send(requests) {
         const runs = runsOf(requests)
@@ -65,7 +74,8 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
         const rows = await query<RunRow>(text, values)
         const counts: QuotaCount[] = []
         for (const [index, run] of runs.entries()) countRun(run, rows[index] as RunRow, counts)
-        return counts
+        const saved = disk.wait({ run: (rows[0] as RunRow).server })
+        return counts.map((count) => ({ count, saved }))
       },
       maxSize: LARGEST_BATCH,
       sizeOf: () => 1,
@@ -73,10 +83,14 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
   }
 
   return {
-    spend(request, context) {
+    async spend(request, context) {
       if (spent++ % PRUNE_EVERY === 0) pruneEnded()
-      const count = request.anonymous ? countAnonymous : countCustomer
-      return andThen(subjectName(request.subject), (subject) => count({ ...request, subject }, context))
+      const countOne = request.anonymous ? countAnonymous : countCustomer
+      const name = subjectName(request.subject)
+      const subject = typeof name === 'string' ? name : await name
+      const { count, saved } = await countOne({ ...request, subject }, context)
+      await saved
+      return count
     },
   }
 }

@@ -3,6 +3,7 @@ import { inBatches } from '../shared/batches.ts'
 import { pruneDurable } from './add-pets.ts'
 import { inBackground } from './background.ts'
 import type { Query } from './client.ts'
+import type { Disk, Unsaved } from './disk.ts'
 import type { Names } from './names.ts'
 import { statementRules } from './statement-rules.ts'
 import { guarded, unguarded } from './text.ts'
@@ -28,6 +29,18 @@ const ROW_SIZE = 100
 /** After this many statements that add animals, ids that are no longer needed are removed from the table `durable`. */
 const PRUNE_EVERY = 100
 
+/** The id of an added animal, and the run of the server. */
+interface AddedRow {
+  readonly id: string
+  readonly run: string
+}
+
+/** An animal that is added, and the end of the wait for the disk. */
+interface Added {
+  readonly pet: Pet
+  readonly saved: Promise<void>
+}
+
 /** A storage that can also add many animals at once. */
 export interface PostgresStorage extends PetStorage {
   /** Adds animals in the given order with one statement: all or none. */
@@ -43,49 +56,45 @@ export interface PostgresStorage extends PetStorage {
  * in order, which is slow if few animals have the status. Animals that are not durable have the greatest ids, so they are removed
  * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
  */
-export function postgresStorage(query: Query, names: Names, lockTimeout: number): PostgresStorage {
-  const { pets, addPets, durable, markDurable } = names
+export function postgresStorage(query: Query, names: Names, disk: Disk, lockTimeout: number): PostgresStorage {
+  const { pets, addPets, durable, serverRun } = names
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
   const listAll = page('p.id >= $1::bigint', 'p.id')
   const listStatus = page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id')
   const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
-  const addThem = `SELECT a.id::text AS id FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
-  const markUpTo = `SELECT ${markDurable}($1::bigint, $2::int)`
+  const addThem = `SELECT a.id::text AS id, (SELECT ${serverRun}())::text AS run
+FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
 
   function page(condition: string, order: string): string {
     const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
     return `SELECT ${COLUMNS} FROM (${first}) AS p WHERE ${isDurable} ORDER BY ${order}`
   }
 
-  const rules = statementRules(lockTimeout)
   const add = inBatches({
-    ...rules,
+    ...statementRules(lockTimeout),
     send: addMany,
     maxSize: LARGEST_BATCH,
     sizeOf: ({ name }: NewPet) => name.length + ROW_SIZE,
   })
-  // With a second statement, an animal need not wait for the whole commit of the animals before it.
-  const waitForDisk = inBatches({ ...rules, send: markAll, maxSize: Infinity, sizeOf: () => 0, concurrency: 2 })
   const prune = inBackground(() => query(pruneDurable(names)))
-  let added = 0
-  /** An animal that was added, but whose mark failed. */
-  let unmarked: Pet | undefined
+  let statements = 0
+  /** Animals that were added but could not be saved. */
+  let failed: Unsaved | undefined
 
-  async function addMany(given: readonly NewPet[]): Promise<readonly Pet[]> {
+  async function addMany(given: readonly NewPet[]): Promise<readonly Added[]> {
     // While PostgreSQL cannot write to its disk, no more animals are added whose clients would get 503.
-    if (unmarked) await markAll([unmarked])
-    unmarked = undefined
-    if (added++ % PRUNE_EVERY === 0) prune()
+    if (failed) await disk.save(failed)
+    failed = undefined
+    if (statements++ % PRUNE_EVERY === 0) prune()
     const texts = given.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
-    const rows = await query<Pick<PetRow, 'id'>>(addThem, [JSON.stringify(texts), lockTimeout])
-    return given.map((pet, index) => createdPet(toBigInt((rows[index] as PetRow).id), pet))
-  }
-
-  async function markAll(pets: readonly Pet[]): Promise<readonly Pet[]> {
-    // The ids ascend, because one statement at a time adds animals of this process.
-    const last = pets.at(-1)
-    if (last) await query(markUpTo, [String(last.id), lockTimeout])
-    return pets
+    const rows = await query<AddedRow>(addThem, [JSON.stringify(texts), lockTimeout])
+    const ids = rows.map(({ id }) => toBigInt(id))
+    const unsaved = { run: (rows[0] as AddedRow).run, lastId: ids.at(-1) as bigint }
+    const saved = disk.wait(unsaved)
+    saved.catch(() => {
+      failed = unsaved
+    })
+    return given.map((pet, index) => ({ pet: createdPet(ids[index] as bigint, pet), saved }))
   }
 
   return {
@@ -95,16 +104,17 @@ export function postgresStorage(query: Query, names: Names, lockTimeout: number)
       const values = status === undefined ? [first, limit] : [first, limit, status]
       return (await query<PetRow>(status === undefined ? listAll : listStatus, values)).map(toPet)
     },
-    async create(pet, context) {
-      const created = await add(pet, context)
-      try {
-        return await waitForDisk(created)
-      } catch (error) {
-        unmarked = created
-        throw error
-      }
+    async create(given, context) {
+      const { pet, saved } = await add(given, context)
+      await saved
+      return pet
     },
-    createMany: async (pets) => markAll(await addMany(pets)),
+    async createMany(given) {
+      if (given.length === 0) return []
+      const added = await addMany(given)
+      await added[0]?.saved
+      return added.map(({ pet }) => pet)
+    },
     async get(id) {
       const [row] = await query<PetRow>(getOne, [String(id)])
       return row && toPet(row)

@@ -1,6 +1,6 @@
 /** The number of hash buckets for anonymous clients. */
 export const BUCKETS = 256
-/** The largest number of anonymous clients in one bucket. All buckets together hold at most 10,240 clients. */
+/** The largest number of anonymous clients in one bucket. All buckets together hold about 10,240 clients at most. */
 export const BUCKET_SIZE = 40
 
 /** Returns the bucket of an anonymous client: an FNV-1a hash of the subject. */

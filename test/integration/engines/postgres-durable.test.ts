@@ -8,8 +8,18 @@ import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
 
 const pet = (name: string) => ({ name, categoryId: 1n, status: 'sold' }) as const
+const request = {
+  subject: 'key:a',
+  anonymous: false,
+  limits: { perMinute: 9, perDay: 9 },
+  ban: false,
+  now: 0,
+} as const
 
-describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('an animal on PostgreSQL', () => {
+/** The statement that waits for the disk contains this text. */
+const SAVE = '"petstore".save('
+
+describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('a slow disk of PostgreSQL', () => {
   let server: PostgresServer
   let pool: Pool
   beforeAll(async () => {
@@ -25,24 +35,24 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  /** Returns the storage of a process that marks its animals as durable only after `release` is called. */
+  /** Returns the back end of a process that waits for the disk only after `release` is called. */
   function slowProcess() {
     let release = () => {}
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
     let arrive = () => {}
-    const added = new Promise<void>((resolve) => {
+    const written = new Promise<void>((resolve) => {
       arrive = resolve
     })
     const query: PostgresClient['query'] = async (text, values) => {
-      if (text.includes('mark_durable')) {
+      if (text.includes(SAVE)) {
         arrive()
         await released
       }
       return pool.query(text, values)
     }
-    return { storage: postgres({ query }).storage, added, release }
+    return { ...postgres({ query }), written, release }
   }
 
   const listed = async () => (await postgres(pool).storage.list({ limit: 99 })).map(({ name }) => name)
@@ -50,9 +60,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     (await postgres(pool).storage.list({ limit: 99, status: 'sold' })).map(({ name }) => name)
 
   test('an animal cannot be read before it is on disk', async () => {
-    const { storage, added, release } = slowProcess()
+    const { storage, written, release } = slowProcess()
     const created = storage.create(pet('slow'))
-    await added
+    await written
     expect([await listed(), await statusList(), await storage.get(1n)]).toEqual([[], [], undefined])
     release()
     const { id } = await created
@@ -60,9 +70,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('an animal that waits for the disk delays no other process', async () => {
-    const { storage, added, release } = slowProcess()
+    const { storage, written, release } = slowProcess()
     const created = storage.create(pet('slow'))
-    await added
+    await written
     await postgres(pool).storage.create(pet('fast'))
     expect(await listed()).toEqual(['slow', 'fast'])
     release()
@@ -101,16 +111,50 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     for (const { id, name } of [...read.values(), ...acknowledged]) expect(kept.get(id)).toBe(name)
   })
 
-  test('an animal that cannot be marked prevents more animals', async () => {
-    let canMark = false
+  test('create fails if PostgreSQL has crashed before the animal was on disk', async () => {
+    const { storage, written, release } = slowProcess()
+    const created = storage.create(pet('lost'))
+    const outcome = expect(created).rejects.toMatchObject({ code: 'service_unavailable' })
+    await written
+    await server.stop('crash')
+    await server.start()
+    release()
+    await outcome
+    const { id } = await storage.create(pet('next'))
+    expect(await listed()).toContain('next')
+    expect((await pool.query('SELECT max(up_to) FROM petstore.durable')).rows).toEqual([{ max: String(id) }])
+  })
+
+  test('spend fails if PostgreSQL has crashed before the count was on disk', async () => {
+    const { quota, written, release } = slowProcess()
+    const spent = expect(async () => quota.spend(request)).rejects.toMatchObject({ code: 'service_unavailable' })
+    await written
+    await server.stop('crash')
+    await server.start()
+    release()
+    await spent
+    expect((await quota.spend(request)).granted).toBe(true)
+  })
+
+  test('a count that waits for the disk delays no other process', async () => {
+    const { quota, written, release } = slowProcess()
+    const spent = quota.spend(request)
+    await written
+    expect((await postgres(pool).quota.spend(request)).usedInDay).toBe(2)
+    release()
+    expect((await spent).usedInDay).toBe(1)
+  })
+
+  test('an animal that cannot be saved prevents more animals', async () => {
+    let canSave = false
     const query: PostgresClient['query'] = async (text, values) => {
-      if (text.includes('mark_durable') && !canMark) throw Object.assign(new Error('cancelled'), { code: '57014' })
+      if (text.includes(SAVE) && !canSave) throw Object.assign(new Error('cancelled'), { code: '57014' })
       return pool.query(text, values)
     }
     const { storage } = postgres({ query })
     for (const name of ['first', 'second', 'third'])
       await expect(storage.create(pet(name))).rejects.toMatchObject({ code: 'service_unavailable' })
-    canMark = true
+    canSave = true
     await storage.create(pet('last'))
     expect(await listed()).toEqual(['first', 'last'])
   })
@@ -139,9 +183,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   test('an animal cannot be read too early after TRUNCATE', async () => {
     await postgres(pool).storage.create(pet('old'))
     await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
-    const { storage, added, release } = slowProcess()
+    const { storage, written, release } = slowProcess()
     const created = storage.create(pet('new'))
-    await added
+    await written
     expect(await listed()).toEqual([])
     release()
     await created
