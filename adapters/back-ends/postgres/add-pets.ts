@@ -29,7 +29,7 @@ export function createAllFunction(names: Names): string {
  * releases insert such rows, perhaps with a role that may not write to `durable`.
  */
 export function durableIds(names: Names): string {
-  const { addPets, durable, markInserted, pets, petIds } = names
+  const { addPets, durable, markInserted, pets, petIds, serverRuns } = names
   const add = `
       -- If another transaction has locked this table, fail before an animal is added.
       LOCK TABLE ${durable} IN ROW EXCLUSIVE MODE;
@@ -37,7 +37,8 @@ export function durableIds(names: Names): string {
       PERFORM set_config('${DEFERRED}', 'off', true);`
   const trigger = `
     BEGIN
-      IF TG_OP = 'TRUNCATE' THEN DELETE FROM ${durable};
+      -- Without the run, animals that wait for the disk now are not marked.
+      IF TG_OP = 'TRUNCATE' THEN DELETE FROM ${durable}; DELETE FROM ${serverRuns};
       ELSE INSERT INTO ${durable} SELECT max(id) FROM inserted HAVING count(*) > 0;
       END IF;
       RETURN NULL;

@@ -26,8 +26,8 @@ export interface PostgresOptions {
    */
   readonly clock?: Clock | undefined
   /**
-   * How long a write waits for a lock, in milliseconds. A call waits for at most two writes. Choose less than half of the store's
-   * `timeout`, so that nothing is written after a client has received 503.
+   * How long a write waits for a lock, in milliseconds. A call waits for the write before it, and then for its own. So choose less
+   * than half of the store's `timeout`, so that nothing is written after a client has received 503.
    *
    * @default 4000
    */

@@ -1,7 +1,7 @@
 import { laterSchema } from '../shared/later-schema.ts'
 import { createAllFunction, durableIds } from './add-pets.ts'
 import type { Query } from './client.ts'
-import { waitForDisk } from './disk.ts'
+import { diskFunctions } from './disk.ts'
 import { dollarQuoted, literal, type Names } from './names.ts'
 import { spendAnonymousFunction, spendFunction } from './spend.ts'
 import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
@@ -115,5 +115,5 @@ function batches(names: Names): string {
 
 /** Returns SQL for writes that hold no lock while their commit waits for the disk. */
 function slowDisks(names: Names): string {
-  return durableIds(names) + waitForDisk(names)
+  return diskFunctions(names) + durableIds(names)
 }

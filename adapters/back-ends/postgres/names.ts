@@ -19,7 +19,7 @@ export interface Names {
   readonly durable: string
   readonly markInserted: string
   readonly serverRuns: string
-  readonly serverRun: string
+  readonly skipWait: string
   readonly save: string
   readonly spendAll: string
   readonly spendAllAnonymous: string
@@ -49,7 +49,7 @@ export function namesIn(schema: string): Names {
     durable: `${quoted}.durable`,
     markInserted: `${quoted}.mark_inserted`,
     serverRuns: `${quoted}.server_runs`,
-    serverRun: `${quoted}.server_run`,
+    skipWait: `${quoted}.skip_wait`,
     save: `${quoted}.save`,
     spendAll: `${quoted}.spend_all`,
     spendAllAnonymous: `${quoted}.spend_all_anonymous`,

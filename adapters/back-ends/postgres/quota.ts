@@ -28,7 +28,7 @@ const KEPT = 172_800_000
 /** The time of a run, the subject's state before the run's first request, and the run of the server. */
 type RunRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number> & Record<'server', string>>
 
-/** A request that is counted, and the end of the wait for the disk. */
+/** The result for a request, and a promise that resolves when the count is on disk. */
 interface Counted {
   readonly count: QuotaCount
   readonly saved: Promise<void>
@@ -48,7 +48,7 @@ interface Run {
  */
 export function postgresQuota(
   query: Query,
-  { quota, anonymous, spendAll, spendAllAnonymous, serverRun }: Names,
+  { quota, anonymous, spendAll, spendAllAnonymous, skipWait }: Names,
   disk: Disk,
   clock: Clock | undefined,
   lockTimeout: number,
@@ -64,7 +64,7 @@ export function postgresQuota(
 
   function counter(spend: string) {
     const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil,
-  (SELECT ${serverRun}())::text AS server
+  (SELECT ${skipWait}($3::int))::text AS server
 FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
     return inBatches<QuotaRequest, Counted>({
       ...statementRules(lockTimeout),

@@ -1,5 +1,7 @@
 import type { NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import { withTimeout } from '../../../src/support/with-timeout.ts'
 import { inBatches } from '../shared/batches.ts'
+import { unavailable } from '../shared/unavailable.ts'
 import { pruneDurable } from './add-pets.ts'
 import { inBackground } from './background.ts'
 import type { Query } from './client.ts'
@@ -35,7 +37,7 @@ interface AddedRow {
   readonly run: string
 }
 
-/** An animal that is added, and the end of the wait for the disk. */
+/** An animal that is added, and a promise that resolves when the animal is on disk. */
 interface Added {
   readonly pet: Pet
   readonly saved: Promise<void>
@@ -57,12 +59,12 @@ export interface PostgresStorage extends PetStorage {
  * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
  */
 export function postgresStorage(query: Query, names: Names, disk: Disk, lockTimeout: number): PostgresStorage {
-  const { pets, addPets, durable, serverRun } = names
+  const { pets, addPets, durable, skipWait } = names
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
   const listAll = page('p.id >= $1::bigint', 'p.id')
   const listStatus = page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id')
   const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
-  const addThem = `SELECT a.id::text AS id, (SELECT ${serverRun}())::text AS run
+  const addThem = `SELECT a.id::text AS id, (SELECT ${skipWait}($2::int))::text AS run
 FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
 
   function page(condition: string, order: string): string {
@@ -78,13 +80,21 @@ FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
   })
   const prune = inBackground(() => query(pruneDurable(names)))
   let statements = 0
-  /** Animals that were added but could not be saved. */
-  let failed: Unsaved | undefined
+  /** The animals of the last save that failed. */
+  let lastFailed: Unsaved | undefined
+
+  /** After a failed save, waits for a successful one. Otherwise, each create would add an animal and respond 503. */
+  async function retryFailed(): Promise<void> {
+    const failed = lastFailed
+    if (failed === undefined) return
+    await withTimeout(disk.save(failed), lockTimeout, () =>
+      unavailable(new Error('earlier animals are not on disk yet')),
+    )
+    if (lastFailed === failed) lastFailed = undefined
+  }
 
   async function addMany(given: readonly NewPet[]): Promise<readonly Added[]> {
-    // While PostgreSQL cannot write to its disk, no more animals are added whose clients would get 503.
-    if (failed) await disk.save(failed)
-    failed = undefined
+    await retryFailed()
     if (statements++ % PRUNE_EVERY === 0) prune()
     const texts = given.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
     const rows = await query<AddedRow>(addThem, [JSON.stringify(texts), lockTimeout])
@@ -92,7 +102,7 @@ FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
     const unsaved = { run: (rows[0] as AddedRow).run, lastId: ids.at(-1) as bigint }
     const saved = disk.wait(unsaved)
     saved.catch(() => {
-      failed = unsaved
+      lastFailed = unsaved
     })
     return given.map((pet, index) => ({ pet: createdPet(ids[index] as bigint, pet), saved }))
   }

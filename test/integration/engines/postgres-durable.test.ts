@@ -145,6 +145,25 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await spent).usedInDay).toBe(1)
   })
 
+  test("a host's transaction that counts first delays no other key", async () => {
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    await postgres(client).quota.spend(request)
+    expect((await postgres(pool).quota.spend({ ...request, subject: 'key:b' })).usedInDay).toBe(1)
+    await client.query('ROLLBACK')
+    client.release()
+  })
+
+  test('an animal that is truncated while it waits for the disk is not marked', async () => {
+    const { storage, written, release } = slowProcess()
+    const outcome = expect(storage.create(pet('old'))).rejects.toMatchObject({ code: 'service_unavailable' })
+    await written
+    await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
+    release()
+    await outcome
+    expect((await pool.query('SELECT FROM petstore.durable')).rows).toEqual([])
+  })
+
   test('an animal that cannot be saved prevents more animals', async () => {
     let canSave = false
     const query: PostgresClient['query'] = async (text, values) => {
@@ -159,9 +178,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await listed()).toEqual(['first', 'last'])
   })
 
-  test('a create adds no animal while the durable ids are locked', async () => {
+  test.each(['durable', 'server_runs'])('a create adds no animal while the table %s is locked', async (table) => {
     const client = await pool.connect()
-    await client.query('BEGIN; LOCK TABLE petstore.durable IN SHARE MODE')
+    await client.query(`BEGIN; LOCK TABLE petstore.${table} IN ACCESS EXCLUSIVE MODE`)
     const { storage } = postgres(pool, { lockTimeout: 50 })
     await expect(storage.create(pet('locked out'))).rejects.toMatchObject({ code: 'service_unavailable' })
     await client.query('ROLLBACK')
