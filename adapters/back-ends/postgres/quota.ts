@@ -25,8 +25,8 @@ const PRUNED_AT_ONCE = 1_000
 /** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
 const KEPT = 172_800_000
 
-/** The time of a run, the subject's state before the run's first request, and the run of the server. */
-type RunRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number> & Record<'server', string>>
+/** The time of a group, the subject's state before the group's first request, and the run of the server. */
+type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number> & Record<'run', string>>
 
 /** The result for a request, and a promise that resolves when the count is on disk. */
 interface Counted {
@@ -35,7 +35,7 @@ interface Counted {
 }
 
 /** Requests of one subject with equal limits and ban rules, in their order. */
-interface Run {
+interface Group {
   readonly request: QuotaRequest
   /** The indexes of these requests in the batch. */
   readonly places: number[]
@@ -64,17 +64,17 @@ export function postgresQuota(
 
   function counter(spend: string) {
     const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil,
-  (SELECT ${skipWait}($3::int))::text AS server
+  (SELECT ${skipWait}($3::int))::text AS run
 FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
     return inBatches<QuotaRequest, Counted>({
       ...statementRules(lockTimeout),
       async send(requests) {
-        const runs = runsOf(requests)
-        const values = [JSON.stringify(runs.map(toEntry)), clock?.now() ?? null, lockTimeout]
-        const rows = await query<RunRow>(text, values)
+        const groups = groupsOf(requests)
+        const values = [JSON.stringify(groups.map(toEntry)), clock?.now() ?? null, lockTimeout]
+        const rows = await query<GroupRow>(text, values)
         const counts: QuotaCount[] = []
-        for (const [index, run] of runs.entries()) countRun(run, rows[index] as RunRow, counts)
-        const saved = disk.wait({ run: (rows[0] as RunRow).server })
+        for (const [index, group] of groups.entries()) countGroup(group, rows[index] as GroupRow, counts)
+        const saved = disk.wait({ run: (rows[0] as GroupRow).run })
         return counts.map((count) => ({ count, saved }))
       },
       maxSize: LARGEST_BATCH,
@@ -95,18 +95,18 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
   }
 }
 
-/** Groups equal requests into runs, sorted by subject. Statements that lock rows in the same order cannot deadlock. */
-function runsOf(requests: readonly QuotaRequest[]): Run[] {
+/** Groups equal requests, sorted by subject. Statements that lock rows in the same order cannot deadlock. */
+function groupsOf(requests: readonly QuotaRequest[]): Group[] {
   const sorted = [...requests.entries()].sort(([, a], [, b]) =>
     a.subject < b.subject ? -1 : Number(a.subject > b.subject),
   )
-  const runs: Run[] = []
+  const groups: Group[] = []
   for (const [place, request] of sorted) {
-    const run = runs.at(-1)
-    if (run && isEqual(run.request, request)) run.places.push(place)
-    else runs.push({ request, places: [place] })
+    const group = groups.at(-1)
+    if (group && isEqual(group.request, request)) group.places.push(place)
+    else groups.push({ request, places: [place] })
   }
-  return runs
+  return groups
 }
 
 function isEqual(a: QuotaRequest, b: QuotaRequest): boolean {
@@ -119,12 +119,12 @@ function rulesOf({ limits, ban }: QuotaRequest) {
   return [limits.perMinute, limits.perDay, ...rule]
 }
 
-function toEntry({ request, places }: Run) {
+function toEntry({ request, places }: Group) {
   return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
 }
 
-/** Sets the result of each request of a run. PostgreSQL returns only the state before the run, so the run is counted again here. */
-function countRun({ request, places }: Run, row: RunRow, counts: QuotaCount[]): void {
+/** Sets the result of each request of a group. PostgreSQL returns only the state before the group, so this counts the group again. */
+function countGroup({ request, places }: Group, row: GroupRow, counts: QuotaCount[]): void {
   const state: QuotaState = {
     usedInMinute: Number(row.usedinminute),
     minuteEndsAt: Number(row.minuteendsat),
