@@ -102,6 +102,7 @@ export function postgresDisk(query: Query, names: Names, lockTimeout: number): D
     sizeOf: () => 0,
     concurrency: 2,
   })
+
   async function waitFor(unsaved: Unsaved): Promise<void> {
     const isSaved = await saveTogether(unsaved)
     if (!isSaved) throw unavailable(new Error('PostgreSQL crashed, or was emptied, before the write was on disk'))

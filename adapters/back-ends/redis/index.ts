@@ -51,7 +51,7 @@ const RULES: OptionRules<keyof RedisOptions> = {
  *   retryStrategy: (attempt) => Math.min(attempt * 50, 500),
  * })
  * client.on('error', ({ message }) => console.error(message))
- * // await client.connect()
+ * await client.connect()
  * const petStore = createPetStore({ ...redis(client) })
  * ```
  */
