@@ -10,10 +10,8 @@ export interface Interception {
   [Symbol.dispose](): void
 }
 
-/**
- * The pet stores by origin. All origins share one interceptor, because disposing of one of two interceptors would disable both.
- */
-const stores = new Map<string, Pick<PetStore, 'fetch'>>()
+/** All origins share one interceptor, because disposing of one of two interceptors would disable both. */
+const interceptions = new Map<string, { readonly petStore: Pick<PetStore, 'fetch'> }>()
 let interceptor: FetchInterceptor | undefined
 
 /**
@@ -39,13 +37,14 @@ export function interceptFetch(address: string, petStore: Pick<PetStore, 'fetch'
   const origin = String(address).replace(/\/$/, '')
   if (!URL.canParse(origin) || new URL(origin).origin !== origin)
     throw invalidOption('origin', 'an origin such as "https://api.example", without a path', address)
-  if (stores.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
+  if (interceptions.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
   if (typeof petStore?.fetch !== 'function') throw invalidOption('petStore', 'a pet store', petStore)
-  stores.set(origin, petStore)
+  const interception = { petStore }
+  interceptions.set(origin, interception)
   interceptor ??= startInterceptor()
   const restore = () => {
-    if (stores.get(origin) === petStore) stores.delete(origin)
-    if (stores.size > 0) return
+    if (interceptions.get(origin) === interception) interceptions.delete(origin)
+    if (interceptions.size > 0) return
     interceptor?.dispose()
     interceptor = undefined
   }
@@ -56,8 +55,8 @@ function startInterceptor(): FetchInterceptor {
   const started = new FetchInterceptor()
   started.apply()
   started.on('request', async ({ request, controller }) => {
-    const petStore = stores.get(new URL(request.url).origin)
-    if (petStore) controller.respondWith(await petStore.fetch(request))
+    const interception = interceptions.get(new URL(request.url).origin)
+    if (interception) controller.respondWith(await interception.petStore.fetch(request))
   })
   return started
 }

@@ -56,6 +56,14 @@ test('Symbol.dispose ends the interception', async () => {
   expect(globalThis.fetch).toBe(globalFetch)
 })
 
+test('restore does not end a newer interception of the same store', async () => {
+  const { interception, petStore, headers } = await intercept('https://api.example')
+  interception.restore()
+  open.push(interceptFetch('https://api.example', petStore))
+  interception.restore()
+  expect((await fetch('https://api.example/v1/pets', { headers })).status).toBe(200)
+})
+
 test('rejects an origin that is intercepted already', async () => {
   const { petStore } = await intercept('https://api.example')
   expect(() => interceptFetch('https://api.example', petStore)).toThrow(/^option origin: .*not intercepted already/)
