@@ -3,6 +3,7 @@ import { PetStoreError } from '../errors.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
 import { invalidOption, millisecondsRule } from '../support/option-rules.ts'
 import { isCount } from '../support/predicates.ts'
+import { wrapPort } from '../support/wrap-port.ts'
 
 /** Makes a port of the test store fail or wait. */
 export interface FaultSwitch {
@@ -91,14 +92,13 @@ export function portFaults(): { readonly faults: PortFaults; inFrontOf(backEnd: 
   }
   return {
     faults,
-    inFrontOf: ({ storage, keyStore, quota }) => ({
-      storage: {
-        list: (query, context) => faults.storage.run(() => storage.list(query, context)),
-        create: (pet, context) => faults.storage.run(() => storage.create(pet, context)),
-        get: (id, context) => faults.storage.run(() => storage.get(id, context)),
-      },
-      keyStore: { find: (token, context) => faults.keyStore.run(() => keyStore.find(token, context)) },
-      quota: { spend: (request) => faults.quota.run(() => quota.spend(request)) },
-    }),
+    inFrontOf: ({ storage, keyStore, quota }) => {
+      const { run } = faults.storage
+      return {
+        storage: wrapPort(storage, { list: run, create: run, get: run }),
+        keyStore: wrapPort(keyStore, { find: faults.keyStore.run }),
+        quota: wrapPort(quota, { spend: faults.quota.run }),
+      }
+    },
   }
 }

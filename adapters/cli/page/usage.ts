@@ -3,6 +3,7 @@ import type { ApiKey, BackEnd, BanRule, Clock, QuotaCount, QuotaRequest } from '
 import { untouchedCount } from '../../../src/quota/fixed-windows.ts'
 import { keyQuotaRequest } from '../../../src/quota/rate-limit.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
+import { wrapPort } from '../../../src/support/wrap-port.ts'
 
 /** How much of one limit of a key is used. */
 export interface UsageWindow {
@@ -45,21 +46,21 @@ export function watchUsage(
   const keys = boundedMap<ApiKey>(MAX_KEYS)
   const counts = boundedMap<Counted>(MAX_KEYS)
   return {
-    keyStore: {
-      async find(token, context) {
-        const key = await keyStore.find(token, context)
+    keyStore: wrapPort(keyStore, {
+      async find(call, token) {
+        const key = await call()
         if (key) keys.set(hashOf(token), key)
         else keys.delete(hashOf(token))
         return key
       },
-    },
-    quota: {
-      async spend(request) {
-        const count = await quota.spend(request)
+    }),
+    quota: wrapPort(quota, {
+      async spend(call, request) {
+        const count = await call()
         if (!request.anonymous) counts.set(request.subject, { request, count })
         return count
       },
-    },
+    }),
     usageOf(token) {
       const key = keys.get(hashOf(token))
       const counted = key && counts.get(subjectOf(key))
