@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { defineConfig, type Options } from 'tsup'
-import { STEPS } from './adapters/back-ends/sqlite/migrations.ts'
+import { STEPS } from './adapters/back-ends/sqlite-dialect/schema.ts'
 
 const shared: Options = {
   splitting: true,

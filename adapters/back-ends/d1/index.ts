@@ -9,13 +9,13 @@ import {
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
-import { type KeyRun, keyStatements, tableKeyStore } from '../sqlite/key-table.ts'
-import { type D1Database, engineOf } from './database.ts'
-import { migrate } from './migrate.ts'
+import { type KeyRun, keyStatements, tableKeyStore } from '../sqlite-dialect/keys.ts'
+import { type D1Database, engineOf } from './connection.ts'
 import { d1Quota } from './quota.ts'
+import { migrate } from './schema.ts'
 import { d1Storage } from './storage.ts'
 
-export type { D1Database, D1Statement } from './database.ts'
+export type { D1Database, D1Statement } from './connection.ts'
 
 /** The options of {@link d1}. */
 export interface D1Options {

@@ -1,9 +1,9 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaState, QuotaStore } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
-import { PRUNE_EVERY } from '../sqlite/quota-table.ts'
-import type { Command, Engine } from './database.ts'
-import { spendStatements } from './spend.ts'
+import { PRUNE_EVERY } from '../sqlite-dialect/statements.ts'
+import type { Command, Engine } from './connection.ts'
+import { spendStatements } from './statements.ts'
 
 /** The state of a subject after a request, the time, and the decision: `granted` is 0 or 1. */
 type Counted = QuotaState & { readonly now: number; readonly granted: number }

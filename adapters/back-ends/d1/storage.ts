@@ -1,6 +1,14 @@
 import type { PetStorage } from '../../../src/index.ts'
-import { addedPet, insertValues, type Json, pageValues, petStatements, toOnePet, toPets } from '../sqlite/pet-table.ts'
-import type { Engine } from './database.ts'
+import {
+  addedPet,
+  insertValues,
+  type Json,
+  pageValues,
+  petStatements,
+  toOnePet,
+  toPets,
+} from '../sqlite-dialect/storage.ts'
+import type { Engine } from './connection.ts'
 
 /** Creates the storage in D1. D1 runs one statement at a time, so animals become visible in the order of their ids. */
 export function d1Storage({ run }: Engine): PetStorage {

@@ -1,5 +1,5 @@
-import { inBatches } from '../shared/batches.ts'
 import { unavailable } from '../shared/unavailable.ts'
+import { inBatches } from './batches.ts'
 import type { Query } from './client.ts'
 import { withLockTimeout } from './lock-timeout.ts'
 import { dollarQuoted, type Names } from './names.ts'

@@ -7,9 +7,9 @@ import {
   type QuotaStore,
 } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
-import { inBatches } from '../shared/batches.ts'
 import { subjectName } from '../shared/subject.ts'
 import { inBackground } from './background.ts'
+import { inBatches } from './batches.ts'
 import type { Query } from './client.ts'
 import type { Disk } from './disk.ts'
 import type { Names } from './names.ts'

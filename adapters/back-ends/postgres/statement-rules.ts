@@ -1,4 +1,4 @@
-import type { BatchOptions, Reach } from '../shared/batches.ts'
+import type { BatchOptions, Reach } from './batches.ts'
 
 /** How long a statement may take, in milliseconds, in addition to its wait for locks. */
 const WORKING_TIME = 4_000

@@ -3,11 +3,11 @@ import { checkOptions, clockRule, type OptionRules } from '../../../src/support/
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { hex, subjectName } from '../shared/subject.ts'
 import { unavailable } from '../shared/unavailable.ts'
-import { type Evaluator, evaluatorOf, type RedisClient } from './client.ts'
+import { type Evaluator, evaluatorOf, type RedisClient } from './connection.ts'
 import { concealCommand, isScriptMissing, isUnavailable } from './errors.ts'
 import { script } from './script.ts'
 
-export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from './client.ts'
+export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from './connection.ts'
 
 /** The options of {@link redis}. */
 export interface RedisOptions {

@@ -9,15 +9,15 @@ import {
   oneOf,
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
-import { prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './database.ts'
+import { keyStatements, tableKeyStore } from '../sqlite-dialect/keys.ts'
+import { prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
 import { guarded } from './errors.ts'
-import { keyStatements, tableKeyStore } from './key-table.ts'
-import { migrate } from './migrate.ts'
 import { sqliteQuota } from './quota.ts'
+import { migrate } from './schema.ts'
 import { type SqliteStorage, sqliteStorage } from './storage.ts'
 import { createWriter } from './writer.ts'
 
-export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './database.ts'
+export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './connection.ts'
 export type { SqliteStorage } from './storage.ts'
 
 /** The options of {@link sqlite}. */

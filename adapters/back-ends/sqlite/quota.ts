@@ -9,8 +9,8 @@ import {
 } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
-import { prepare, prepareAll, type SqliteDatabase } from './database.ts'
-import { PRUNE_EVERY, quotaStatements } from './quota-table.ts'
+import { PRUNE_EVERY, quotaStatements } from '../sqlite-dialect/statements.ts'
+import { prepare, prepareAll, type SqliteDatabase } from './connection.ts'
 import type { Transaction, Writer } from './writer.ts'
 
 const MINUTE = 60_000

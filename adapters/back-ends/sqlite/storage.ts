@@ -1,7 +1,15 @@
 import type { NewPet, Pet, PetQuery, PetStorage } from '../../../src/index.ts'
-import { prepareAll, type SqliteDatabase } from './database.ts'
+import {
+  addedPet,
+  insertValues,
+  type Json,
+  pageValues,
+  petStatements,
+  toOnePet,
+  toPets,
+} from '../sqlite-dialect/storage.ts'
+import { prepareAll, type SqliteDatabase } from './connection.ts'
 import { guarded } from './errors.ts'
-import { addedPet, insertValues, type Json, pageValues, petStatements, toOnePet, toPets } from './pet-table.ts'
 import type { Writer } from './writer.ts'
 
 /** A storage that can also add many animals at once. */

@@ -1,6 +1,6 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { atEndOfTurn } from '../../shared/end-of-turn.ts'
-import type { SqliteDatabase } from './database.ts'
+import type { SqliteDatabase } from './connection.ts'
 import { guarded } from './errors.ts'
 
 /** Runs work in a transaction that excludes all other writers. */

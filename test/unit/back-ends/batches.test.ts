@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type BatchOptions, inBatches, type Reach } from '../../../adapters/back-ends/shared/batches.ts'
+import { type BatchOptions, inBatches, type Reach } from '../../../adapters/back-ends/postgres/batches.ts'
 
 /** Simulates a database whose statements stay pending until the test completes them. */
 function heldEngine(reach: Reach = 'statement', concurrency = 1) {

@@ -1,6 +1,6 @@
 import { laterSchema } from '../shared/later-schema.ts'
-import { prepare, type SqliteDatabase } from './database.ts'
-import { STEPS } from './migrations.ts'
+import { STEPS } from '../sqlite-dialect/schema.ts'
+import { prepare, type SqliteDatabase } from './connection.ts'
 import { inTransaction } from './writer.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/unavailable.ts'
-import type { SqliteValue } from '../sqlite/database.ts'
+import type { SqliteValue } from '../sqlite/connection.ts'
 import { isUnavailable } from './errors.ts'
 
 /** The part of a D1 statement that this package uses. Bound values are strings, numbers and `null`. */

@@ -1,6 +1,6 @@
 import { laterSchema } from '../shared/later-schema.ts'
-import { STEPS } from '../sqlite/migrations.ts'
-import type { Engine } from './database.ts'
+import { STEPS } from '../sqlite-dialect/schema.ts'
+import type { Engine } from './connection.ts'
 
 const VERSION_TABLE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
 

@@ -1,5 +1,5 @@
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
-import { pruneStatement } from '../sqlite/quota-table.ts'
+import { pruneStatement } from '../sqlite-dialect/statements.ts'
 
 /** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
 const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`

@@ -1,5 +1,5 @@
 import type { NewPet, Pet, PetQuery } from '../../../src/index.ts'
-import type { SqliteValue } from './database.ts'
+import type { SqliteValue } from '../sqlite/connection.ts'
 
 /** An animal in the JSON text of a query's result. */
 type Row = readonly [id: string, name: string, categoryId: string, status: Pet['status'] | null]

@@ -7,7 +7,7 @@ import {
   type MaybePromise,
   newKey,
 } from '../../../src/index.ts'
-import type { SqliteValue } from './database.ts'
+import type { SqliteValue } from '../sqlite/connection.ts'
 
 /** Selects each key as one JSON text. `json_patch` removes the members that are null. */
 const SELECT = `SELECT json_patch('{}', json_object('id', id, 'plan', plan, 'account', account, 'label', label,
