@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ApiKey } from '../model.ts'
-import type { CallContext, Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
+import type { Clock, KeyStore, ManagedKeyStore, MaybePromise } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import {
   checkOptions,
@@ -13,7 +13,6 @@ import {
   type OptionRules,
 } from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
-import { lookUpTurns } from './look-up-turns.ts'
 
 /** The options of {@link cached}. */
 export interface KeyCacheOptions {
@@ -49,7 +48,7 @@ interface LookUp {
  * look-up.
  *
  * A key that is revoked through this store is refused at once. If another process revokes a key or changes its plan, the change
- * takes effect after at most `ttl`. At most four look-ups for one client address run at once.
+ * takes effect after at most `ttl`.
  *
  * @throws {PetStoreError} `invalid_option`
  * @example
@@ -69,7 +68,7 @@ export function cached<Store extends KeyStore>(
 export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore | ManagedKeyStore {
   if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
   const cache = new KeyCache(store, options)
-  const find: ManagedKeyStore['find'] = (token, context) => cache.find(token, context)
+  const find: ManagedKeyStore['find'] = (token) => cache.find(token)
   if (!('issue' in store)) return { find }
   return {
     find,
@@ -108,7 +107,6 @@ class KeyCache {
   readonly #clock: Clock
   readonly #known: LRUCache<string, Entry>
   readonly #unknown: LRUCache<string, Entry>
-  readonly #runInTurn = lookUpTurns()
   /** Running look-ups by token. A revocation replaces the map, so that no earlier look-up caches its result. */
   #lookUps: LRUCache<string, LookUp>
   readonly #max: number
@@ -125,15 +123,13 @@ class KeyCache {
     this.#max = max
   }
 
-  find(token: string, context: CallContext | undefined): MaybePromise<ApiKey | undefined> {
+  find(token: string): MaybePromise<ApiKey | undefined> {
     const known = this.#known.get(token)
     if (known !== undefined && this.#isFresh(known.readAt, this.#ttl)) return known.key
     const unknown = this.#unknown.get(token)
     if (unknown !== undefined && this.#isFresh(unknown.readAt, Math.min(this.#ttl, UNKNOWN_TTL))) return undefined
     const lookUp = this.#lookUps.peek(token)
-    return lookUp !== undefined && this.#isFresh(lookUp.startedAt, JOINED_FOR)
-      ? lookUp.result
-      : this.#lookUp(token, context?.clientAddress)
+    return lookUp !== undefined && this.#isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : this.#lookUp(token)
   }
 
   forgetToken(token: string): void {
@@ -152,10 +148,10 @@ class KeyCache {
   }
 
   /** Starts a look-up. It gets no signal, because several requests may share it. */
-  #lookUp(token: string, clientAddress: string | undefined): Promise<ApiKey | undefined> {
+  #lookUp(token: string): Promise<ApiKey | undefined> {
     const lookUps = this.#lookUps
     const startedAt = this.#clock.now()
-    const result = this.#runInTurn(clientAddress, async () => this.#store.find(token))
+    const result = (async () => this.#store.find(token))()
       .then((found) => {
         // A key store may return `null` for a missing row, or `false` in plain JavaScript.
         const key = found || undefined

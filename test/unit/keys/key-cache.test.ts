@@ -396,3 +396,10 @@ test('a revoked key stays unknown when the clock steps back', async () => {
   clock.advance(-25_000)
   expect(await store.find('token')).toBeUndefined()
 })
+
+test('look-ups that never end do not delay other tokens of their client', async () => {
+  const find = (token: string) => (token === 'valid' ? Promise.resolve(KEY) : new Promise<never>(() => {}))
+  const store = cached({ find })
+  for (let i = 0; i < 10; i++) void store.find(`guess ${i}`, { clientAddress: '192.0.2.1' })
+  expect(await store.find('valid', { clientAddress: '192.0.2.1' })).toBe(KEY)
+})
