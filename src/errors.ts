@@ -31,10 +31,16 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * The code of a {@link PetStoreError}: an error code of the API, `invalid_option` for an invalid option or argument, or a code of
- * the client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it.
+ * The code of a {@link PetStoreError}: an error code of the API; `invalid_option` for an invalid option or argument;
+ * `untrusted_forwarded_for`, which `onError` gets once if `X-Forwarded-For` arrives and `trustProxy` is not set; or a code of the
+ * client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it.
  */
-export type PetStoreErrorCode = ErrorCode | 'invalid_option' | 'network_error' | 'unexpected_response'
+export type PetStoreErrorCode =
+  | ErrorCode
+  | 'invalid_option'
+  | 'untrusted_forwarded_for'
+  | 'network_error'
+  | 'unexpected_response'
 
 /** The options of {@link PetStoreError}. */
 export interface PetStoreErrorOptions {
@@ -65,8 +71,8 @@ export class PetStoreError extends Error {
   override readonly name = 'PetStoreError'
   /** The kind of error, for use in a `switch`. */
   readonly code: PetStoreErrorCode
-  /** The HTTP status of the code; 0 for `network_error`. */
-  readonly status: number
+  /** The HTTP status; 0 for `network_error`, and `undefined` for `invalid_option` and `untrusted_forwarded_for`. */
+  readonly status: number | undefined
   /** How many seconds to wait before the request is sent again, from the `Retry-After` header. Only the client sets it. */
   declare readonly retryAfter?: number
 
@@ -74,7 +80,7 @@ export class PetStoreError extends Error {
     const entry = isErrorCode(code) ? errorTable[code] : undefined
     super(message ?? entry?.message ?? code, options)
     this.code = code
-    this.status = options?.status ?? entry?.status ?? 500
+    this.status = options?.status ?? entry?.status
     if (options?.retryAfter !== undefined) this.retryAfter = options.retryAfter
   }
 }

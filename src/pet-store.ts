@@ -1,5 +1,5 @@
 import { errorResponseOf } from './faults/error-response.ts'
-import { CLIENT_CLOSED_REQUEST, reportFault, reportResponse } from './faults/observers.ts'
+import { CLIENT_CLOSED_REQUEST, type ErrorReport, reportFault, reportResponse } from './faults/observers.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { type ApiRequest, toApiRequest } from './http/request.ts'
 import { readTarget, type Target } from './http/request-target.ts'
@@ -35,6 +35,11 @@ export interface PetStore {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
+  /**
+   * Passes an error that the store cannot see to `onError`, such as a response that cannot be written. Adapters call it; a store
+   * that wraps another one may leave it out. It never throws.
+   */
+  readonly reportError?: ((error: unknown, report: ErrorReport) => void) | undefined
 }
 
 /**
@@ -196,7 +201,12 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     return request.method === 'HEAD' ? headResponse(status, body, headers) : { status, headers, body }
   }
 
-  return { fetch: fetchThrough(respond), handle: (request) => Promise.resolve(respond(request)), basePath }
+  return {
+    fetch: fetchThrough(respond),
+    handle: (request) => Promise.resolve(respond(request)),
+    basePath,
+    reportError: (error, report) => reportFault(error, observers, report),
+  }
 }
 
 /** Returns a {@link PetStoreFetch} that passes each request to `respond` as plain values, and converts the response back. */

@@ -13,7 +13,10 @@ export function logTo(format: LogFormat | undefined): Pick<PetStoreOptions, 'onE
 /** Prints one line if the back end is unavailable, and otherwise the whole error, which may be a bug. */
 function logFault(error: unknown, { method, target }: ErrorReport): void {
   const isAway = isPetStoreError(error) && error.code === 'service_unavailable'
-  console.error(`petstore: ${method} ${escaped(target)} failed:`, isAway ? reason(error) : error)
+  console.error(
+    `petstore: ${method === undefined ? '' : `${method} ${escaped(target ?? '')} `}failed:`,
+    isAway ? reason(error) : error,
+  )
 }
 
 function logFaultAsJson(error: unknown, { method, target }: ErrorReport): void {

@@ -4,16 +4,20 @@ import { originForm } from '../http/request-target.ts'
 import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 
-/** The request to which a report belongs. */
+/** The request to which an error belongs. Both members are `undefined` if it belongs to none, such as an error of a server. */
 export interface ErrorReport {
+  /** The method, as the client sent it. */
+  readonly method?: string | undefined
+  /** The path and query of the request. It never contains the API key. */
+  readonly target?: string | undefined
+}
+
+/** The report that `onResponse` gets. */
+export interface ResponseReport {
   /** The method, as the client sent it. */
   readonly method: string
   /** The path and query of the request. It never contains the API key. */
   readonly target: string
-}
-
-/** The report that `onResponse` gets. */
-export interface ResponseReport extends ErrorReport {
   /** The HTTP status; 499 if the client disconnected before the response was ready. */
   readonly status: number
   /** The operation; `undefined` if the path or the method has none. */
@@ -26,7 +30,7 @@ export interface ResponseReport extends ErrorReport {
   readonly durationMs: number
 }
 
-/** The options `onError` and `onResponse`. Errors that they throw are ignored, so that the client still gets its response. */
+/** The options `onError` and `onResponse`. The client still gets its response if they throw or reject. */
 export interface Observers {
   readonly onError: (error: unknown, report: ErrorReport) => void
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
@@ -37,16 +41,20 @@ export const CLIENT_CLOSED_REQUEST = 499
 
 /** The default of `onError`. */
 export function logError(error: unknown, { method, target }: ErrorReport): void {
-  console.error(`petstore-kit: ${method} ${target} failed:`, error)
+  console.error(`petstore-kit: ${method === undefined ? '' : `${method} ${target} `}failed:`, error)
 }
 
-function reportOf({ method, target }: ApiRequest): ErrorReport {
-  return { method, target: originForm(target) }
-}
-
-/** Calls `onError`. Passes the error of the port instead of a {@link PortFault}. */
-export function reportFault(error: unknown, { onError }: Observers, request: ApiRequest): void {
-  callQuietly(() => onError(isPortFault(error) ? error.cause : error, reportOf(request)))
+/** Calls `onError`. Passes the error of the port instead of a {@link PortFault}. Logs the error if `onError` throws or rejects. */
+export function reportFault(error: unknown, { onError }: Observers, { method, target }: ErrorReport): void {
+  const fault = isPortFault(error) ? error.cause : error
+  const report = { method, target: target === undefined ? undefined : originForm(target) }
+  callObserver(
+    () => onError(fault, report),
+    (failure) => {
+      logError(fault, report)
+      console.error('petstore-kit: onError failed:', failure)
+    },
+  )
 }
 
 /** The members of a request context that a {@link ResponseReport} needs. */
@@ -57,22 +65,34 @@ interface ReportedContext {
   readonly key: ApiKey | undefined
 }
 
-/** Calls `onResponse`. */
+/** Calls `onResponse`. Calls `onError` if `onResponse` throws or rejects. */
 export function reportResponse(
-  { onResponse }: Observers,
+  observers: Observers,
   { request, route, key, clientAddress }: ReportedContext,
   status: number,
   durationMs: number,
 ): void {
-  const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
-  const report = { ...reportOf(request), status, operation, keyId: key?.id, durationMs }
-  callQuietly(() => onResponse?.({ ...report, clientAddress: clientAddress ?? undefined }))
+  const { method, target } = request
+  const report: ResponseReport = {
+    method,
+    target: originForm(target),
+    status,
+    operation: 'allow' in route || route.kind === 'unknown' ? undefined : route.kind,
+    keyId: key?.id,
+    clientAddress: clientAddress ?? undefined,
+    durationMs,
+  }
+  callObserver(
+    () => observers.onResponse?.(report),
+    (failure) => reportFault(failure, observers, report),
+  )
 }
 
-function callQuietly(call: () => unknown): void {
+/** Calls an observer, which must not fail the request. */
+function callObserver(call: () => unknown, onFailure: (error: unknown) => void): void {
   try {
-    Promise.resolve(call()).catch(() => {})
-  } catch {
-    // An observer that throws must not fail the request.
+    Promise.resolve(call()).catch(onFailure)
+  } catch (error) {
+    onFailure(error)
   }
 }

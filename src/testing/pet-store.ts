@@ -136,7 +136,12 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
 
   return {
-    petStore: { fetch: fetchThrough(handle), handle, basePath },
+    petStore: {
+      fetch: fetchThrough(handle),
+      handle,
+      basePath,
+      reportError: (error, report) => current.petStore.reportError?.(error, report),
+    },
     fetch,
     handle,
     basePath,

@@ -242,3 +242,9 @@ test('the error about an option describes the received value', () => {
     'option ban.afterRefusal: expected one of the options afterRefusals, seconds, got the number 3',
   )
 })
+
+test('an invalid option has no HTTP status', () => {
+  expect(() => createPetStore({ timeout: 0 })).toThrow(
+    expect.objectContaining({ code: 'invalid_option', status: undefined }),
+  )
+})

@@ -23,7 +23,7 @@ export function createControlApi(double: TestDouble): PetStore {
       // The options come from the request body, so an invalid option is reported as an invalid body.
       if (error.code === 'invalid_option')
         return problem(400, 'invalid_body', error.message.replace(/^option (\S+): e/, 'The body is not valid: $1: e'))
-      return problem(error.status, error.code, error.message)
+      return problem(error.status ?? 500, error.code, error.message)
     }
   }
   return { fetch: fetchThrough(handle), handle, basePath: '' }

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { guardPorts } from '../../../src/faults/guard-ports.ts'
 import {
   type CallContext,
@@ -411,13 +411,36 @@ describe('observers', () => {
     expect(reported).toEqual([{ method: 'GET', target: '/v1/pets?limit=3' }])
   })
 
-  test('ignores an observer that throws or rejects', async () => {
-    const { send } = await broken(
-      { list: fail(new Error(SECRET)) },
-      { onError: fail(new Error('observer')), onResponse: reject(new Error('observer')) as () => void },
-    )
+  test.each([fail, reject])('logs the fault and the error of an onError that fails: %o', async (failing) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    const [fault, failure] = [new Error('fault'), new Error('onError')]
+    const { send } = await broken({ list: fail(fault) }, { onError: failing(failure) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect((await send('/v1/none')).status).toBe(404)
+    expect(log.mock.calls).toEqual([
+      ['petstore-kit: GET /v1/pets failed:', fault],
+      ['petstore-kit: onError failed:', failure],
+    ])
+  })
+
+  test.each([fail, reject])('onError gets the error of an onResponse that fails: %o', async (failing) => {
+    const onError = vi.fn()
+    const failure = new Error('onResponse')
+    const { send } = await startApi({ onError, onResponse: failing(failure) })
+    expect((await send('/v1/pets')).status).toBe(200)
+    expect(onError).toHaveBeenCalledExactlyOnceWith(failure, { method: 'GET', target: '/v1/pets' })
+  })
+
+  test('reportError calls onError with and without a request', () => {
+    const onError = vi.fn()
+    const { reportError } = createPetStore({ onError })
+    const error = new Error('EMFILE')
+    reportError?.(error, { method: 'GET', target: 'http://shop.example/v1/pets' })
+    reportError?.(error, {})
+    expect(onError.mock.calls).toEqual([
+      [error, { method: 'GET', target: '/v1/pets' }],
+      [error, {}],
+    ])
   })
 })
 
