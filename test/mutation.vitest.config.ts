@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config'
+import config from '../vitest.config.ts'
+
+/** The unit tests of the core. The tests of hosts and commands are left out, because they would start servers for each mutant. */
+export default defineConfig({
+  test: {
+    ...config.test,
+    include: [
+      'test/unit/*.test.ts',
+      'test/unit/{contracts,faults,http,keys,memory,pets,quota,support}/**/*.test.ts',
+      'test/unit/hosts/fetch-bodies.test.ts',
+    ],
+    exclude: ['test/unit/architecture.test.ts'],
+    isolate: false,
+  },
+})
