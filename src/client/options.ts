@@ -11,8 +11,8 @@ import {
   type OptionRules,
 } from '../support/option-rules.ts'
 import { isCount, isHttpUrl, isToken68 } from '../support/predicates.ts'
+import { sleep } from '../support/sleep.ts'
 import { systemClock } from '../support/system-clock.ts'
-import { sleep } from './sleep.ts'
 
 /** The options of {@link createPetStoreClient}. */
 export interface PetStoreClientOptions {

@@ -1,8 +1,8 @@
-import { sleep } from '../client/sleep.ts'
 import { PetStoreError } from '../errors.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
 import { invalidOption, millisecondsRule } from '../support/option-rules.ts'
 import { isCount } from '../support/predicates.ts'
+import { sleep } from '../support/sleep.ts'
 import { wrapPort } from '../support/wrap-port.ts'
 
 /** Makes a port of the test store fail or wait. */

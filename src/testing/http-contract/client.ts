@@ -1,7 +1,7 @@
 import { parseJson } from '../../client/parse-json.ts'
 import { readRetryAfter } from '../../client/response-error.ts'
-import { sleep } from '../../client/sleep.ts'
 import type { Clock } from '../../ports.ts'
+import { sleep } from '../../support/sleep.ts'
 import { systemClock } from '../../support/system-clock.ts'
 
 /** The server under test. */
