@@ -1,4 +1,5 @@
 import { PetStoreError } from '../errors.ts'
+import { readResponse } from '../http/read-response.ts'
 import type { resolveClientOptions } from './options.ts'
 import { type RateLimit, readRateLimit } from './rate-limit.ts'
 import { responseError } from './response-error.ts'
@@ -37,10 +38,11 @@ export function createSender({ baseUrl, apiKey, fetch, retry, onRateLimit }: Sen
     try {
       const response = await fetch(url, { method, headers, body: body ?? null, signal: signal ?? null })
       onRateLimit(readRateLimit(response.headers))
-      const bytes = new Uint8Array(await response.arrayBuffer())
+      const bytes = await readResponse(response)
       return response.ok ? { response, url, body: bytes } : responseError(response, bytes, clock)
     } catch (cause) {
       signal?.throwIfAborted()
+      if (cause instanceof PetStoreError) return cause
       const reason = cause instanceof Error ? cause.message : String(cause)
       return new PetStoreError('network_error', `${method} ${url}: no response arrived: ${reason}`, {
         status: 0,

@@ -92,7 +92,8 @@ export async function readAndDiscard(reader: BodyReader): Promise<void> {
   }
 }
 
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+/** Returns all chunks as one array. @param size - their length in all, in bytes */
+export function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   if (chunks.length === 1) return chunks[0] as Uint8Array
   const bytes = new Uint8Array(size)
   let start = 0

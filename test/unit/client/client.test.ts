@@ -205,6 +205,17 @@ describe('errors', () => {
     })
   })
 
+  test('the client stops to read a body that is longer than a page can be', async () => {
+    let bytes = 0
+    const pull = (stream: ReadableStreamDefaultController) => {
+      bytes += 1_000_000
+      stream.enqueue(new Uint8Array(1_000_000))
+    }
+    const { client } = clientOf([new Response(new ReadableStream({ pull }))])
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status: 200 })
+    expect(bytes).toBeLessThan(10_000_000)
+  })
+
   test('a network error contains its cause', async () => {
     const cause = new TypeError('fetch failed')
     const { client } = clientOf([cause], false)

@@ -1,0 +1,38 @@
+import { PetStoreError } from '../errors.ts'
+import { concat } from './read-body.ts'
+
+/**
+ * The largest body of a response, in bytes: 100 animals, each as large as the default `bodyLimit` of 65,536 bytes lets a client
+ * create it, and about 1 MB for their ids and punctuation.
+ */
+export const MAX_RESPONSE = 7_500_000
+
+/**
+ * Reads the body of a response, and stops as soon as the body exceeds the limit. `response.arrayBuffer()` would read all of it,
+ * however much a hostile server sends or a small gzip body expands to.
+ *
+ * @param limit - the largest body, in bytes, after decompression
+ * @throws {PetStoreError} `unexpected_response` if the body is larger
+ */
+export async function readResponse(response: Response, limit = MAX_RESPONSE): Promise<Uint8Array> {
+  // React Native has no `Response.body`.
+  if (!response.body) return new Uint8Array(await response.arrayBuffer())
+  const reader = response.body.getReader()
+  const chunks: Uint8Array[] = []
+  for (let size = 0; ; ) {
+    const { done, value } = await reader.read()
+    if (done) return concat(chunks, size)
+    size += value.byteLength
+    if (size > limit) {
+      // Do not wait for the result, because a stream may never finish to cancel.
+      reader.cancel().catch(() => {})
+      throw tooLong(response, limit)
+    }
+    chunks.push(value)
+  }
+}
+
+function tooLong({ status }: Response, limit: number): PetStoreError {
+  const message = `expected a body of at most ${limit} bytes with status ${status}, got a longer one`
+  return new PetStoreError('unexpected_response', message, { status })
+}
