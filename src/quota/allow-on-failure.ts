@@ -15,13 +15,14 @@ export function allowOnFailure(
   clock: Clock,
 ): (request: QuotaRequest, onFailure: (error: unknown) => void) => Promise<QuotaCount> {
   let failedAt: number | undefined
-  let isTrying = false
-
-  const isPaused = () => failedAt !== undefined && (isTrying || Math.abs(clock.now() - failedAt) < PAUSE)
 
   return async (request, onFailure) => {
-    if (isPaused()) return untouchedCount(request.now)
-    isTrying = failedAt !== undefined
+    if (failedAt !== undefined) {
+      const now = clock.now()
+      if (Math.abs(now - failedAt) < PAUSE) return untouchedCount(request.now)
+      // Other requests pause again while this request calls the quota store.
+      failedAt = now
+    }
     try {
       const count = await quota.spend(request)
       failedAt = undefined
@@ -30,8 +31,6 @@ export function allowOnFailure(
       failedAt = clock.now()
       onFailure(error)
       return untouchedCount(request.now)
-    } finally {
-      isTrying = false
     }
   }
 }

@@ -101,17 +101,16 @@ function roll(state: QuotaState, now: number): void {
     state.minuteEndsAt = windowEnd(now, MINUTE)
     state.usedInMinute = 0
     state.refusedInMinute = 0
-  } else if (state.minuteEndsAt > now + MINUTE) state.minuteEndsAt = now + MINUTE
+  } else state.minuteEndsAt = Math.min(state.minuteEndsAt, now + MINUTE)
   if (now >= state.dayEndsAt) {
     state.dayEndsAt = windowEnd(now, DAY)
     state.usedInDay = 0
-  } else if (state.dayEndsAt > now + DAY) state.dayEndsAt = now + DAY
+  } else state.dayEndsAt = Math.min(state.dayEndsAt, now + DAY)
 }
 
 /** Returns when the ban ends, or 0 if there is none. */
 function banEnd(state: QuotaState, length: number, now: number): number {
-  if (now >= state.bannedUntil) state.bannedUntil = 0
-  else if (state.bannedUntil > now + length) state.bannedUntil = now + length
+  state.bannedUntil = now >= state.bannedUntil ? 0 : Math.min(state.bannedUntil, now + length)
   return state.bannedUntil
 }
 

@@ -71,11 +71,11 @@ export function anonymousQuotaRequest(
   return { subject, anonymous: true, limits: anonymous, ban: false, now }
 }
 
-/** Returns the allowance in the window with fewer requests remaining; if both have as many, in the window that ends later. */
+/** Returns the allowance in the window with fewer requests remaining; if both have as many, in the day, which ends later. */
 export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
   const inDay = Math.max(0, limits.perDay - count.usedInDay)
-  const byDay = inDay < inMinute || (inDay === inMinute && count.dayEndsAt > count.minuteEndsAt)
+  const byDay = inDay <= inMinute
   const limit = byDay ? limits.perDay : limits.perMinute
   if (!count.granted) return refusedAllowance(count, limit, inMinute, inDay)
   return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }

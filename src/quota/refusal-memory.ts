@@ -25,8 +25,7 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
   const refused = boundedMap<RefusedSubject>(MAX_SUBJECTS)
 
   function remember(request: QuotaRequest, count: QuotaCount): QuotaCount {
-    const isFinal = !count.granted && (request.ban === false || count.bannedUntil > count.now)
-    if (!isFinal) refused.delete(request.subject)
+    if (!isFinal(request, count)) refused.delete(request.subject)
     else
       refused.set(request.subject, {
         state: stateOf(count),
@@ -43,11 +42,16 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
       // After the clock steps back, call the quota store, which then shortens the window or the ban.
       if (known !== undefined && now >= known.reportedAt) {
         const count = countRequest(known.state, { ...request, now: now + known.clockOffset })
-        if (!count.granted && (request.ban === false || count.bannedUntil > count.now)) return count
+        if (isFinal(request, count)) return count
       }
       return andThen(quota.spend(request), (count) => remember(request, count))
     },
   }
+}
+
+/** Returns whether a request is refused without counting towards a ban. */
+function isFinal({ ban }: QuotaRequest, { granted, bannedUntil }: QuotaCount): boolean {
+  return !granted && (ban === false || bannedUntil !== 0)
 }
 
 function stateOf({ usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil }: QuotaCount): QuotaState {

@@ -12,7 +12,7 @@ function failingQuota() {
     {
       spend(request) {
         state.calls++
-        if (state.isDown) throw new Error('down')
+        if (state.isDown) return Promise.reject(new Error('down'))
         return store.spend(request)
       },
     },
@@ -43,6 +43,13 @@ test('one request calls the quota store again while others are served', async ()
   await quota.spend()
   quota.clock.advance(1_000)
   await Promise.all([quota.spend(), quota.spend(), quota.spend()])
+  expect(quota.calls).toBe(2)
+})
+
+test('requests before any failure are all counted', async () => {
+  const quota = failingQuota()
+  quota.isDown = false
+  expect(await Promise.all([quota.spend(), quota.spend()])).toMatchObject([{ granted: true }, { granted: false }])
   expect(quota.calls).toBe(2)
 })
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ApiKey, type ApiRequest, createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
+import type { QuotaRequest } from '../../../src/ports.ts'
+import { untouchedCount } from '../../../src/quota/fixed-windows.ts'
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts'
 import { rateLimit, startApi } from '../../support/api.ts'
 
@@ -223,6 +225,17 @@ describe('anonymous clients', () => {
     expect((await send('/v1/pets', { address: '192.0.2.1', ...bad })).status).toBe(401)
   })
 
+  test('the quota store gets no ban rule for anonymous clients', async () => {
+    const asked: QuotaRequest[] = []
+    const spend = (request: QuotaRequest) => {
+      asked.push(request)
+      return untouchedCount(request.now)
+    }
+    const { send } = await startApi({ quota: { spend } })
+    await send('/v1/pets', { address: '192.0.2.1', ...bad })
+    expect(asked).toMatchObject([{ subject: 'address:192.0.2.1', anonymous: true, ban: false }])
+  })
+
   test('anonymous clients without an address are not counted', async () => {
     const { send } = await start(60, 1000)
     for (let i = 0; i < 100; i++) {
@@ -342,6 +355,19 @@ describe('bans', () => {
     const early = await start(10, 2, {}, MIDNIGHT)
     await exhaust(early.send, 11)
     expect((await early.send('/v1/pets')).headers.get('retry-after')).toBe('86400')
+  })
+
+  test('Retry-After covers only the ban after the minute has ended', async () => {
+    const { send, clock } = await start(1, 100, { ban: { afterRefusals: 1, seconds: 30 } }, MIDNIGHT + 50_000)
+    await exhaust(send, 2)
+    clock.advance(15_000)
+    expect((await send('/v1/pets')).headers.get('retry-after')).toBe('15')
+  })
+
+  test('a 429 names no ban that has ended', async () => {
+    const spend = ({ now }: QuotaRequest) => ({ ...untouchedCount(now), granted: false, bannedUntil: now })
+    const { send } = await startApi({ quota: { spend } })
+    expect(await send('/v1/pets')).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
   })
 
   test('bans follow the option ban', async () => {
