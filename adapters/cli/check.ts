@@ -7,7 +7,7 @@ import {
 } from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/rows.ts'
-import { printable } from './output.ts'
+import { printable, report } from './output.ts'
 
 export interface CheckFlags {
   readonly key: string
@@ -108,16 +108,11 @@ async function runRow(row: HttpContractRow, client: ContractClient): Promise<Row
 
 /** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if some of these rows could not be checked. */
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
-  const onWait = (seconds: number) =>
-    console.error(`petstore: the limit is used up; the check goes on in ${seconds} seconds`)
+  const onWait = (seconds: number) => report(`the limit is used up; the check goes on in ${seconds} seconds`)
   const onRow = flags.json ? undefined : printRow()
-  try {
-    const results = await checkServer(url, flags, { onWait, onRow })
-    process.exitCode = exitCodeOf(results)
-    console.log(flags.json ? JSON.stringify({ url, ...summary(results), rows: results }) : `\n${conclusion(results)}`)
-  } catch (error) {
-    throw Object.assign(error as Error, { exitCode: 2 })
-  }
+  const results = await checkServer(url, flags, { onWait, onRow })
+  process.exitCode = exitCodeOf(results)
+  console.log(flags.json ? JSON.stringify({ url, ...summary(results), rows: results }) : `\n${conclusion(results)}`)
 }
 
 /** Returns the exit code of a check. Without `--limited-key`, rows that need that key do not affect the exit code. */

@@ -1,6 +1,7 @@
 import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, reason, using } from './driver.ts'
+import { report } from './output.ts'
 
 /** How long to wait for Redis, in milliseconds. A server may be gone without having closed its connections. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
@@ -81,7 +82,7 @@ async function createRedisClient(
 function reportErrors(place: string, client: Events): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
-    if (message !== last) console.error(`petstore: ${place}: ${message}`)
+    if (message !== last) report(`${place}: ${message}`)
     last = message
   })
 }
@@ -91,7 +92,9 @@ function placeOf(url: string, flag: string, protocol: RegExp, example: string): 
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
     throw new Error(`${flag}: expected a URL such as ${example}`)
-  if (parsed.pathname.includes('@')) throw new Error(`${flag}: write a "/" in a user name or password as %2F`)
+  // The password has ended the host, so a part of the password would be shown as the port.
+  if (`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@'))
+    throw new Error(`${flag}: write "/", "?" and "#" in a user name or password as %2F, %3F and %23`)
   return `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`
 }
 

@@ -43,10 +43,10 @@ export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByNam
  */
 export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
   const plans = knownPlans(planLimits)
-  const unknown = key.find(({ plan }) => !plans.includes(plan))?.plan
-  if (unknown !== undefined)
+  // The error does not contain the unknown plan: in `my-token=pro`, it is the token.
+  if (key.some(({ plan }) => !plans.includes(plan)))
     throw new Error(
-      `--key: expected one of the plans ${plans.map(printable).join(', ')}, got ${printable(unknown)}; --plan-limits adds plans`,
+      `--key: expected plan=token with one of the plans ${plans.map(printable).join(', ')}; --plan-limits adds plans`,
     )
   if (key.length > 0 && !insecureKeys && !isLoopback(host))
     throw new Error(

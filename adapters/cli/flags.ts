@@ -56,7 +56,10 @@ export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (te
 }
 
 export function parseServerUrl(text: string): string {
-  if (!isHttpUrl(text)) throw new Error('Expected an address such as http://127.0.0.1:3000/v1.')
+  if (!isHttpUrl(text))
+    throw new Error(
+      'Expected an address such as http://127.0.0.1:3000/v1, without a user name, a password and a query.',
+    )
   return text.replace(/\/+$/, '')
 }
 

@@ -63,7 +63,7 @@ export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
   if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
   if (place.data !== undefined) requireFile(place.data)
   const isRevoked = await withPlace(place, ({ keyStore }) => keyStore.revoke(id))
-  if (!isRevoked) throw new Error(`there is no valid key ${printable(id)}`)
+  if (!isRevoked) throw new Error(`there is no valid key ${/^key_\w+$/.test(id) ? id : 'with this id'}`)
   console.log(`Revoked ${id}. Running servers refuse it within 30 seconds.`)
 }
 

@@ -1,8 +1,10 @@
+import { inspect } from 'node:util'
 import { isPetStoreError } from '../../src/errors.ts'
+import { originForm, pathOf } from '../../src/http/request-target.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
 import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
-import { escaped } from './output.ts'
+import { escapeControls, escaped, withoutSecrets } from './output.ts'
 
 /** Returns pet store options that print faults and, if a log format is given, responses. */
 export function logTo(format: LogFormat | undefined): Pick<PetStoreOptions, 'onError' | 'onResponse'> {
@@ -10,25 +12,47 @@ export function logTo(format: LogFormat | undefined): Pick<PetStoreOptions, 'onE
   return { onError: logFault, ...(format && { onResponse: logResponse }) }
 }
 
+/** The longest path in a log, in UTF-16 code units. */
+const MAX_PATH = 200
+
+/** Returns the path of a target for a log. Queries are left out, because clients put tokens there by mistake. */
+export function loggedPath(target = ''): string {
+  const path = withoutSecrets(pathOf(originForm(target)))
+  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path
+}
+
+/** Returns one line of JSON. */
+function asLine(entry: object): string {
+  return escapeControls(JSON.stringify(entry))
+}
+
 /** Prints one line if the back end is unavailable, and otherwise the whole error, which may be a bug. */
 function logFault(error: unknown, { method, target }: ErrorReport): void {
   const isAway = isPetStoreError(error) && error.code === 'service_unavailable'
-  console.error(
-    `petstore: ${method === undefined ? '' : `${method} ${escaped(target ?? '')} `}failed:`,
-    isAway ? reason(error) : error,
-  )
+  const fault = withoutSecrets(isAway ? escaped(reason(error)) : inspect(error))
+  const request = method === undefined ? '' : `${escaped(`${method} ${loggedPath(target)}`)} `
+  console.error(`petstore: ${request}failed: ${fault}`)
 }
 
 function logFaultAsJson(error: unknown, { method, target }: ErrorReport): void {
   const stack = error instanceof Error ? error.stack : undefined
-  console.error(JSON.stringify({ time: new Date(), level: 'error', method, target, error: reason(error), stack }))
+  const entry = {
+    time: new Date(),
+    level: 'error',
+    method,
+    target: target && loggedPath(target),
+    error: reason(error),
+    stack,
+  }
+  console.error(withoutSecrets(asLine(entry)))
 }
 
 function logResponse({ method, target, status, keyId, clientAddress, durationMs }: ResponseReport): void {
   const client = `${clientAddress ?? 'unknown address'} ${keyId ?? 'no key'}`
-  console.log(`${new Date().toISOString()} ${status} ${method} ${escaped(target)} ${client} ${durationMs} ms`)
+  const line = `${new Date().toISOString()} ${status} ${method} ${loggedPath(target)} ${client} ${durationMs} ms`
+  console.log(escaped(line))
 }
 
 function logResponseAsJson(report: ResponseReport): void {
-  console.log(JSON.stringify({ time: new Date(), level: 'info', ...report }))
+  console.log(asLine({ time: new Date(), level: 'info', ...report, target: loggedPath(report.target) }))
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import {
   parseExpiry,
   parseFile,
@@ -27,10 +27,12 @@ survivePipes()
 // Other users get no rights to new files, such as a database with accounts and token hashes.
 process.umask(process.umask(0o077) | 0o007)
 
+const program = createProgram()
 try {
-  await createProgram().parseAsync()
+  await program.parseAsync()
 } catch (error) {
-  fail(error)
+  // The exit code 1 of `check` means that the server fails the check, so all errors of `check` get 2.
+  fail(error, program.args[0] === 'check' ? 2 : 1)
 }
 
 function createProgram(): Command {
@@ -92,11 +94,9 @@ function createProgram(): Command {
     .requiredOption('--plan <plan>', 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits')
     .option('--account <name>', 'keys with the same account share one allowance')
     .option('--label <text>', 'note for the list of keys')
-    .option('--limits <minute/day>', 'limits of this key alone, such as 10/100', asArgument(parseLimits))
-    .option(
-      '--expires <date>',
-      'when the key expires, such as 2030-01-31',
-      asArgument((text) => parseExpiry(text)),
+    .addOption(parsed(new Option('--limits <minute/day>', 'limits of this key alone, such as 10/100'), parseLimits))
+    .addOption(
+      parsed(new Option('--expires <date>', 'when the key expires, such as 2030-01-31'), (text) => parseExpiry(text)),
     )
     .addOption(planLimits())
     .action(runIssue)
@@ -111,16 +111,17 @@ function createProgram(): Command {
 
   withPlace(program.command('seed'))
     .description('fill a catalogue with demo animals; an interrupted seed continues where it stopped')
-    .requiredOption('--count <number>', 'total number of animals', asArgument(wholeNumber()))
+    .addOption(parsed(new Option('--count <number>', 'total number of animals'), wholeNumber()).makeOptionMandatory())
     .action(runSeed)
 
   program
     .command('check')
     .description('check a running server against the interface; it adds about 40 animals')
-    .argument(
-      '<url>',
-      'address of the API with its version, such as http://127.0.0.1:3000/v1',
-      asArgument(parseServerUrl),
+    .addArgument(
+      parsed(
+        new Argument('<url>', 'address of the API with its version, such as http://127.0.0.1:3000/v1'),
+        parseServerUrl,
+      ),
     )
     .addOption(
       flag('--key <token>', 'token of a key, preferably of the plan pro', parseToken, 'CHECK_').makeOptionMandatory(),
@@ -129,12 +130,10 @@ function createProgram(): Command {
       flag('--limited-key <token>', 'token of a key that may be used up, to check the 429', parseToken, 'CHECK_'),
     )
     .option('--contract-only', 'run only the rows of the interface, not the decisions of petstore-kit')
-    .option('--timeout <seconds>', 'how long a response may take', asArgument(wholeNumber(1, 600)), 10)
+    .addOption(
+      parsed(new Option('--timeout <seconds>', 'how long a response may take'), wholeNumber(1, 600)).default(10),
+    )
     .option('--json', 'print one line of JSON')
-    .exitOverride((error) => {
-      // The exit code 1 means that the server fails the check, so invalid arguments get 2.
-      throw Object.assign(error, { exitCode: error.exitCode && 2 })
-    })
     .action(async (url, flags) => (await import('./check.ts')).runCheck(url, flags))
   return program
 }
@@ -155,7 +154,7 @@ function flag(
   // For a flag without an argument, commander treats every value of the variable as true, even `false`.
   const isOff = option.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
   if (value === '' || isOff) delete process.env[variable]
-  if (parse) option.argParser(asArgument(parse as (text: string, previous: unknown) => unknown))
+  if (parse) parsed(option, parse, variable)
   return option.env(variable)
 }
 
@@ -170,15 +169,25 @@ function planLimits(): Option {
   return flag('--plan-limits <plan=minute/day...>', description, parsePlanLimits).default({}, 'those of the plans')
 }
 
-/** Returns a parser whose errors name the flag. Commander adds the name only to errors of its class `InvalidArgumentError`. */
-function asArgument<T>(parse: (text: string, previous: T) => T): (text: string, previous: T) => T {
-  return (text, previous) => {
+/**
+ * Gives a flag or an argument a parser. Its errors name the flag or the variable, but never the value, which may be a secret. An
+ * `InvalidArgumentError` is not thrown, because commander puts the value in front of its message.
+ */
+function parsed<Target extends Option | Argument>(
+  target: Target,
+  parse: (text: string, previous: never) => unknown,
+  variable = '',
+): Target {
+  const name = target instanceof Option ? `option '${target.flags}'` : `argument '${target.name()}'`
+  target.argParser((text: string, previous: unknown) => {
     try {
-      return parse(text, previous)
+      return parse(text, previous as never)
     } catch (error) {
-      throw new InvalidArgumentError((error as Error).message)
+      const source = text === process.env[variable] ? ` from env '${variable}'` : ''
+      throw new Error(`${name}${source} is invalid. ${(error as Error).message}`)
     }
-  }
+  })
+  return target
 }
 
 /** Adds the flags for where animals and keys are stored. */

@@ -24,9 +24,20 @@ export function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }
 
-/** Escapes characters that could control a terminal. */
+/** Hides secrets: tokens of this package, and the user name and password of an address. */
+export function withoutSecrets(text: string): string {
+  return text.replace(/pet(?:_|%5f)[0-9A-Za-z]{16,}/gi, 'pet_***').replace(/:\/\/[^\s'"]*@/g, '://***@')
+}
+
+/** Escapes characters that could control a terminal or turn its text around, also those that JSON does not escape. */
+export function escapeControls(text: string): string {
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => character.split('').map(escapeUnit).join(''))
+}
+
+/** Returns a text for one line of a log or a terminal. */
 export function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
+  return escapeControls(JSON.stringify(text).slice(1, -1))
 }
 
 /** Returns a text as one word for a shell, in quotes if necessary. */
@@ -34,14 +45,22 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Prints one line about an error, and sets the exit code. Does nothing for exit code 0: commander has printed its help. */
-export function fail(error: unknown): void {
+/** Prints one line to standard error, without secrets and without characters that could control a terminal. */
+export function report(text: string): void {
+  console.error(printable(withoutSecrets(`petstore: ${text}`)))
+}
+
+/**
+ * Prints one line about an error, and sets the exit code. Does nothing for an error with the exit code 0: commander has printed its
+ * help.
+ */
+export function fail(error: unknown, failureCode = 1): void {
   const { code, exitCode, message } = error as { code?: string; exitCode?: number; message?: string }
   if (exitCode === 0) return
-  process.exitCode = exitCode ?? 1
+  process.exitCode = failureCode
   // `commander.help`: the help is already printed. `EPIPE`: the program that reads the output has closed the pipe.
   if (code === 'commander.help' || code === 'EPIPE') return
-  console.error(`petstore: ${explain(error, code, String(message))}`)
+  report(explain(error, code, String(message)))
 }
 
 function explain(error: unknown, code: string | undefined, message: string): string {
@@ -52,8 +71,11 @@ function explain(error: unknown, code: string | undefined, message: string): str
     return `port ${port} on ${address} needs rights that this user does not have: choose another with ${flag}`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `--host: this machine has no such address (${message})`
-  if (isPetStoreError(error)) return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name))
-  const [first, ...others] = message.replace(/^error: /, '').split('\n')
+  // The received value of an option may be a secret, such as the password of an address. That of an unknown flag may be one too.
+  if (isPetStoreError(error))
+    return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
+  const known = message.replace(/^(error: unknown option '(?:--[\w-]*|-\w)).*?'/s, "$1'")
+  const [first, ...others] = known.replace(/^error: /, '').split('\n')
   return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')
 }
 

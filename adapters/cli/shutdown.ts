@@ -1,4 +1,5 @@
 import type { ApiRequest, PetStore } from '../../src/index.ts'
+import { loggedPath } from './log.ts'
 import { escaped, fail } from './output.ts'
 
 /** How long running requests may take after closing begins, in milliseconds. */
@@ -53,6 +54,6 @@ export function closingMessage(running: readonly Pick<ApiRequest, 'method' | 'ta
   const [first, ...others] = running
   if (first === undefined) return 'Closing.'
   const more = others.length === 0 ? '' : ` and ${others.length} more`
-  const request = `${first.method} ${escaped(first.target)}`
+  const request = escaped(`${first.method} ${loggedPath(first.target)}`)
   return `Closing: waiting up to ${CLOSE_TIMEOUT / 1_000} seconds for ${request}${more} to finish. Ctrl-C again ends it at once.`
 }

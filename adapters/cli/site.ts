@@ -4,6 +4,7 @@ import type { ApiRequest, ApiResponse, BackEnd, PetStore } from '../../src/index
 import { newToken } from '../../src/keys/token.ts'
 import { withTimeout } from '../../src/support/with-timeout.ts'
 import { reason } from './driver.ts'
+import { report } from './output.ts'
 
 /** A handler for a page or a document outside the base path. It gets only GET and HEAD requests. */
 export type SiteRoute = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -108,5 +109,5 @@ async function failureOf(probe: () => unknown, timeout: number): Promise<string 
 }
 
 function logFailure(part: string, cause: string): void {
-  console.error(`petstore: /ready: ${part}: ${cause}`)
+  report(`/ready: ${part}: ${cause}`)
 }

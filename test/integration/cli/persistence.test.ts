@@ -375,7 +375,7 @@ describe('a command with an invalid file or database', () => {
     [['serve', '--database-url', 'http://me:secret@127.0.0.1'], '--database-url: expected a URL such as postgres://'],
     [['serve', '--redis-url', 'redis://:secret@127.0.0.1:1'], 'cannot use Redis at 127.0.0.1:1: '],
     [['serve', '--redis-url', 'redis://:100%secret@127.0.0.1:1'], 'cannot use Redis at 127.0.0.1:1: '],
-    [['serve', '--data', ''], "option '--data <file>' argument '' is invalid. Expected the name of a file."],
+    [['serve', '--data', ''], "option '--data <file>' is invalid. Expected the name of a file."],
     [['keys', 'issue', '--plan', 'pro', '--data', ':memory:'], 'Expected the name of a file.'],
     [['keys', 'issue', '--plan', 'pro', '--data', 'file:pets.db'], 'Expected the name of a file.'],
     [['keys', 'issue', '--plan', 'pro', '--data', 'x.db', '--expires', '2030-02-30'], 'Expected a date such as '],

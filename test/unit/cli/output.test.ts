@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { progressBar } from '../../../adapters/cli/output.ts'
+import { loggedPath } from '../../../adapters/cli/log.ts'
+import { escaped, progressBar } from '../../../adapters/cli/output.ts'
 import { closingMessage } from '../../../adapters/cli/shutdown.ts'
+import { newToken } from '../../../src/keys/token.ts'
 
 /** Makes standard error look like a terminal, and returns a spy on its `write`. */
 function terminal(columns: number, term = 'xterm') {
@@ -51,6 +53,14 @@ test.each([
   bar.show(0)
   bar.end()
   expect(write).not.toHaveBeenCalled()
+})
+
+test('leaves secrets and control characters out of the path in a log', () => {
+  const token = newToken()
+  expect(loggedPath(`http://a/v1/${token}?key=${token}`)).toBe('/v1/pet_***')
+  expect(loggedPath(`/${'a'.repeat(300)}`)).toBe(`/${'a'.repeat(199)}…`)
+  expect(loggedPath(`/${'a'.repeat(180)}${token}`)).not.toContain(token.slice(0, 12))
+  expect(escaped('\u009b\u202e\n\u{e0001}')).toBe('\\u009b\\u202e\\n\\udb40\\udc01')
 })
 
 test('lists the requests that the closing server waits for', () => {

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { runPetstore } from '../../support/serve-command.ts'
+
+const TOKEN = 'pet_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABC'
+const SECRETS = ['hunter2', 'w0rd', TOKEN]
+const ADDRESS = 'http://me:hunter2@127.0.0.1:1'
+
+/** Bad values that contain a secret, by flag. */
+const badKeys = ['hunter2', `pro=${TOKEN},hunter2`, `pro=${TOKEN}\r\n!`, 'hunter2=pro', `pro=${TOKEN},pro=${TOKEN}`]
+const badAddresses = [ADDRESS, 'me:hunter2@a', 'postgres://me:1?w0rd@a', 'redis://me:1#w0rd@a', 'http://me:hun/ter2@a']
+const badTokens = [`${TOKEN}\r\n`, 'hunter2 ', `${TOKEN}é`]
+
+/** The flags that need another one, so that the command gets to their values. */
+const commands: readonly (readonly [flag: string, command: readonly string[], values: readonly string[]])[] = [
+  ['--key', ['serve'], badKeys],
+  ['--public-url', ['serve'], badAddresses],
+  ['--cors', ['serve'], badAddresses],
+  ['--trust-proxy', ['serve'], [...badAddresses, 'hunter2', TOKEN]],
+  ['--host', ['serve', '--port', '0'], [ADDRESS, TOKEN]],
+  ['--base-path', ['serve'], badAddresses],
+  ['--database-url', ['serve'], badAddresses],
+  ['--database-url', ['keys', 'list'], badAddresses],
+  ['--redis-url', ['serve'], badAddresses],
+  ['--data', ['serve'], [ADDRESS, `/${TOKEN}/hidden`]],
+  ...['--port', '--seed', '--body-limit', '--log', '--control-port', '--plan-limits'].map(
+    (flag) => [flag, ['serve'], ['hunter2', TOKEN]] as const,
+  ),
+  ['--key', ['check', 'http://127.0.0.1:1/v1'], badTokens],
+  ['--limited-key', ['check', 'http://127.0.0.1:1/v1', '--key', 'x'], badTokens],
+]
+
+const variableOf = (flag: string, [command]: readonly string[]) =>
+  `PETSTORE_${command === 'check' ? 'CHECK_' : ''}${flag.slice(2).toUpperCase().replaceAll('-', '_')}`
+
+async function expectNoSecret(args: readonly string[], env = {}) {
+  const { code, stdout, stderr } = await runPetstore(args, env)
+  expect({ args, code, stdout }).toEqual({ args, code: args[0] === 'check' ? 2 : 1, stdout: '' })
+  expect(stderr).toMatch(/^petstore: [^\n]+\n$/)
+  for (const secret of SECRETS) expect(stderr).not.toContain(secret)
+}
+
+describe('no error contains a secret', () => {
+  test.each(commands)(
+    'of %s in %j, as a flag or a variable',
+    async (flag, command, values) => {
+      for (const value of values) {
+        await expectNoSecret([...command, `${flag}=${value}`])
+        if (flag !== '--control-port') await expectNoSecret(command, { [variableOf(flag, command)]: value })
+      }
+    },
+    60_000,
+  )
+
+  test.each([
+    [['check', ADDRESS, '--key', 'x']],
+    [['check', `${ADDRESS}/v1`, '--key', 'x']],
+    [['check', 'http://127.0.0.1:1/v1?key=hunter2', '--key', 'x']],
+    [['openapi', '--server-url', ADDRESS]],
+    [['serve', `--token=${TOKEN}`]],
+    [['serve', '-khunter2']],
+    [['keys', 'revoke', 'hunter2', '--data', import.meta.filename]],
+    [[TOKEN]],
+  ])('of a mistake in the arguments', (args) => expectNoSecret(args))
+})
