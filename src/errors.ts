@@ -1,5 +1,6 @@
 /** Every error code of the API, with its status and its default message. */
 export const errorTable = {
+  bad_request: { status: 400, message: 'The request is not valid HTTP.' },
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
   malformed_json: { status: 400, message: 'The body cannot be read as JSON.' },
   invalid_body: { status: 400, message: 'The body is not a valid animal.' },
@@ -9,14 +10,17 @@ export const errorTable = {
   route_not_found: { status: 404, message: 'There is nothing at this path.' },
   pet_not_found: { status: 404, message: 'The animal could not be found.' },
   method_not_allowed: { status: 405, message: 'This path does not support this method.' },
+  request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   operation_removed: { status: 410, message: 'This operation was removed on 5 December 2030: use GET /pets instead.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The body must be application/json in UTF-8.' },
+  expectation_failed: { status: 417, message: 'The only supported value of Expect is 100-continue.' },
   rate_limit_exceeded: { status: 429, message: 'Too many requests.' },
   api_key_banned: {
     status: 429,
     message: 'The API key is banned for a while, because it kept sending requests over its limit.',
   },
+  request_header_fields_too_large: { status: 431, message: 'The headers of the request are too large.' },
   body_already_read: {
     status: 500,
     message:

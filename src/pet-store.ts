@@ -1,7 +1,7 @@
 import { errorResponseOf } from './faults/error-response.ts'
 import { CLIENT_CLOSED_REQUEST, type ErrorReport, reportFault, reportResponse } from './faults/observers.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
-import { type ApiRequest, toApiRequest } from './http/request.ts'
+import { type ApiRequest, hasUnknownExpectation, toApiRequest } from './http/request.ts'
 import { readTarget, type Target } from './http/request-target.ts'
 import { type ApiResponse, errorResponse, headResponse, toResponse } from './http/response.ts'
 import { matchRoute, type Route, routeErrorResponse } from './http/routes.ts'
@@ -140,6 +140,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function handle(context: RequestContext): MaybePromise<ApiResponse> {
     const { request, route } = context
     if (observers.onResponse) readClientAddress(context)
+    if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     if (!isPending(caller)) return enforceQuota(caller, context)

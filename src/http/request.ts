@@ -42,6 +42,15 @@ export function toApiRequest(request: Request, clientAddress?: string): ApiReque
   return new FetchRequest(request, clientAddress)
 }
 
+/**
+ * Returns whether the client expects something that no host supports (RFC 9110, section 10.1.1). Node's servers respond with 417
+ * before the store sees such a request, so every host responds with 417.
+ */
+export function hasUnknownExpectation(request: ApiRequest): boolean {
+  const expected = request.header('expect')
+  return expected !== undefined && expected.toLowerCase() !== '100-continue'
+}
+
 /** A `Request` as plain values. */
 export class FetchRequest implements ApiRequest {
   readonly method: string

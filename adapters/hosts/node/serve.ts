@@ -4,6 +4,7 @@ import { originForm } from '../../../src/http/request-target.ts'
 import type { PetStore } from '../../../src/index.ts'
 import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
+import { answerClientErrors, refusing } from './client-error.ts'
 import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
 import { type NodeHandlerOptions, type NodeResponder, nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
@@ -57,7 +58,7 @@ export interface ServingPetStore {
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
   checkOptions(RULES, options)
   const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, trustProxy } = options
-  const server = createServer()
+  const server = createServer({ requireHostHeader: false })
   const running = runningResponses(server)
   const close = closer(server, running, closeTimeout)
   // Keeps all headers: by default, Node drops some, even a second Authorization. Node limits their total size anyway.
@@ -66,6 +67,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   server.setTimeout(idleTimeout)
   // Node's default of 5 seconds is shorter than that of proxies, so a proxy could send a request on a closing connection.
   server.keepAliveTimeout = idleTimeout
+  answerClientErrors(server, running, petStore)
   handleAll(server, nodeResponder(petStore, { trustProxy }))
   await listen(server, port, host)
   return { url: urlOf(server.address() as AddressInfo), close }
@@ -73,9 +75,20 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
 
 /** Responds to all requests, including those with an `Expect` header. */
 function handleAll(server: Server, answer: NodeResponder): void {
-  const reply = (incoming: IncomingMessage, outgoing: ServerResponse) =>
-    void answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, sentHeader)
+  const reply = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // Node's own response to a request without Host has no body (RFC 9112, section 3.2).
+    const isRefused = incoming.httpVersion === '1.1' && sentHeader(incoming, 'host') === undefined
+    if (isRefused) outgoing.shouldKeepAlive = false
+    const readHeader = isRefused ? withoutHost : sentHeader
+    void answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, readHeader)
+  }
   for (const event of REQUEST_EVENTS) server.on(event, reply)
+}
+
+const refuseHeader = refusing('bad_request')
+
+function withoutHost(_incoming: unknown, name: string): undefined {
+  refuseHeader(name)
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -86,9 +86,10 @@ export const limitTable: readonly Limit[] = [
   },
   {
     hosts: [...NODE_HOSTS, 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
-    rows: ['ignores an unknown expectation'],
-    shows: /417 !== 200/,
-    reason: 'Node responds with 417 unless the program listens to checkExpectation, as `serve` does',
+    rows: ['describes an unknown expectation in the body'],
+    shows: /expectation_failed/,
+    reason:
+      'Node itself responds with 417 and no body, unless the program listens to checkExpectation, as `serve` does',
   },
   {
     hosts: ['workerd', 'workerd with D1'],

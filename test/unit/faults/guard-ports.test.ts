@@ -258,7 +258,7 @@ describe('a back end that returns an invalid value', () => {
       get clientAddress(): string {
         throw new Error(SECRET)
       },
-      header: () => 'Bearer a',
+      header: (name) => (name === 'authorization' ? 'Bearer a' : undefined),
       body: async () => new Uint8Array(),
     })
     expect(status).toBe(500)

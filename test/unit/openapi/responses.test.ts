@@ -12,8 +12,10 @@ const REX = '{"name":"Rex","categoryId":1}'
 
 /** How to cause a response: the request to send, and the options of the store. */
 interface Provocation {
-  readonly request?: Partial<Record<'method' | 'path' | 'authorization' | 'contentType' | 'body', string>>
+  readonly request?: Partial<Record<'method' | 'path' | 'authorization' | 'contentType' | 'body' | 'expect', string>>
   readonly bodyError?: ErrorCode
+  /** What the server's parser of HTTP has found. */
+  readonly headerError?: ErrorCode
   readonly options?: PetStoreOptions
   /** How many requests to send before the main request. */
   readonly before?: number
@@ -32,6 +34,7 @@ const failing = (error: Error) => ({ list: throwing(error), create: throwing(err
 const tiny = { free: { perMinute: 1, perDay: 10 } }
 
 const provocations: Readonly<Record<ErrorCode, Provocation>> = {
+  bad_request: { headerError: 'bad_request' },
   invalid_parameter: { request: { path: '/pets?limit=0' } },
   malformed_json: { request: { body: '{' } },
   invalid_body: { request: { body: '{}' } },
@@ -41,18 +44,24 @@ const provocations: Readonly<Record<ErrorCode, Provocation>> = {
   route_not_found: { request: { path: '/dogs' } },
   pet_not_found: { request: { path: '/pets/77' } },
   method_not_allowed: { request: { method: 'DELETE' } },
+  request_timeout: { headerError: 'request_timeout' },
   operation_removed: { options: { clock: manualClock(Date.UTC(2031, 0)) } },
   payload_too_large: { bodyError: 'payload_too_large' },
   unsupported_media_type: { request: { contentType: 'text/plain' } },
+  expectation_failed: { request: { expect: 'tea' } },
   rate_limit_exceeded: { before: 1, options: { plans: tiny, ban: false } },
   api_key_banned: { before: 2, options: { plans: tiny, ban: { afterRefusals: 1 } } },
+  request_header_fields_too_large: { headerError: 'request_header_fields_too_large' },
   body_already_read: { bodyError: 'body_already_read' },
   internal_error: { options: { storage: failing(new Error('broken')) } },
   service_unavailable: { options: { storage: failing(new PetStoreError('service_unavailable')) } },
 }
 
 /** Sends requests to a new store with one animal, and checks every response against the OpenAPI document. */
-async function provoke(operation: OperationName, { request, bodyError, options, before = 0 }: Provocation = {}) {
+async function provoke(
+  operation: OperationName,
+  { request, bodyError, headerError, options, before = 0 }: Provocation = {},
+) {
   const clock = options?.clock ?? manualClock()
   const backEnd = memory({ clock })
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
@@ -63,11 +72,15 @@ async function provoke(operation: OperationName, { request, bodyError, options, 
   const headers: Readonly<Record<string, string | undefined>> = {
     authorization: sent.authorization || undefined,
     'content-type': sent.contentType,
+    expect: sent.expect,
   }
   const apiRequest: ApiRequest = {
     method: sent.method,
     target: `/v1${sent.path}`,
-    header: (name) => headers[name],
+    header(name) {
+      if (headerError && name === 'authorization') throw new PetStoreError(headerError)
+      return headers[name]
+    },
     async body() {
       if (bodyError) throw new PetStoreError(bodyError)
       return new TextEncoder().encode(sent.body)

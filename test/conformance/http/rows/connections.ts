@@ -136,10 +136,15 @@ export const connections: Rows = {
     connection.write(BODY)
     assert.equal((await connection.response()).status, 201)
   },
-  'ignores an unknown expectation': async ({ wire }) => {
+  'responds with 417 to an unknown expectation': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', '/v1/pets?limit=1', 'Expect: tea'))
-    assert.equal((await connection.response()).status, 200)
+    assert.equal((await connection.response()).status, 417)
+  },
+  'describes an unknown expectation in the body': async ({ wire }) => {
+    const connection = wire()
+    connection.write(head('GET', '/v1/pets?limit=1', 'Expect: tea'))
+    assert.match((await connection.response()).body, /"expectation_failed"/)
   },
   'rejects an empty Authorization header as invalid_api_key': async ({ wire }) => {
     const connection = wire()

@@ -301,10 +301,10 @@ describe('Expect: 100-continue', () => {
     await connection.closed()
   })
 
-  test('values of Expect other than 100-continue are ignored', async () => {
+  test('values of Expect other than 100-continue get 417', async () => {
     const { url, authorized } = await startServer()
     const answer = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}Expect: the-unexpected\r\n\r\n`)
-    expect(answer.status).toBe(200)
+    expect(answer.status).toBe(417)
     expect(answer.headers['x-ratelimit-limit']).toBeDefined()
   })
 
