@@ -1,7 +1,9 @@
-import type { PetStoreError } from '../errors.ts'
+import { PetStoreError } from '../errors.ts'
 import type { NewPet, Pet, PetStatus } from '../model.ts'
+import { describe } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
-import { type PetStoreClientOptions, resolveClientOptions } from './options.ts'
+import { MAX_LINK, nextTarget } from './next-link.ts'
+import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
 import { parseJson } from './parse-json.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { unexpectedResponse } from './response-error.ts'
@@ -77,9 +79,14 @@ export interface PetStoreClient {
  * ```
  */
 export function createPetStoreClient(options: PetStoreClientOptions): PetStoreClient {
+  return createClient(options)
+}
+
+/** Creates a client, for tests with another clock. */
+export function createClient(options: PetStoreClientOptions, seams: ClientSeams = {}): PetStoreClient {
   let rateLimit: RateLimit | undefined
   const send = createSender({
-    ...resolveClientOptions(options),
+    ...resolveClientOptions(options, seams),
     onRateLimit: (latest) => {
       rateLimit = latest
     },
@@ -97,11 +104,14 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
   }
 
   async function* pets({ status, pageSize = 100, signal }: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
+    const seen = new Set<string>()
     let cursor: string | undefined
     do {
       const page = await listPets({ status, limit: pageSize, cursor, signal })
       yield* page.pets
       cursor = page.next
+      if (cursor !== undefined && seen.has(cursor)) throw repeatedCursor(cursor)
+      if (cursor !== undefined) seen.add(cursor)
     } while (cursor !== undefined)
   }
 
@@ -121,6 +131,12 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
       return rateLimit
     },
   }
+}
+
+/** Returns the error for a cursor that the server has sent before: the iteration would never end. */
+function repeatedCursor(cursor: string): PetStoreError {
+  const message = `expected a new cursor with each page, got the cursor ${describe(cursor)} again`
+  return new PetStoreError('unexpected_response', message, { status: 200 })
 }
 
 /** Throws if an id is a number that may have been rounded. TypeScript requires a `bigint`, but JavaScript programs pass numbers. */
@@ -148,16 +164,17 @@ function isPet(value: unknown): value is Pet {
   return typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint'
 }
 
-/** Matches a link parameter `rel` that contains the relation `next` (RFC 8288, section 3.3). */
-const NEXT = /;\s*rel\s*=\s*(?:next\b|"(?:[^"]*\s)?next(?:\s[^"]*)?")/i
-
 /** Returns the cursor of the next page. The rest of a link is not used, so the API key is never sent to another server. */
 function readNextCursor({ response, url }: ClientResponse): string | undefined {
   const bare = response.headers.get('X-Next-Cursor')
   if (bare) return bare
-  const links = (response.headers.get('Link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)
-  const target = [...links].find(([, , parameters = '']) => NEXT.test(parameters))?.[1]
-  if (target === undefined) return undefined
+  const link = response.headers.get('Link') ?? ''
+  const target = nextTarget(link)
+  if (target === undefined) {
+    // Without this error, the iteration would end before the last page.
+    if (link.length > MAX_LINK) throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
+    return undefined
+  }
   const address = response.url || url
   const cursor = URL.canParse(target, address) ? new URL(target, address).searchParams.get('cursor') : null
   if (!cursor) throw unexpectedResponse(response, 'a Link to the next page with a cursor')

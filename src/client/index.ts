@@ -8,7 +8,7 @@ export {
   type PetStoreClient,
   type PetsOptions,
 } from './client.ts'
-export type { PetStoreClientOptions, RetryOptions } from './options.ts'
+export type { PetStoreClientOptions, RetryOptions, UpcomingRetry } from './options.ts'
 export { parseJson } from './parse-json.ts'
 export type { RateLimit } from './rate-limit.ts'
 export { stringifyJson } from './stringify-json.ts'

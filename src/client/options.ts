@@ -3,12 +3,12 @@ import type { Clock } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import {
   checkOptions,
-  clockRule,
   functionRule,
   invalidOption,
   isObject,
   millisecondsRule,
   type OptionRules,
+  timeoutRule,
 } from '../support/option-rules.ts'
 import { isCount, isHttpUrl, isToken68 } from '../support/predicates.ts'
 import { sleep } from '../support/sleep.ts'
@@ -22,28 +22,50 @@ export interface PetStoreClientOptions {
   readonly apiKey: string
   /** Sends the requests. @default the global `fetch` at the time of each request */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+  /**
+   * How long one attempt may take until its whole response has arrived, in milliseconds. After that, the attempt counts as a
+   * network fault.
+   * @default 30000
+   */
+  readonly timeout?: number | undefined
+  /** Called before each wait. If it throws, the call rejects with that error. @default nothing is called */
+  readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
   /** When to send a request again; `false` for never. @default at most 3 times, with waits of at most 60 seconds */
   readonly retry?: RetryOptions | false | undefined
 }
 
-/** When the client sends a request again. The last three members are for tests. */
+/** Why a call waits, and for how long. */
+export interface UpcomingRetry {
+  /** How many times the request has been sent. 0 if all calls wait together, because no requests remain in this window. */
+  readonly attempt: number
+  /** The wait before the request is sent, in milliseconds. */
+  readonly delay: number
+  /** Why the client waits: the error of the last attempt, or `rate_limit_exceeded` if `attempt` is 0. */
+  readonly error: PetStoreError
+}
+
+/** What tests replace. */
+export interface ClientSeams {
+  /** Waits for a number of milliseconds. @default a timer that rejects as soon as the signal aborts */
+  readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+  /** Returns a number from 0 to 1. A wait without `Retry-After` is multiplied by this number. @default `Math.random` */
+  readonly random?: () => number
+  /** The clock, for limits and for a `Retry-After` that is a date. @default the system clock */
+  readonly clock?: Clock
+}
+
+/** When the client sends a request again. */
 export interface RetryOptions {
   /** How many times a request is sent again at most. @default 3 */
   readonly maxRetries?: number | undefined
   /**
-   * The longest wait, in milliseconds. If `Retry-After` is longer, the client throws the error without a wait. The default is long
-   * enough for the per-minute limit, but not for a ban of 300 seconds.
+   * The longest wait, in milliseconds. If `Retry-After` is longer, all calls that wait reject with this error, and for this time
+   * the client sends no more requests. The default is long enough for the per-minute limit, but not for a ban of 300 seconds.
    * @default 60000
    */
   readonly maxDelay?: number | undefined
   /** The upper bound of the first wait without `Retry-After`, in milliseconds. The bound doubles with each wait. @default 500 */
   readonly baseDelay?: number | undefined
-  /** Waits for a number of milliseconds. @default a timer that rejects as soon as the signal aborts */
-  readonly sleep?: ((milliseconds: number, signal?: AbortSignal) => Promise<void>) | undefined
-  /** Returns a number from 0 to 1. A wait without `Retry-After` is multiplied by this number. @default `Math.random` */
-  readonly random?: (() => number) | undefined
-  /** The clock, for a `Retry-After` that is a date. @default the system clock */
-  readonly clock?: Clock | undefined
 }
 
 const RULES: OptionRules<keyof PetStoreClientOptions> = {
@@ -53,6 +75,8 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
   },
   apiKey: { expected: 'the token of an API key', check: () => true },
   fetch: functionRule,
+  timeout: timeoutRule,
+  onRetry: functionRule,
   retry: {
     expected: 'false or { maxRetries, maxDelay, baseDelay }',
     check: (value) => value === false || isObject(value),
@@ -60,9 +84,6 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
       maxRetries: { expected: 'a whole number from 0', check: (value) => value === 0 || isCount(value) },
       maxDelay: millisecondsRule,
       baseDelay: millisecondsRule,
-      sleep: functionRule,
-      random: functionRule,
-      clock: clockRule,
     },
   },
 }
@@ -72,26 +93,25 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
  *
  * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
  */
-export function resolveClientOptions(options: PetStoreClientOptions) {
+export function resolveClientOptions(options: PetStoreClientOptions, seams: ClientSeams) {
   checkOptions(RULES, options)
   const { baseUrl, apiKey } = options
   if (baseUrl === undefined) throw invalidOption('baseUrl', RULES.baseUrl.expected, baseUrl)
   if (!isToken68(apiKey)) throw wrongApiKey(apiKey)
-  const retry = options.retry === false ? { maxRetries: 0 } : (options.retry ?? {})
+  const { maxRetries = 3, maxDelay = 60_000, baseDelay = 500 } = options.retry || {}
   return {
     baseUrl: String(baseUrl).replace(/\/+$/, ''),
     apiKey,
     // Read the global `fetch` at each request, because tests and interceptors replace it.
-    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
-    retry: {
-      maxRetries: retry.maxRetries ?? 3,
-      maxDelay: retry.maxDelay ?? 60_000,
-      baseDelay: retry.baseDelay ?? 500,
-      sleep: retry.sleep ?? sleep,
-      random: retry.random ?? Math.random,
-      clock: retry.clock ?? systemClock,
-    },
-  } satisfies PetStoreClientOptions
+    fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
+    timeout: options.timeout ?? 30_000,
+    onRetry: options.onRetry,
+    retry: options.retry === false ? { maxRetries: 0, maxDelay: 0, baseDelay } : { maxRetries, maxDelay, baseDelay },
+    sleep,
+    random: Math.random,
+    clock: systemClock,
+    ...seams,
+  }
 }
 
 /** Returns the error for an invalid API key. The message does not quote a string, because the string may be a real token. */

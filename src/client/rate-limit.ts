@@ -8,9 +8,10 @@ export interface RateLimit {
   readonly resetsAt: number
 }
 
-/** Reads the rate-limit headers. Returns `undefined` if one is missing, as in the response of a proxy. */
+/** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */
 export function readRateLimit(headers: Headers): RateLimit | undefined {
-  const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(`X-RateLimit-${name}`))
-  if (!limit || !remaining || !reset) return undefined
-  return { limit: Number(limit), remaining: Number(remaining), resetsAt: Number(reset) * 1000 }
+  const values = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(`X-RateLimit-${name}`) ?? '')
+  if (!values.every((value) => /^\d{1,15}$/.test(value))) return undefined
+  const [limit = 0, remaining = 0, reset = 0] = values.map(Number)
+  return { limit, remaining, resetsAt: reset * 1000 }
 }

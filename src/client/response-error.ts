@@ -2,8 +2,8 @@ import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { parseJson } from './parse-json.ts'
 
-/** The longest part of an unexpected body that an error message quotes, in UTF-16 code units. */
-const MAX_QUOTE = 100
+/** The longest part of a response that an error message quotes, in UTF-16 code units. */
+const MAX_QUOTE = 200
 
 /** Error codes by status, for responses without a code of the API, such as those of a proxy. */
 const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -26,6 +26,30 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   })
 }
 
+/**
+ * Returns the error for a redirect, or `undefined` for any other response. Browsers hide the status and the target of a redirect.
+ * A `fetch` that ignores `redirect: 'manual'` has followed it.
+ */
+export function redirectError(response: Response, url: string): PetStoreError | undefined {
+  const { status, type, redirected, headers } = response
+  if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
+  response.body?.cancel().catch(() => {})
+  const target = redirected ? response.url : targetOf(headers.get('Location'), url)
+  const where = target === undefined ? 'a target that is not shown' : quoted(target)
+  return new PetStoreError(
+    'unexpected_response',
+    `${url}: expected a response of the pet store, got a redirect to ${where}. ` +
+      'The client follows no redirect, because that could send the API key to another server: correct baseUrl.',
+    { status },
+  )
+}
+
+/** Returns the target of a redirect without credentials. Returns the header as it is if it is no URL. */
+function targetOf(location: string | null, url: string): string | undefined {
+  if (location === null || !URL.canParse(location, url)) return location ?? undefined
+  return Object.assign(new URL(location, url), { username: '', password: '' }).href
+}
+
 /** Returns the error for a 2xx response whose body or headers are not as the API describes them. */
 export function unexpectedResponse({ status }: Response, what: string, cause?: unknown): PetStoreError {
   return new PetStoreError('unexpected_response', `expected ${what} with status ${status}, got something else`, {
@@ -37,7 +61,7 @@ export function unexpectedResponse({ status }: Response, what: string, cause?: u
 function readError(body: Uint8Array): { readonly code?: unknown; readonly message?: string | undefined } {
   try {
     const { code, message } = Object(parseJson(body)) as Record<string, unknown>
-    return { code, message: typeof message === 'string' ? message : undefined }
+    return { code, message: typeof message === 'string' ? shorten(message) : undefined }
   } catch {
     return {}
   }
@@ -52,7 +76,15 @@ export function readRetryAfter(value: string | null, clock: Clock): number | und
 }
 
 function quote(body: Uint8Array): string {
-  const text = new TextDecoder().decode(body).trim()
-  if (text === '') return ''
-  return ` and ${JSON.stringify(text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text)}`
+  const text = new TextDecoder().decode(body.subarray(0, 4 * MAX_QUOTE)).trim()
+  return text === '' ? '' : ` and ${quoted(text)}`
+}
+
+/** Returns a text in double quotes, with control characters escaped. */
+function quoted(text: string): string {
+  return `"${shorten(JSON.stringify(text).slice(1, -1))}"`
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE - 1)}…`.toWellFormed() : text
 }

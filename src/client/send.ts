@@ -1,8 +1,9 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
+import { type AttemptReport, createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
 import { type RateLimit, readRateLimit } from './rate-limit.ts'
-import { responseError } from './response-error.ts'
+import { redirectError, responseError } from './response-error.ts'
 
 /** One request to the API. */
 export interface ClientRequest {
@@ -27,47 +28,101 @@ interface SenderOptions extends ReturnType<typeof resolveClientOptions> {
 }
 
 /** Returns a function that sends a request. After a failure, it sends the request again unless that could add an animal twice. */
-export function createSender({ baseUrl, apiKey, fetch, retry, onRateLimit }: SenderOptions) {
-  const { maxRetries, maxDelay, baseDelay, sleep, random, clock } = retry
+export function createSender(options: SenderOptions) {
+  const { baseUrl, apiKey, fetch, timeout, onRetry, retry, onRateLimit, sleep, random, clock } = options
+  const { maxRetries, maxDelay, baseDelay } = retry
+  const onUsedUp = ({ limit }: RateLimit, delay: number) => {
+    const retryAfter = Math.ceil(delay / 1000)
+    const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`
+    onRetry?.({ attempt: 0, delay, error: new PetStoreError('rate_limit_exceeded', message, { retryAfter }) })
+  }
+  const gate = createGate({ clock, sleep, maxDelay, onUsedUp })
 
-  async function attempt({ method, path, body, signal }: ClientRequest): Promise<ClientResponse | PetStoreError> {
+  /** Sends a request once. Rejects only if the signal of the call aborts. */
+  async function attempt({ method, path, body, signal }: ClientRequest) {
     const url = baseUrl + path
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
-    signal?.throwIfAborted()
-    try {
-      const response = await fetch(url, { method, headers, body: body ?? null, signal: signal ?? null })
+    let response: Response | undefined
+    const exchange = async (signal: AbortSignal): Promise<ClientResponse | PetStoreError> => {
+      // `manual`, because a redirect could send the key and the animal to another server.
+      response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
+      const redirect = redirectError(response, url)
+      if (redirect !== undefined) return redirect
       onRateLimit(readRateLimit(response.headers))
       const bytes = await readResponse(response)
       return response.ok ? { response, url, body: bytes } : responseError(response, bytes, clock)
+    }
+    try {
+      return { outcome: await withDeadline(exchange, timeout, signal), headers: response?.headers }
     } catch (cause) {
       signal?.throwIfAborted()
-      if (cause instanceof PetStoreError) return cause
       const reason = cause instanceof Error ? cause.message : String(cause)
-      return new PetStoreError('network_error', `${method} ${url}: no response arrived: ${reason}`, {
-        status: 0,
-        cause,
-      })
+      const message = `${method} ${url}: no response arrived: ${reason}`
+      const fault = new PetStoreError('network_error', message, { status: 0, cause })
+      return { outcome: cause instanceof PetStoreError ? cause : fault, headers: response?.headers }
     }
   }
 
-  /** Returns the milliseconds to wait before the request is sent again, or `undefined` if the error is final. */
-  function retryDelay(error: PetStoreError, method: string, retries: number): number | undefined {
+  /** Returns the milliseconds to wait after an error, before the request is sent again. */
+  function delayAfter({ retryAfter }: PetStoreError, retries: number): number {
+    return retryAfter === undefined ? random() * Math.min(maxDelay, baseDelay * 2 ** retries) : retryAfter * 1000
+  }
+
+  function isRepeatable({ status, code }: PetStoreError, method: string): boolean {
     // A request with a 429 has changed nothing. After any other failure, a POST may have added its animal.
-    const isTransient = error.code === 'network_error' || error.code === 'service_unavailable'
-    if (retries >= maxRetries || !(error.status === 429 || (method === 'GET' && isTransient))) return undefined
-    if (error.retryAfter === undefined) return random() * Math.min(maxDelay, baseDelay * 2 ** retries)
-    const delay = error.retryAfter * 1000
-    return delay <= maxDelay ? delay : undefined
+    return status === 429 || (method === 'GET' && (code === 'network_error' || code === 'service_unavailable'))
+  }
+
+  function reportOf(headers: Headers | undefined, error: PetStoreError | undefined, delay: number): AttemptReport {
+    const rateLimit = headers && readRateLimit(headers)
+    // The clock of the server decides when the window ends, so prefer it to the clock of this machine.
+    const now = Date.parse(headers?.get('Date') ?? '') || clock.now()
+    const refusal = error?.status === 429 ? { error, delay } : undefined
+    return { isOk: error === undefined, rateLimit, resetsIn: (rateLimit?.resetsAt ?? now) - now, refusal }
   }
 
   return async function send(request: ClientRequest): Promise<ClientResponse> {
+    const ticket = gate.takeTicket()
     for (let retries = 0; ; retries++) {
-      const outcome = await attempt(request)
+      await gate.enter(ticket, request.signal)
+      const { outcome, headers } = await attempt(request).catch((reason) => {
+        gate.leave()
+        throw reason
+      })
+      const error = outcome instanceof PetStoreError ? outcome : undefined
+      const delay = error === undefined ? 0 : delayAfter(error, retries)
+      gate.leave(reportOf(headers, error, delay))
       if (!(outcome instanceof PetStoreError)) return outcome
-      const delay = retryDelay(outcome, request.method, retries)
-      if (delay === undefined) throw outcome
-      await sleep(delay, request.signal)
+      if (retries >= maxRetries || delay > maxDelay || !isRepeatable(outcome, request.method)) throw outcome
+      onRetry?.({ attempt: retries + 1, delay, error: outcome })
+      // After a 429, the call waits at the gate, together with all other calls.
+      if (outcome.status !== 429) await sleep(delay, request.signal)
     }
+  }
+}
+
+/** Runs a task. Rejects after the timeout, or when the signal aborts, also if the task ignores its own signal. */
+async function withDeadline<T>(
+  task: (signal: AbortSignal) => Promise<T>,
+  timeout: number,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const onAbort = () => controller.abort(signal?.reason)
+  const onTimeout = () => {
+    controller.abort(new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError'))
+  }
+  const timer = setTimeout(onTimeout, timeout)
+  signal?.addEventListener('abort', onAbort)
+  try {
+    return await new Promise((resolve, reject) => {
+      controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
+      task(controller.signal).then(resolve, reject)
+    })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
   }
 }

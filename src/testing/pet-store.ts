@@ -1,4 +1,4 @@
-import { createPetStoreClient, type PetStoreClient } from '../client/index.ts'
+import { createClient, type PetStoreClient } from '../client/client.ts'
 import { isBelow, pathOf } from '../http/request-target.ts'
 import { memory } from '../memory/index.ts'
 import type { NewPet } from '../model.ts'
@@ -134,6 +134,12 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const { basePath } = current.petStore
   const handle = recordRequests((request) => current.petStore.handle(request), clock, requests)
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
+  /** Creates the client. A client knows the rate limit of earlier responses, so each reset needs a new one. */
+  const newClient = () => {
+    const sleep = isManual(clock) ? { sleep: async (milliseconds: number) => clock.advance(milliseconds) } : {}
+    return createClient({ baseUrl: `http://localhost${basePath}`, apiKey: token, fetch }, { clock, ...sleep })
+  }
+  let client = newClient()
 
   return {
     petStore: {
@@ -146,12 +152,15 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     handle,
     basePath,
     request: requestFunction(basePath, options.publicUrl, token, fetch),
-    client: createPetStoreClient({
-      baseUrl: `http://localhost${basePath}`,
-      apiKey: token,
-      fetch,
-      retry: isManual(clock) ? { sleep: async (milliseconds) => clock.advance(milliseconds), clock } : { clock },
-    }),
+    client: {
+      listPets: (options) => client.listPets(options),
+      pets: (options) => client.pets(options),
+      createPet: (pet, options) => client.createPet(pet, options),
+      getPet: (id, options) => client.getPet(id, options),
+      get rateLimit() {
+        return client.rateLimit
+      },
+    },
     token,
     clock: shownClock as TheClock,
     storage: {
@@ -172,6 +181,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       for (const port of PORTS) faults[port].recover()
       if (start !== undefined) ownClock?.set(start)
       current = await createGeneration(token)
+      client = newClient()
       requests.length = 0
     },
   }

@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createPetStoreClient, type PetStoreClientOptions, type RetryOptions } from '../../../src/client/index.ts'
+import { createClient } from '../../../src/client/client.ts'
+import {
+  createPetStoreClient,
+  type PetStoreClientOptions,
+  type RetryOptions,
+  type UpcomingRetry,
+} from '../../../src/client/index.ts'
+import type { ClientSeams } from '../../../src/client/options.ts'
 import { createPetStore, memory } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
@@ -13,7 +20,12 @@ interface SentRequest {
 }
 
 /** Creates a client. Each call of its `fetch` returns the next given response, or throws the next given error. */
-function clientOf(outcomes: readonly (Response | Error)[], retry: RetryOptions | false = {}) {
+function clientOf(
+  outcomes: readonly (Response | Error)[],
+  retry: RetryOptions | false = {},
+  seams: ClientSeams = {},
+  others: Partial<PetStoreClientOptions> = {},
+) {
   const sent: SentRequest[] = []
   const waits: number[] = []
   const left = [...outcomes]
@@ -23,13 +35,13 @@ function clientOf(outcomes: readonly (Response | Error)[], retry: RetryOptions |
     if (outcome instanceof Response) return outcome
     throw outcome ?? new Error('the test has no further response')
   }
-  const sleep = async (milliseconds: number) => void waits.push(milliseconds)
-  const client = createPetStoreClient({
-    baseUrl: 'https://api.example/v1',
-    apiKey: API_KEY,
-    fetch,
-    retry: retry && { sleep, random: () => 1, ...retry },
-  })
+  const clock = manualClock(Date.UTC(2030, 0, 1))
+  const sleep = async (milliseconds: number) => {
+    waits.push(milliseconds)
+    clock.advance(milliseconds)
+  }
+  const options = { baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch, retry, ...others }
+  const client = createClient(options, { sleep, random: () => 1, clock, ...seams })
   return { client, sent, waits }
 }
 
@@ -153,6 +165,30 @@ describe('pages', () => {
     },
   )
 
+  test.each(['<', '<>;', '<a>;a="', '<a>;rel=" ', '<a>;a="\\"', '<a>;rel=x;'])(
+    'rejects a Link header of more than 16 kB without a next page: %s',
+    async (part) => {
+      const { client } = clientOf([page({ link: part.repeat(64_000 / part.length) })])
+      await expect(client.listPets()).rejects.toMatchObject({
+        code: 'unexpected_response',
+        message: expect.stringContaining('16384'),
+      })
+    },
+  )
+
+  test('pets() rejects after a page whose cursor the server has sent before', async () => {
+    const { client, sent } = clientOf(['a', 'b', 'a'].map((cursor) => page({ 'x-next-cursor': cursor })))
+    const received: bigint[] = []
+    const iterate = async () => {
+      for await (const { id } of client.pets()) received.push(id)
+    }
+    await expect(iterate()).rejects.toMatchObject({
+      code: 'unexpected_response',
+      message: 'expected a new cursor with each page, got the cursor the string "a" again',
+    })
+    expect([received.length, sent.length]).toEqual([3, 3])
+  })
+
   test('listPets rejects a next page without a cursor', async () => {
     const { client } = clientOf([page({ link: '</v1/pets?page=2>; rel="next"' })])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status: 200 })
@@ -181,7 +217,14 @@ describe('errors', () => {
     const { client } = clientOf([new Response(`<h1>${'x'.repeat(500)}</h1>`, { status })], false)
     const error = await client.listPets().catch((error: Error) => error)
     expect(error).toMatchObject({ code, status })
-    expect((error as Error).message.length).toBeLessThan(200)
+    expect((error as Error).message.length).toBeLessThanOrEqual(300)
+    expect((error as Error).message.match(/x+/)?.[0].length).toBeLessThanOrEqual(200)
+  })
+
+  test('the message quotes at most 200 characters of the message of the service', async () => {
+    const body = JSON.stringify({ code: 'invalid_body', message: 'x'.repeat(5_000), status: 400 })
+    const { client } = clientOf([json(body, 400)])
+    await expect(client.listPets()).rejects.toMatchObject({ message: `${'x'.repeat(199)}…` })
   })
 
   test('an unknown code becomes unexpected_response, and the message is kept', async () => {
@@ -233,7 +276,8 @@ describe('a request that gets 429', () => {
   test('a POST that gets 429 is sent again', async () => {
     const { client, sent } = clientOf([refusal(1), json(PET, 201)])
     expect((await client.createPet({ name: 'Rex', categoryId: 1n })).id).toBe(9007199254740993n)
-    expect(sent[1]?.init).toEqual(sent[0]?.init)
+    const [first, second] = sent.map(({ init: { signal: _, ...rest } }) => rest)
+    expect(second).toEqual(first)
   })
 
   test('the client rejects at once during a ban of 300 seconds', async () => {
@@ -255,9 +299,8 @@ describe('a request that gets 429', () => {
   })
 
   test('the client waits until the date in Retry-After', async () => {
-    const clock = manualClock(Date.UTC(2030, 0, 1))
     const headers = { 'retry-after': 'Tue, 01 Jan 2030 00:00:09 GMT' }
-    const { client, waits } = clientOf([new Response('', { status: 429, headers }), json('[]')], { clock })
+    const { client, waits } = clientOf([new Response('', { status: 429, headers }), json('[]')])
     await client.listPets()
     expect(waits).toEqual([9_000])
   })
@@ -269,14 +312,65 @@ describe('a request that gets 429', () => {
   })
 })
 
+describe('a redirect', () => {
+  const redirect = (location: string) => new Response(null, { status: 307, headers: { location } })
+
+  test('a redirect is not followed, and the error names its target', async () => {
+    const { client, sent } = clientOf([redirect('https://user:secret@other.example/v1/pets')])
+    const call = client.createPet({ name: 'Rex', categoryId: 1n })
+    await expect(call).rejects.toMatchObject({ code: 'unexpected_response', status: 307 })
+    await expect(call).rejects.toThrow('got a redirect to "https://other.example/v1/pets"')
+    expect(sent.map(({ init }) => init.redirect)).toEqual(['manual'])
+  })
+
+  test('the error quotes at most 200 characters of the target', async () => {
+    const { client } = clientOf([redirect(`/${'x'.repeat(5_000)}`)])
+    await expect(client.listPets()).rejects.toThrow(/redirect to "[^"]{200}"/)
+  })
+
+  test.each([
+    ['opaque, as in browsers', { type: 'opaqueredirect', status: 0 }, 'a target that is not shown'],
+    ['followed by a fetch of the caller', { redirected: true, url: 'https://other.example/' }, 'other.example'],
+  ])('a redirect is rejected if it is %s', async (_, members, target) => {
+    const response = json('[]')
+    for (const [name, value] of Object.entries(members)) Object.defineProperty(response, name, { value })
+    await expect(clientOf([response]).client.listPets()).rejects.toThrow(target)
+  })
+})
+
+describe('onRetry', () => {
+  test('onRetry receives each failed attempt with the wait after it', async () => {
+    const retries: UpcomingRetry[] = []
+    const { client } = clientOf([refusal(7), unavailable(), json('[]')], {}, {}, { onRetry: (r) => retries.push(r) })
+    await client.listPets()
+    expect(retries).toEqual([
+      { attempt: 1, delay: 7_000, error: expect.objectContaining({ code: 'rate_limit_exceeded', status: 429 }) },
+      { attempt: 2, delay: 1_000, error: expect.objectContaining({ code: 'service_unavailable', status: 503 }) },
+    ])
+  })
+
+  test('the call rejects with the error that onRetry throws', async () => {
+    const onRetry = () => {
+      throw new Error('no more')
+    }
+    const { client, sent } = clientOf([refusal(7)], {}, {}, { onRetry })
+    await expect(client.listPets()).rejects.toThrow('no more')
+    expect(sent.length).toBe(1)
+  })
+})
+
 describe('a failed request', () => {
   const fault = () => new TypeError('fetch failed')
 
   test('a failed request is retried after exponential delays with jitter', async () => {
     const factors = [1, 0.5, 0]
-    const { client, waits } = clientOf([fault(), unavailable(), fault(), json('[]')], {
-      random: () => factors.shift() ?? Number.NaN,
-    })
+    const { client, waits } = clientOf(
+      [fault(), unavailable(), fault(), json('[]')],
+      {},
+      {
+        random: () => factors.shift() ?? Number.NaN,
+      },
+    )
     await client.listPets()
     expect(waits).toEqual([500, 500, 0])
   })
@@ -382,6 +476,51 @@ describe('an AbortSignal', () => {
   })
 })
 
+describe('timeout', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  function hangingClient(options: Partial<PetStoreClientOptions>, answers: readonly Response[] = []) {
+    vi.useFakeTimers()
+    const left = [...answers]
+    // The promise never settles, as with a `fetch` that ignores its signal.
+    const fetch = vi.fn(async () => left.shift() ?? new Promise<Response>(() => {}))
+    return {
+      fetch,
+      client: createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: API_KEY, fetch, ...options }),
+    }
+  }
+
+  test('a POST without a response rejects after 30 seconds', async () => {
+    const { client } = hangingClient({})
+    const rejected = expect(client.createPet({ name: 'Rex', categoryId: 1n })).rejects.toMatchObject({
+      code: 'network_error',
+      cause: { name: 'TimeoutError' },
+    })
+    await vi.advanceTimersByTimeAsync(30_000)
+    await rejected
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a GET whose body does not end is sent again after the timeout', async () => {
+    const endless = new Response(new ReadableStream())
+    const { client, fetch } = hangingClient({ timeout: 200, retry: { baseDelay: 0 } }, [endless, json('[]')])
+    const listed = client.listPets()
+    await vi.advanceTimersByTimeAsync(201)
+    expect((await listed).pets).toEqual([])
+    expect(fetch).toHaveBeenCalledTimes(2)
+  })
+
+  test('an aborted signal rejects a call whose fetch ignores the signal', async () => {
+    const { client } = hangingClient({})
+    const controller = new AbortController()
+    const rejected = expect(client.listPets({ signal: controller.signal })).rejects.toBe('enough')
+    await vi.advanceTimersByTimeAsync(1)
+    controller.abort('enough')
+    await rejected
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
 describe('options', () => {
   const create = (options: object) => () =>
     createPetStoreClient({ baseUrl: 'https://a/v1', apiKey: API_KEY, ...options } as PetStoreClientOptions)
@@ -394,7 +533,10 @@ describe('options', () => {
     ['apiKey', { apiKey: undefined }],
     ['apiKey', { apiKey: '' }],
     ['fetch', { fetch: 'fetch' }],
+    ['timeout', { timeout: 0 }],
+    ['onRetry', { onRetry: 3 }],
     ['retry', { retry: 3 }],
+    ['retry.sleep', { retry: { sleep: async () => {} } }],
     ['retry.maxDelay', { retry: { maxDelay: -1 } }],
     ['retry.maxRetries', { retry: { maxRetries: 1.5 } }],
     ['retry.limit', { retry: { limit: 2 } }],

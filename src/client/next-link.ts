@@ -1,0 +1,24 @@
+/** The longest part of a `Link` header that is read, in characters. Node accepts as much for all headers of a response. */
+export const MAX_LINK = 16_384
+
+/** Matches one parameter of a link, such as `; rel=next` or `; title="x, y"`. No part of it can match in two ways. */
+const PARAMETER = /\s*;\s*([^\s=;,"<]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<]*)))?/y
+
+/** Returns the target of the link with the relation `next` (RFC 8288, section 3). Reads the header once, from start to end. */
+export function nextTarget(header: string): string | undefined {
+  const link = header.slice(0, MAX_LINK)
+  for (let position = 0; ; ) {
+    const start = link.indexOf('<', position)
+    const end = link.indexOf('>', start)
+    if (start === -1 || end === -1) return undefined
+    position = end + 1
+    for (;;) {
+      PARAMETER.lastIndex = position
+      const [text = '', name = '', quoted, plain = ''] = PARAMETER.exec(link) ?? []
+      if (text === '') break
+      position += text.length
+      const relations = (quoted ?? plain).toLowerCase().split(/\s+/)
+      if (name.toLowerCase() === 'rel' && relations.includes('next')) return link.slice(start + 1, end)
+    }
+  }
+}
