@@ -6,6 +6,13 @@ export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
+/** Returns the int64 of a canonical decimal text, such as `7`, or `undefined` for any other text, such as `07`. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
+  const value = BigInt(text)
+  return isInt64(value) ? value : undefined
+}
+
 /** The values of an animal's `status`, in the order of the interface specification. */
 export const petStatuses = ['available', 'pending', 'sold'] as const
 

@@ -1,4 +1,4 @@
-import { isInt64 } from '../model.ts'
+import { parseInt64 } from '../model.ts'
 
 /** The version of the cursor format. Every cursor contains it, so that a later format can be distinguished. */
 const VERSION = '1'
@@ -10,16 +10,12 @@ export function encodeCursor(after: bigint): string {
 
 /** Returns the id in a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */
 export function decodeCursor(cursor: string): bigint | undefined {
-  const [version, id] = decodeBase64(cursor).split(':')
-  if (version !== VERSION || id === undefined || !/^-?\d{1,19}$/.test(id)) return undefined
-  const after = BigInt(id)
-  return isInt64(after) && encodeCursor(after) === cursor ? after : undefined
-}
-
-function decodeBase64(text: string): string {
   try {
-    return atob(text)
+    const after = parseInt64(atob(cursor).slice(VERSION.length + 1))
+    // Encoding the id again checks the version, the separator and the padding.
+    if (after !== undefined && encodeCursor(after) === cursor) return after
   } catch {
-    return ''
+    // The text is not Base64.
   }
+  return undefined
 }

@@ -2,7 +2,7 @@ import { rejectOtherMediaTypes } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import type { Target } from '../http/request-target.ts'
 import { type ApiResponse, errorResponse, jsonResponse } from '../http/response.ts'
-import { isInt64, type NewPet, type Pet, type PetStatus } from '../model.ts'
+import { type NewPet, type Pet, type PetStatus, parseInt64 } from '../model.ts'
 import type { MaybePromise, PetStorage } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
@@ -69,16 +69,9 @@ function withStatus({ name, categoryId, status }: NewPet, defaultStatus: PetStat
 
 /** `GET /pets/{petId}`, deprecated: returns one animal. */
 export function getPet(storage: PetStorage, request: ApiRequest, petId: string): MaybePromise<ApiResponse> {
-  const id = parsePetId(petId)
+  const id = parseInt64(petId)
   if (id === undefined) return errorResponse('pet_not_found')
   return andThen(storage.get(id, request), (pet) =>
     pet == null ? errorResponse('pet_not_found') : jsonResponse(200, writePet(pet)),
   )
-}
-
-/** Returns the id in a path, or `undefined` for any text but a canonical decimal int64: `7`, not `07`. */
-function parsePetId(text: string): bigint | undefined {
-  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
-  const id = BigInt(text)
-  return isInt64(id) ? id : undefined
 }
