@@ -363,6 +363,45 @@ describe('a back end that does not respond', () => {
     expect(signal?.reason).toBe('left')
   })
 
+  test('the signal of a call is aborted if its client had disconnected before', () => {
+    let signal: AbortSignal | undefined
+    const list = (_input: unknown, context?: CallContext) => {
+      signal = context?.signal
+      return []
+    }
+    const backEnd = { ...memory(), storage: { ...memory().storage, list } }
+    const guarded = guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 })
+    guarded.storage.list({ limit: 1 }, { signal: AbortSignal.abort('left') })
+    expect(signal?.reason).toBe('left')
+  })
+
+  test('every port for a request gets the address of its client', async () => {
+    const backEnd = memory()
+    const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+    const addresses: [string, string | undefined][] = []
+    const observed =
+      <T, U>(name: string, call: (input: T) => U) =>
+      (input: T, context?: CallContext) => {
+        addresses.push([name, context?.clientAddress])
+        return call(input)
+      }
+    const { storage, keyStore } = backEnd
+    const { send } = await startApi({
+      storage: {
+        list: observed('list', storage.list),
+        create: observed('create', storage.create),
+        get: observed('get', storage.get),
+      },
+      keyStore: { find: observed('find', keyStore.find) },
+    })
+    const address = '192.0.2.1'
+    await send('/v1/pets', { token, address })
+    await send('/v1/pets', { token, address, body: '{"name":"Rex","categoryId":1}' })
+    await send('/v1/pets/1', { token, address })
+    const names = ['find', 'list', 'find', 'create', 'find', 'get']
+    expect(addresses).toEqual(names.map((name) => [name, address]))
+  })
+
   test('clears the timer of a call that returns in time', async () => {
     const { storage } = memory()
     const { send } = await startApi({ storage: { ...storage, list: async (query) => storage.list(query) } })
