@@ -1,7 +1,7 @@
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/unavailable.ts'
-import type { SqliteValue } from '../sqlite/connection.ts'
-import { isUnavailable } from './errors.ts'
+import { isUnavailableCode } from '../sqlite-dialect/result-codes.ts'
+import type { SqliteValue } from '../sqlite-dialect/statements.ts'
 
 /** The part of a D1 statement that this package uses. Bound values are strings, numbers and `null`. */
 export interface D1Statement {
@@ -48,4 +48,19 @@ async function guarded<T>(use: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw isUnavailable(error) ? unavailable(error) : error
   }
+}
+
+/**
+ * Matches messages of a database service that cannot be reached or cannot work now. D1 lists its messages at
+ * https://developers.cloudflare.com/d1/observability/debug-d1/. If the connection breaks, `D1_ERROR` may be missing. The last two
+ * alternatives are codes of the libSQL client.
+ */
+const UNAVAILABLE = /^D1_ERROR: |\bNetwork connection lost\b|^SERVER_ERROR: |^HRANA_\w+_ERROR: /
+
+/** Returns whether the database is unavailable. An error of SQLite itself contains a result code, such as SQLITE_BUSY. */
+function isUnavailable(error: unknown): boolean {
+  const { message } = Object(error) as { message?: unknown }
+  if (typeof message !== 'string') return false
+  const [code] = /\bSQLITE_[A-Z]+/.exec(message) ?? []
+  return code === undefined ? UNAVAILABLE.test(message) : isUnavailableCode(code)
 }

@@ -9,11 +9,12 @@ import {
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
-import { type KeyRun, keyStatements, tableKeyStore } from '../sqlite-dialect/keys.ts'
+import { tableKeyStore } from '../sqlite-dialect/keys.ts'
+import { type Run, statements } from '../sqlite-dialect/statements.ts'
+import { tableStorage } from '../sqlite-dialect/storage.ts'
 import { type D1Database, engineOf } from './connection.ts'
 import { d1Quota } from './quota.ts'
 import { migrate } from './schema.ts'
-import { d1Storage } from './storage.ts'
 
 export type { D1Database, D1Statement } from './connection.ts'
 
@@ -73,10 +74,10 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   checkOptions(RULES, options)
   const { keyCache = {}, clock } = options
   const engine = engineOf(database)
-  const runKeys: KeyRun = (name, ...values) => engine.run(keyStatements[name], ...values)
-  const keyStore = tableKeyStore(runKeys, runKeys, clock ?? systemClock)
+  const run: Run = (name, ...values) => engine.run(statements[name], ...values)
+  const keyStore = tableKeyStore(run, run, clock ?? systemClock)
   return {
-    storage: d1Storage(engine),
+    storage: tableStorage(run, run),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
     quota: d1Quota(engine, clock),
     migrate: () => migrate(engine),

@@ -1,8 +1,6 @@
 import { laterSchema } from '../shared/later-schema.ts'
-import { STEPS } from '../sqlite-dialect/schema.ts'
+import { IS_THERE, STEPS, VERSION } from '../sqlite-dialect/schema.ts'
 import type { Engine } from './connection.ts'
-
-const VERSION_TABLE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
 
 /**
  * Brings the schema up to date. Each step is one transaction. If another Worker has just done the same step, the transaction fails,
@@ -23,14 +21,14 @@ export async function migrate(engine: Engine, steps = STEPS): Promise<void> {
   }
 }
 
-/** Splits a step after semicolons: D1 prepares one statement at a time. No statement of a step contains a semicolon. */
+/** Splits a step after its semicolons, because D1 prepares one statement at a time. */
 function statementsOf(step: string): [sql: string][] {
   return step.split(/(?<=;)\s*(?=\S)/).map((sql) => [sql])
 }
 
 async function readVersion({ run }: Engine, latest: number): Promise<number> {
-  if ((await run(VERSION_TABLE)).length === 0) return 0
-  const [row] = await run<{ readonly version: number }>('SELECT version FROM petstore_schema')
+  if ((await run(IS_THERE)).length === 0) return 0
+  const [row] = await run<{ readonly version: number }>(VERSION)
   const version = row?.version ?? 0
   if (version > latest) throw laterSchema('database', latest, version)
   return version

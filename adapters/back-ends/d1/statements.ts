@@ -1,5 +1,4 @@
-import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
-import { pruneStatement } from '../sqlite-dialect/statements.ts'
+import { makeRoomStatement, pruneStatement } from '../sqlite-dialect/statements.ts'
 
 /** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
 const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
@@ -74,8 +73,6 @@ export const spendStatements = {
   prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
   // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
   moveEnd: `UPDATE petstore_quota SET ends_at = ${END} WHERE subject = ?1 AND ends_at <> ${END}`,
-  // Does the same as `quotaStatements.makeRoom`, but only for a new client. For a known client, it reads one row.
-  makeRoom: `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota
-    WHERE bucket = iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)
-    ORDER BY state ->> 'dayEndsAt' DESC, state ->> 'usedInDay' DESC LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`,
+  // Only for a new client. For a known client, it reads one row.
+  makeRoom: makeRoomStatement('iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)'),
 } as const

@@ -1,61 +1,44 @@
-import type { NewPet, Pet, PetQuery } from '../../../src/index.ts'
-import type { SqliteValue } from '../sqlite/connection.ts'
+import type { Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import { andThen } from '../../../src/support/maybe-promise.ts'
+import type { Run } from './statements.ts'
 
 /** An animal in the JSON text of a query's result. */
-type Row = readonly [id: string, name: string, categoryId: string, status: Pet['status'] | null]
+type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
 
-/** A result row with one JSON text: a page of animals, or one animal. */
-export interface Json {
-  readonly json: string
-}
-
-/** 64-bit integers are text, because a JSON number would lose digits. */
-const ROW = 'json_array(CAST(id AS TEXT), name, CAST(category_id AS TEXT), status)'
-const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
+/** The rows of a query whose result is one JSON text. */
+type JsonRows = readonly [{ readonly json: string }?]
 
 /**
- * The statements for the table of animals.
- *
- * A page is one JSON text, because passing rows and columns from SQLite to JavaScript costs more than parsing. The statement
- * names the index, because after `ANALYZE` SQLite might read all ids instead.
+ * Creates a storage on the table of animals. The engine has one writer at a time, so animals become visible in the order of their
+ * ids.
  */
-export const petStatements = {
-  page: `SELECT json_group_array(${ROW}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
-  pageOfStatus: `SELECT json_group_array(${ROW}) AS json
-    FROM (SELECT * FROM petstore_pets INDEXED BY petstore_pets_by_status WHERE status = ? AND ${FOLLOWING})`,
-  get: `SELECT ${ROW} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
-  insert: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
-    RETURNING CAST(id AS TEXT) AS id`,
-} as const
-
-/** Returns the parameter values for `page` or, with a status, for `pageOfStatus`. */
-export function pageValues({ limit, after = 0n, status }: PetQuery): SqliteValue[] {
-  return status === undefined ? [String(after), limit] : [status, String(after), limit]
+export function tableStorage(read: Run, write: Run): PetStorage {
+  return {
+    list({ limit, after = 0n, status }) {
+      const rows =
+        status === undefined ? read('page', `${after}`, limit) : read('pageOfStatus', status, `${after}`, limit)
+      return andThen(rows, (rows) => (parse(rows) as Row[]).map(fromRow))
+    },
+    get(id) {
+      return andThen(read('pet', `${id}`), (rows) => (rows.length === 0 ? undefined : fromRow(parse(rows) as Row)))
+    },
+    create({ name, categoryId, status }) {
+      return andThen(write('addPet', name, `${categoryId}`, status ?? null), (rows) => {
+        const [{ id }] = rows as [{ readonly id: string }]
+        return toPet(BigInt(id), name, categoryId, status)
+      })
+    },
+  }
 }
 
-/** Returns the parameter values for `insert`. */
-export function insertValues({ name, categoryId, status }: NewPet): SqliteValue[] {
-  return [name, String(categoryId), status ?? null]
+function parse(rows: readonly unknown[]): unknown {
+  return JSON.parse((rows as JsonRows)[0]?.json ?? '[]')
 }
 
-/** Returns the animal that `insert` has added. */
-export function addedPet({ name, categoryId, status }: NewPet, row: { readonly id: string }): Pet {
-  const id = BigInt(row.id)
-  return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status }
+function fromRow([id, name, categoryId, status]: Row): Pet {
+  return toPet(BigInt(id), name, BigInt(categoryId), status)
 }
 
-/** Converts the row of `page` or `pageOfStatus` to animals. */
-export function toPets({ json }: Json): Pet[] {
-  return (JSON.parse(json) as Row[]).map(toPet)
-}
-
-/** Converts the row of `get` to an animal, if there is a row. */
-export function toOnePet(row: Json | undefined): Pet | undefined {
-  return row && toPet(JSON.parse(row.json) as Row)
-}
-
-function toPet([id, name, categoryId, status]: Row): Pet {
-  return status === null
-    ? { id: BigInt(id), name, categoryId: BigInt(categoryId) }
-    : { id: BigInt(id), name, categoryId: BigInt(categoryId), status }
+function toPet(id: bigint, name: string, categoryId: bigint, status: PetStatus | null | undefined): Pet {
+  return status ? { id, name, categoryId, status } : { id, name, categoryId }
 }

@@ -1,4 +1,6 @@
-import { isBusy } from './errors.ts'
+import { unavailable } from '../shared/unavailable.ts'
+import { isUnavailableCode, UNAVAILABLE_CODES } from '../sqlite-dialect/result-codes.ts'
+import type { SqliteValue } from '../sqlite-dialect/statements.ts'
 
 /** The part of a prepared statement that this package uses. Bound values are strings, numbers and `null`. */
 export interface SqliteStatement {
@@ -13,9 +15,6 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement
   exec(sql: string): unknown
 }
-
-/** A value for a driver. Integers are text, because drivers represent 64-bit integers differently. */
-export type SqliteValue = string | number | null
 
 /** A prepared statement as this back end calls it. The drivers' own types for bound values differ. */
 export interface Statement {
@@ -85,8 +84,28 @@ function useWal(database: SqliteDatabase): void {
       pragma(database, 'journal_mode = WAL')
       return
     } catch (error) {
-      if (left === 0 || !isBusy(error)) throw error
+      if (left === 0 || resultCode(error) !== 'SQLITE_BUSY') throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_PAUSE)
     }
   }
+}
+
+/** Calls `use`. If the file cannot be used, throws `service_unavailable`; rethrows other errors unchanged. */
+export function guarded<T>(use: () => T): T {
+  try {
+    return use()
+  } catch (error) {
+    throw isUnavailableCode(resultCode(error)) ? unavailable(error) : error
+  }
+}
+
+/**
+ * Returns the name of the result code of an error, without the suffix of an extended code, such as SQLITE_IOERR_WRITE.
+ * `node:sqlite` gives a number in `errcode`, other drivers give a name. `instanceof` is not used: under Jest, errors belong to
+ * another realm.
+ */
+function resultCode(error: unknown): string | undefined {
+  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }
+  if (typeof errcode === 'number') return UNAVAILABLE_CODES[errcode & 0xff]
+  return String(code).split('_', 2).join('_')
 }

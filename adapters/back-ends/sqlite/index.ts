@@ -1,4 +1,11 @@
-import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
+import {
+  type Clock,
+  cached,
+  type KeyCacheOptions,
+  type ManagedKeyStore,
+  type PetStorage,
+  type QuotaStore,
+} from '../../../src/index.ts'
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import {
   checkOptions,
@@ -9,16 +16,15 @@ import {
   oneOf,
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
-import { keyStatements, tableKeyStore } from '../sqlite-dialect/keys.ts'
-import { prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
-import { guarded } from './errors.ts'
+import { tableKeyStore } from '../sqlite-dialect/keys.ts'
+import { type Run, statements } from '../sqlite-dialect/statements.ts'
+import { tableStorage } from '../sqlite-dialect/storage.ts'
+import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
 import { sqliteQuota } from './quota.ts'
 import { migrate } from './schema.ts'
-import { type SqliteStorage, sqliteStorage } from './storage.ts'
 import { createWriter } from './writer.ts'
 
 export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './connection.ts'
-export type { SqliteStorage } from './storage.ts'
 
 /** The options of {@link sqlite}. */
 export interface SqliteOptions {
@@ -35,6 +41,16 @@ export interface SqliteOptions {
    * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
    */
   readonly synchronous?: SqliteSynchronous | undefined
+}
+
+/** A back end on SQLite. */
+export interface SqliteBackEnd {
+  /** The stored animals. A reader never sees an animal before one with a smaller id. */
+  readonly storage: PetStorage
+  /** The API keys. Only the SHA-256 hash of a token is stored. */
+  readonly keyStore: ManagedKeyStore
+  /** The request counters, one row per subject. */
+  readonly quota: QuotaStore
 }
 
 const RULES: OptionRules<keyof SqliteOptions> = {
@@ -64,10 +80,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
  * const petStore = createPetStore({ ...backEnd })
  * ```
  */
-export function sqlite(
-  database: SqliteDatabase,
-  options: SqliteOptions = {},
-): { storage: SqliteStorage; keyStore: ManagedKeyStore; quota: QuotaStore } {
+export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): SqliteBackEnd {
   checkOptions(RULES, options)
   const { clock = systemClock, keyCache = {}, busyTimeout, synchronous } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
@@ -76,14 +89,13 @@ export function sqlite(
     setUp(database, { busyTimeout, synchronous })
     migrate(database)
     const writer = createWriter(database)
-    const keys = prepareAll(database, keyStatements)
-    const keyStore = tableKeyStore(
-      (name, ...values) => guarded(() => keys[name].all(...values)),
-      (name, ...values) => writer.write(() => keys[name].all(...values)),
-      clock,
-    )
+    const prepared = prepareAll(database, statements)
+    // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.
+    const read: Run = (name, ...values) => guarded(() => prepared[name].all(...values))
+    const write: Run = (name, ...values) => writer.write(() => prepared[name].all(...values))
+    const keyStore = tableKeyStore(read, write, clock)
     return {
-      storage: sqliteStorage(database, writer),
+      storage: tableStorage(read, write),
       keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
       quota: sqliteQuota(database, writer, clock),
     }

@@ -7,11 +7,21 @@ import {
   type QuotaState,
   type QuotaStore,
 } from '../../../src/index.ts'
+import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
-import { PRUNE_EVERY, quotaStatements } from '../sqlite-dialect/statements.ts'
-import { prepare, prepareAll, type SqliteDatabase } from './connection.ts'
+import { makeRoomStatement, PRUNE_EVERY, pruneStatement } from '../sqlite-dialect/statements.ts'
+import { prepareAll, type SqliteDatabase } from './connection.ts'
 import type { Transaction, Writer } from './writer.ts'
+
+/** The statements for the table of counters. */
+const STATEMENTS = {
+  read: 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?',
+  update: 'UPDATE petstore_quota SET state = ? WHERE subject = ?',
+  replace: 'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
+  makeRoom: makeRoomStatement('?'),
+  prune: pruneStatement('?'),
+} as const
 
 const MINUTE = 60_000
 
@@ -38,13 +48,7 @@ interface Entry {
  * on one machine. `clock` only measures waiting.
  */
 export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
-  const read = prepare(database, 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?')
-  const update = prepare(database, 'UPDATE petstore_quota SET state = ? WHERE subject = ?')
-  const replace = prepare(
-    database,
-    'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
-  )
-  const { prune, makeRoom } = prepareAll(database, quotaStatements)
+  const { read, update, replace, makeRoom, prune } = prepareAll(database, STATEMENTS)
   let transactions = 0
 
   let entries = new Map<string, Entry>()
@@ -97,10 +101,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
   }
 
   return {
-    spend(request) {
-      const name = subjectName(request.subject)
-      return typeof name === 'string' ? spend(request, name) : name.then((name) => spend(request, name))
-    },
+    spend: (request) => andThen(subjectName(request.subject), (subject) => spend(request, subject)),
   }
 }
 

@@ -1,5 +1,5 @@
 import { laterSchema } from '../shared/later-schema.ts'
-import { STEPS } from '../sqlite-dialect/schema.ts'
+import { IS_THERE, STEPS, VERSION } from '../sqlite-dialect/schema.ts'
 import { prepare, type SqliteDatabase } from './connection.ts'
 import { inTransaction } from './writer.ts'
 
@@ -17,9 +17,8 @@ export function migrate(database: SqliteDatabase, steps = STEPS): void {
 
 /** Returns the schema version; 0 for an empty database. */
 function readVersion(database: SqliteDatabase, latest: number): number {
-  const isThere = prepare(database, `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`)
-  if (isThere.all().length === 0) return 0
-  const [row] = prepare(database, 'SELECT version FROM petstore_schema').all() as { version: number | bigint }[]
+  if (prepare(database, IS_THERE).all().length === 0) return 0
+  const [row] = prepare(database, VERSION).all() as { version: number | bigint }[]
   const version = Number(row?.version ?? 0)
   if (version > latest) throw laterSchema('database', latest, version)
   return version

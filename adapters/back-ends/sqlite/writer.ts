@@ -1,7 +1,6 @@
 import { isPetStoreError } from '../../../src/errors.ts'
 import { atEndOfTurn } from '../../shared/end-of-turn.ts'
-import type { SqliteDatabase } from './connection.ts'
-import { guarded } from './errors.ts'
+import { guarded, type SqliteDatabase } from './connection.ts'
 
 /** Runs work in a transaction that excludes all other writers. */
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {

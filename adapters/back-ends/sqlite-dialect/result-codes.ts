@@ -1,0 +1,17 @@
+/** SQLite's result codes that mean its file cannot be used now, by number. */
+export const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  15: 'SQLITE_PROTOCOL',
+}
+
+const NAMES = new Set<unknown>(Object.values(UNAVAILABLE_CODES))
+
+/** Returns whether the name of a result code, without a suffix, means that the database cannot be used now. */
+export function isUnavailableCode(name: unknown): boolean {
+  return NAMES.has(name)
+}
