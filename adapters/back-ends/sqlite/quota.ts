@@ -36,8 +36,6 @@ interface Entry {
   /** The hash bucket of an anonymous client's address (see `bucketOf`); `null` for a client with a key. */
   readonly bucket: number | null
   readonly state: QuotaState
-  /** The time of the subject's first request in the transaction. */
-  readonly now: number
 }
 
 /**
@@ -49,13 +47,13 @@ interface Entry {
  */
 export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
   const { read, update, replace, makeRoom, prune } = prepareAll(database, STATEMENTS)
-  let transactions = 0
+  let requests = 0
 
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
   /** Returns the entry of a subject. Its row is read once per transaction, because nothing else writes during the transaction. */
-  function entryOf({ subject, anonymous, now }: QuotaRequest, transaction: Transaction): Entry {
+  function entryOf({ subject, anonymous }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
       entries = new Map()
@@ -68,7 +66,6 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
       row,
       bucket: anonymous ? bucketOf(subject) : null,
       state: row ? (JSON.parse(row.state) as QuotaState) : newQuotaState(),
-      now,
     }
     entries.set(subject, entry)
     return entry
@@ -76,8 +73,6 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
 
   function saveAll(): void {
     for (const [subject, entry] of entries) save(subject, entry)
-    const now = entries.values().next().value?.now ?? 0
-    if (transactions++ % PRUNE_EVERY === 0) prune.run(now)
   }
 
   /**
@@ -94,8 +89,11 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
 
   function spend(request: QuotaRequest, subject: string): Promise<QuotaCount> {
     const askedAt = clock.now()
+    const prunes = requests++ % PRUNE_EVERY === 0
     return write((transaction) => {
       const { state } = entryOf({ ...request, subject }, transaction)
+      // If the removal fails, this request fails, so the fault is reported.
+      if (prunes) transaction.beforeCommit(() => prune.run(request.now))
       return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
     })
   }

@@ -245,6 +245,16 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.equal(count(), 1)
     })
 
+    on('rejects one of 50 requests if ended counts cannot be removed', async ({ database, quota }) => {
+      await quota.spend(spending('key:a', 0))
+      database.exec("CREATE TRIGGER stop BEFORE DELETE ON petstore_quota BEGIN SELECT raise(ABORT, 'stopped'); END")
+      const { now } = manualClock()
+      const spent = Array.from({ length: 99 }, async () => quota.spend(spending('key:b', now())))
+      const statuses = (await Promise.allSettled(spent)).map(({ status }) => status)
+      assert.equal(statuses.indexOf('rejected'), 49)
+      assert.equal(statuses.filter((status) => status === 'rejected').length, 1)
+    })
+
     on('stores a bounded number of anonymous clients, and keeps refused ones', async ({ database, quota }) => {
       const { now } = manualClock()
       const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
