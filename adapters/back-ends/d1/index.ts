@@ -7,7 +7,7 @@ import {
   type QuotaStore,
 } from '../../../src/index.ts'
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
-import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
+import { checkOptions, clockRule, type OptionRules, planNamesRule } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
 import { tableKeyStore } from '../sqlite-dialect/keys.ts'
 import { type Run, statements } from '../sqlite-dialect/statements.ts'
@@ -28,6 +28,8 @@ export interface D1Options {
    * @default D1's time for rate limits, so that all Workers count alike; the system's time for keys
    */
   readonly clock?: Clock | undefined
+  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
+  readonly plans?: readonly string[] | undefined
 }
 
 /** A back end on Cloudflare D1. */
@@ -47,7 +49,7 @@ export interface D1BackEnd {
   migrate(): Promise<void>
 }
 
-const RULES: OptionRules<keyof D1Options> = { keyCache: keyCacheRule, clock: clockRule }
+const RULES: OptionRules<keyof D1Options> = { keyCache: keyCacheRule, clock: clockRule, plans: planNamesRule }
 
 /**
  * Stores animals, keys and request counters in Cloudflare D1, for any number of Workers. Each operation is one round trip.
@@ -72,10 +74,10 @@ const RULES: OptionRules<keyof D1Options> = { keyCache: keyCacheRule, clock: clo
  */
 export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   checkOptions(RULES, options)
-  const { keyCache = {}, clock } = options
+  const { keyCache = {}, clock, plans } = options
   const engine = engineOf(database)
   const run: Run = (name, ...values) => engine.run(statements[name], ...values)
-  const keyStore = tableKeyStore(run, run, clock ?? systemClock)
+  const keyStore = tableKeyStore(run, run, clock ?? systemClock, plans)
   return {
     storage: tableStorage(run, run),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),

@@ -2,14 +2,14 @@ import { type ApiKey, type Clock, hashToken, isToken, type ManagedKeyStore, newK
 import type { Run } from './statements.ts'
 
 /** Creates a key store on the table of keys. It finds a key by the SHA-256 hash of its token. */
-export function tableKeyStore(read: Run, write: Run, clock: Clock): ManagedKeyStore {
+export function tableKeyStore(read: Run, write: Run, clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   return {
     async find(token) {
       if (!isToken(token)) return undefined
       return toKeys(await read('key', await hashToken(token)))[0]
     },
     async issue(options) {
-      const { token, hash, key } = await newKey(options, clock.now())
+      const { token, hash, key } = await newKey(options, clock.now(), plans)
       const { id, plan, account, label, limits, expiresAt } = key
       const numbers = [limits?.perMinute, limits?.perDay, key.createdAt, expiresAt].map((number) => number ?? null)
       await write('addKey', id, hash, plan, account ?? null, label ?? null, ...numbers)

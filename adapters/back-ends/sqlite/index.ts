@@ -14,6 +14,7 @@ import {
   millisecondsRule,
   type OptionRules,
   oneOf,
+  planNamesRule,
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
 import { tableKeyStore } from '../sqlite-dialect/keys.ts'
@@ -41,6 +42,8 @@ export interface SqliteOptions {
    * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
    */
   readonly synchronous?: SqliteSynchronous | undefined
+  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
+  readonly plans?: readonly string[] | undefined
 }
 
 /** A back end on SQLite. */
@@ -58,6 +61,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
   keyCache: keyCacheRule,
   busyTimeout: millisecondsRule,
   synchronous: oneOf(...SYNCHRONOUS),
+  plans: planNamesRule,
 }
 
 /**
@@ -82,7 +86,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
  */
 export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): SqliteBackEnd {
   checkOptions(RULES, options)
-  const { clock = systemClock, keyCache = {}, busyTimeout, synchronous } = options
+  const { clock = systemClock, keyCache = {}, busyTimeout, synchronous, plans } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
     throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {
@@ -93,7 +97,7 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): S
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.
     const read: Run = (name, ...values) => guarded(() => prepared[name].all(...values))
     const write: Run = (name, ...values) => writer.write(() => prepared[name].all(...values))
-    const keyStore = tableKeyStore(read, write, clock)
+    const keyStore = tableKeyStore(read, write, clock, plans)
     return {
       storage: tableStorage(read, write),
       keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
