@@ -1,3 +1,5 @@
+import { hexDigest } from '../support/hex-digest.ts'
+
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX = 'pet_'
 const SECRET_LENGTH = 43
@@ -41,9 +43,8 @@ export function isToken(text: string): boolean {
  * console.log((await hashToken('letmein')).length) // 64
  * ```
  */
-export async function hashToken(token: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+export function hashToken(token: string): Promise<string> {
+  return hexDigest('SHA-256', new TextEncoder().encode(token))
 }
 
 function randomInteger(bytes: number): bigint {

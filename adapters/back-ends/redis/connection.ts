@@ -1,4 +1,7 @@
+import { hexDigest } from '../../../src/support/hex-digest.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
+import { unavailable } from '../shared/unavailable.ts'
+import { concealCommand, isScriptMissing, isUnavailable } from './errors.ts'
 
 /** A client of ioredis, or its `Cluster`. */
 export interface IoRedisClient {
@@ -23,18 +26,43 @@ export interface BunRedisClient {
 /** A Redis client. For a client of another library, pass a function that sends one command, given as words. */
 export type RedisClient = IoRedisClient | NodeRedisClient | BunRedisClient | ((...words: string[]) => Promise<unknown>)
 
+/** Runs a Lua script on one key, and returns its reply. */
+export type RunScript = (key: string, args: string[]) => Promise<unknown>
+
 /** Runs a Lua script on one key. The script is given by its SHA-1 or its text. */
-export interface Evaluator {
+interface Evaluator {
   evalSha(sha1: string, key: string, args: string[]): Promise<unknown>
   eval(script: string, key: string, args: string[]): Promise<unknown>
 }
 
 /**
- * Returns an `Evaluator` for a client of any supported kind.
+ * Returns a function that runs a script by its SHA-1. Sends the script itself only if Redis does not know it.
  *
  * @throws {PetStoreError} `invalid_option` if the client is of no supported kind
  */
-export function evaluatorOf(client: RedisClient): Evaluator {
+export function runnerOf(client: RedisClient, script: string): RunScript {
+  const evaluator = evaluatorOf(client)
+  let sha1: string | undefined
+  const run: RunScript = async (key, args) => {
+    sha1 ??= await hexDigest('SHA-1', new TextEncoder().encode(script))
+    try {
+      return await evaluator.evalSha(sha1, key, args)
+    } catch (error) {
+      if (!isScriptMissing(error)) throw error
+    }
+    return evaluator.eval(script, key, args)
+  }
+  return async (key, args) => {
+    try {
+      return await run(key, args)
+    } catch (error) {
+      concealCommand(error)
+      throw isUnavailable(error) ? unavailable(error) : error
+    }
+  }
+}
+
+function evaluatorOf(client: RedisClient): Evaluator {
   if (typeof client === 'function') return byWords((command, words) => client(command, ...words))
   if (has(client, 'evalSha')) {
     return {

@@ -1,10 +1,7 @@
-import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
+import type { Clock, QuotaStore } from '../../../src/index.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
-import { bucketOf } from '../shared/anonymous-buckets.ts'
-import { hex, subjectName } from '../shared/subject.ts'
-import { unavailable } from '../shared/unavailable.ts'
-import { type Evaluator, evaluatorOf, type RedisClient } from './connection.ts'
-import { concealCommand, isScriptMissing, isUnavailable } from './errors.ts'
+import { type RedisClient, runnerOf } from './connection.ts'
+import { redisQuota } from './quota.ts'
 import { script } from './script.ts'
 
 export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from './connection.ts'
@@ -19,6 +16,12 @@ export interface RedisOptions {
    * @default Redis's time, so that machines with different clocks count alike
    */
   readonly clock?: Clock | undefined
+}
+
+/** A back end on Redis. It counts requests; combine it with another back end for animals and keys. */
+export interface RedisBackEnd {
+  /** The request counters. */
+  readonly quota: QuotaStore
 }
 
 const RULES: OptionRules<keyof RedisOptions> = {
@@ -55,53 +58,8 @@ const RULES: OptionRules<keyof RedisOptions> = {
  * const petStore = createPetStore({ ...redis(client) })
  * ```
  */
-export function redis(client: RedisClient, options: RedisOptions = {}): { readonly quota: QuotaStore } {
+export function redis(client: RedisClient, options: RedisOptions = {}): RedisBackEnd {
   checkOptions(RULES, options)
   const { prefix = 'petstore:', clock } = options
-  const run = runner(evaluatorOf(client))
-
-  async function spend(request: QuotaRequest): Promise<QuotaCount> {
-    const name = subjectName(request.subject)
-    const subject = typeof name === 'string' ? name : await name
-    const key = request.anonymous ? `${prefix}anonymous:${bucketOf(subject)}` : `${prefix}quota:${subject}`
-    const args = [...argumentsOf(request, clock), request.anonymous ? subject : '']
-    return toCount(await run(key, args), request)
-  }
-  return { quota: { spend } }
-}
-
-/** Returns a function that runs the script by its SHA-1. Sends the script itself only if Redis does not know it. */
-function runner(evaluator: Evaluator): (key: string, args: string[]) => Promise<unknown> {
-  let sha1: string | undefined
-  const run = async (key: string, args: string[]) => {
-    sha1 ??= hex(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(script)))
-    try {
-      return await evaluator.evalSha(sha1, key, args)
-    } catch (error) {
-      if (!isScriptMissing(error)) throw error
-    }
-    return evaluator.eval(script, key, args)
-  }
-  return async (key, args) => {
-    try {
-      return await run(key, args)
-    } catch (error) {
-      concealCommand(error)
-      throw isUnavailable(error) ? unavailable(error) : error
-    }
-  }
-}
-
-function argumentsOf({ limits, ban }: QuotaRequest, clock: Clock | undefined): string[] {
-  const rule = ban === false ? ['', ''] : [String(ban.afterRefusals), String(ban.seconds * 1000)]
-  return [String(limits.perMinute), String(limits.perDay), ...rule, clock === undefined ? '' : String(clock.now())]
-}
-
-/** Converts the reply: whether the request is granted, the time, and the six numbers of the state. */
-function toCount(reply: unknown, { ban }: QuotaRequest): QuotaCount {
-  const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , banEndsAt] = String(reply)
-    .split(' ')
-    .map(Number) as [number, number, number, number, number, number, number, number]
-  const bannedUntil = ban === false ? 0 : banEndsAt
-  return { granted: granted === 1, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, bannedUntil }
+  return { quota: redisQuota(runnerOf(client, script), prefix, clock) }
 }

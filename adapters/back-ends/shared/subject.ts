@@ -1,3 +1,5 @@
+import { hexDigest } from '../../../src/support/hex-digest.ts'
+
 const PLAIN_LENGTH = 200
 const HASHED = 'sha256:'
 
@@ -16,10 +18,5 @@ export function subjectName(subject: string): string | Promise<string> {
 
 async function hashed(subject: string): Promise<string> {
   const units = Uint16Array.from(subject, (unit) => unit.charCodeAt(0))
-  return HASHED + hex(await crypto.subtle.digest('SHA-256', units))
-}
-
-/** Returns bytes in hexadecimal. */
-export function hex(bytes: ArrayBuffer): string {
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return HASHED + (await hexDigest('SHA-256', units))
 }
