@@ -17,6 +17,7 @@ export function subjectName(subject: string): string | Promise<string> {
 }
 
 async function hashed(subject: string): Promise<string> {
-  const units = Uint16Array.from(subject, (unit) => unit.charCodeAt(0))
+  // `Uint16Array.from(subject)` would drop the second half of each surrogate pair.
+  const units = Uint16Array.from({ length: subject.length }, (_, index) => subject.charCodeAt(index))
   return HASHED + (await hexDigest('SHA-256', units))
 }
