@@ -255,6 +255,12 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.equal(statuses.filter((status) => status === 'rejected').length, 1)
     })
 
+    on('issues keys of the plans that the host names', async ({ database }) => {
+      const { keyStore } = sqlite(database, { plans: ['gold'] })
+      assert.equal((await keyStore.issue({ plan: 'gold' })).key.plan, 'gold')
+      await assert.rejects(keyStore.issue({ plan: 'silver' }), { code: 'invalid_option' })
+    })
+
     on('stores a bounded number of anonymous clients, and keeps refused ones', async ({ database, quota }) => {
       const { now } = manualClock()
       const count = () => Number(query(database, 'SELECT count(*) AS n FROM petstore_quota')[0]?.n)
