@@ -35,6 +35,24 @@ export interface Pet extends NewPet {
   readonly id: bigint
 }
 
+/**
+ * Returns whether a value is an animal. Its ids may also be numbers that are exact, because storages in plain JavaScript may
+ * return them.
+ */
+export function isPet(value: unknown): value is Pet {
+  const { id, name, categoryId, status } = Object(value) as Partial<Pet>
+  return (
+    isInteger(id) &&
+    typeof name === 'string' &&
+    isInteger(categoryId) &&
+    (status === undefined || petStatuses.includes(status))
+  )
+}
+
+function isInteger(value: unknown): boolean {
+  return typeof value === 'bigint' || Number.isSafeInteger(value)
+}
+
 /** The rate limits of a plan or a key. */
 export interface PlanLimits {
   /** Requests in one UTC minute: a whole number, at least 1. */

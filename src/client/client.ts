@@ -1,5 +1,5 @@
 import { PetStoreError } from '../errors.ts'
-import type { NewPet, Pet, PetStatus } from '../model.ts'
+import { isPet, type NewPet, type Pet, type PetStatus } from '../model.ts'
 import { describe } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
 import { MAX_LINK, nextTarget } from './next-link.ts'
@@ -157,11 +157,6 @@ function readPet(received: ClientResponse): Pet {
   const pet = readBody(received)
   if (!isPet(pet)) throw unexpectedResponse(received.response, 'an animal')
   return pet
-}
-
-function isPet(value: unknown): value is Pet {
-  const { id, name, categoryId } = Object(value) as Record<string, unknown>
-  return typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint'
 }
 
 /** Returns the cursor of the next page. The rest of a link is not used, so the API key is never sent to another server. */

@@ -1,4 +1,4 @@
-import { petStatuses } from '../../model.ts'
+import { isPet, petStatuses } from '../../model.ts'
 import { check, checkEqual, show } from '../contract/assert.ts'
 import type { ContractResponse } from './client.ts'
 
@@ -65,17 +65,10 @@ export function expectPets(response: ContractResponse): readonly ReceivedPet[] {
 }
 
 function toPet(value: unknown, name: string): ReceivedPet {
-  const pet = Object(value) as ReceivedPet
-  const isPet = typeof pet.id === 'bigint' && typeof pet.name === 'string' && typeof pet.categoryId === 'bigint'
-  check(
-    isPet,
-    `${name}: expected an animal with the integers id and categoryId and the string name, got ${show(value)}`,
-  )
-  check(
-    pet.status === undefined || petStatuses.some((status) => status === pet.status),
-    `${name}: expected one of the statuses ${petStatuses.join(', ')}, got ${pet.status}`,
-  )
-  return pet
+  if (isPet(value)) return value
+  const statuses = petStatuses.join(', ')
+  const expected = `an animal with the integers id and categoryId, the string name, and no status or one of ${statuses}`
+  throw new Error(`${name}: expected ${expected}, got ${show(value)}`)
 }
 
 /** Checks the rate-limit headers (section 8.2 of the interface specification), and returns their values. */
