@@ -1,13 +1,15 @@
 // bun examples/itty-router.mjs
 import { IttyRouter } from 'itty-router'
 import { createPetStore, memory } from 'petstore-kit'
+import { toBunHandler } from 'petstore-kit/bun'
 
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 const petStore = createPetStore(backEnd)
 
 const router = IttyRouter()
-router.all('/v1/*', petStore.fetch)
+// Bun.serve passes its server, which knows the client's address, through the router.
+router.all('/v1/*', toBunHandler(petStore))
 router.get('/', () => new Response('The shop itself'))
 
 const server = Bun.serve({ port: process.env.PORT ?? 3000, hostname: '127.0.0.1', fetch: router.fetch })

@@ -1,7 +1,15 @@
 // npx wrangler dev examples/worker.mjs
-import { createPetStore } from 'petstore-kit'
+import { createPetStore, toApiRequest, toResponse } from 'petstore-kit'
 
 // Workers cannot create random keys during startup, so this example has a fixed key. Keep real keys in a database.
 const keyStore = { find: (token) => (token === 'demo-key' ? { id: 'demo', plan: 'free' } : undefined) }
 
-export default createPetStore({ keyStore })
+const petStore = createPetStore({ keyStore })
+
+export default {
+  async fetch(request) {
+    // Cloudflare sets this header, and clients cannot. Requests without a valid key are counted by address.
+    const address = request.headers.get('cf-connecting-ip') ?? undefined
+    return toResponse(await petStore.handle(toApiRequest(request, address)))
+  },
+}

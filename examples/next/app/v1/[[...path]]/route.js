@@ -1,8 +1,22 @@
-import { createPetStore } from 'petstore-kit'
+import { createPetStore, toApiRequest, toResponse } from 'petstore-kit'
 
 const keyStore = {
   find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
 }
-const { fetch } = createPetStore({ keyStore })
+const petStore = createPetStore({ keyStore })
 
-export { fetch as DELETE, fetch as GET, fetch as HEAD, fetch as OPTIONS, fetch as PATCH, fetch as POST, fetch as PUT }
+async function respond(request) {
+  // Vercel sets this header, and clients cannot. Elsewhere, use the header that your proxy sets.
+  const address = request.headers.get('x-real-ip') ?? undefined
+  return toResponse(await petStore.handle(toApiRequest(request, address)))
+}
+
+export {
+  respond as DELETE,
+  respond as GET,
+  respond as HEAD,
+  respond as OPTIONS,
+  respond as PATCH,
+  respond as POST,
+  respond as PUT,
+}
