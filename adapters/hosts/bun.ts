@@ -1,20 +1,20 @@
-import { type ApiResponse, type PetStore, PetStoreError } from '../../src/index.ts'
+import { type PetStore, PetStoreError } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
-import { createFetchHandler, type FetchHandlerOptions } from './shared/fetch-handler.ts'
-import { ServedRequest } from './shared/served-request.ts'
+import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
+import type { HandlerOptions } from './shared/mounted-store.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 
 /** The options of {@link toBunHandler}. */
-export type BunHandlerOptions = FetchHandlerOptions
+export type BunHandlerOptions = HandlerOptions
 
 /** The part of Bun's server that this adapter uses. `requestIP` returns `null` for a Unix socket. */
 export interface BunServer {
   requestIP(request: Request): { readonly address: string } | null
 }
 
-/** A function for the `fetch` option of `Bun.serve`, or for one of its `routes`. It never throws or rejects. */
-export type BunHandler = (request: Request, server: BunServer) => Response | Promise<Response>
+/** A function for the `fetch` option of `Bun.serve`, or for one of its `routes`. It never rejects. */
+export type BunHandler = (request: Request, server: BunServer) => Promise<Response>
 
 /**
  * Creates a handler for `Bun.serve` that passes each client's address to the store.
@@ -31,24 +31,12 @@ export type BunHandler = (request: Request, server: BunServer) => Response | Pro
  * ```
  */
 export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}): BunHandler {
-  return createFetchHandler(petStore, options, BunRequest, peek)
-}
-
-/** The part of the global `Bun` that this adapter uses. */
-interface BunGlobal {
-  readonly peek?: { (promise: Promise<ApiResponse>): ApiResponse; status(promise: Promise<unknown>): string }
-}
-
-const { Bun } = globalThis as { readonly Bun?: BunGlobal }
-
-/** Returns the response if the promise is already fulfilled: Bun sends a Response sooner than a promise of a Response. */
-function peek(promise: Promise<ApiResponse>): ApiResponse | undefined {
-  return promise instanceof Promise && Bun?.peek?.status(promise) === 'fulfilled' ? Bun.peek(promise) : undefined
+  return createFetchHandler(petStore, options, BunRequest)
 }
 
 class BunRequest extends ServedRequest<BunServer> {
   /** Returns the client's address. Bun knows it only for Requests that Bun itself has created. */
-  protected override peer(): string | undefined {
+  protected override readPeer(): string | undefined {
     const { connection } = this
     try {
       return connection.requestIP(this.request)?.address
@@ -63,7 +51,7 @@ class BunRequest extends ServedRequest<BunServer> {
   override async body(limit: number): Promise<Uint8Array> {
     const { request } = this
     const length = this.header('content-length')
-    if (length === undefined || Number(length) > limit || request.bodyUsed || this.peer() === undefined)
+    if (length === undefined || Number(length) > limit || request.bodyUsed || this.peer === undefined)
       return super.body(limit)
     try {
       return new Uint8Array(await request.arrayBuffer())

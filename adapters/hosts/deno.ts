@@ -1,14 +1,13 @@
 import type { BodyReader } from '../../src/http/read-body.ts'
 import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
-import { cancelBody, cancelBodyWhenSent } from './shared/deno-body.ts'
-import { createFetchHandler, type FetchHandlerOptions } from './shared/fetch-handler.ts'
-import { ServedRequest } from './shared/served-request.ts'
+import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
+import type { HandlerOptions } from './shared/mounted-store.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
 
 /** The options of {@link toDenoHandler}. */
-export type DenoHandlerOptions = FetchHandlerOptions
+export type DenoHandlerOptions = HandlerOptions
 
 /** The part of a Deno handler's second argument that this adapter uses. A Unix socket has no `hostname`. */
 export interface DenoServeInfo {
@@ -66,7 +65,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
     await reader.cancel().catch(() => {})
   }
 
-  protected override peer(): string | undefined {
+  protected override readPeer(): string | undefined {
     const { connection } = this
     if (!connection?.remoteAddr)
       throw invalidOption('info', 'the info that Deno.serve passes as the second argument', connection)
@@ -79,4 +78,40 @@ function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3
   return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
+}
+
+/** Cancels an unread body: Deno closes the connection after a response if the request body was neither read nor cancelled. */
+async function cancelBody(request: Request): Promise<void> {
+  try {
+    if (!request.bodyUsed) await request.body?.cancel()
+  } catch {
+    // Another handler is reading the body, or has replaced the Request.
+  }
+}
+
+/** Returns a response that cancels the request body when it is sent. Until then, other handlers can read the body. */
+async function cancelBodyWhenSent(request: Request, response: Response): Promise<Response> {
+  if (!response.body || !isUnread(request)) return response
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await cancelBody(request)
+        controller.enqueue(bytes)
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const sent = new Response(body, response)
+  sent.headers.set('Content-Length', String(bytes.byteLength))
+  return sent
+}
+
+function isUnread(request: Request): boolean {
+  try {
+    return !request.bodyUsed && request.body !== null
+  } catch {
+    return false
+  }
 }

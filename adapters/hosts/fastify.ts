@@ -1,16 +1,13 @@
 import { originForm, pathOf } from '../../src/http/request-target.ts'
-import { errorResponse } from '../../src/http/response.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
-import { batchedWrites } from './node/batched-writes.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { currentHeader } from './node/headers.ts'
 import { matchedPath, overlap, type Place } from './node/mount-path.ts'
 import { turnOf } from './node/pipelining.ts'
 import { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
-import { endAfterBody } from './node/write-response.ts'
-import { checkPetStore } from './shared/check-pet-store.ts'
-import { readerOf } from './shared/client-address.ts'
+import { endAfterBody, isGone } from './node/write-response.ts'
+import { mountStore } from './shared/mounted-store.ts'
 import { mergeHeaders } from './shared/response-headers.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -76,9 +73,7 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
   // Other adapters take the store itself. If a caller passes the store itself here, `petStore` is undefined and the check fails.
   const petStore = options?.petStore
-  checkPetStore(petStore)
-  const readAddress = readerOf(options, ['petStore', ...FASTIFY_OPTIONS])
-  const batchWrite = batchedWrites()
+  const { readAddress, checkProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
@@ -86,14 +81,17 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
     const place = placeOf(raw, mount)
     const request = new NodeRequest(raw, reply.raw, place, readAddress, currentHeader)
+    const giveUp = (error: unknown) => {
+      if (!isGone(reply.raw)) fail(error, request)
+      reply.raw.destroy()
+    }
     try {
       if ((await turnOf(reply.raw)) === false) return reply
-      const answer = await petStore.handle(request)
-      await batchWrite()
-      send(reply, raw, answer)
-    } catch {
+      checkProxy(request)
+      send(reply, raw, await petStore.handle(request), giveUp)
+    } catch (error) {
       // If the error were thrown, Fastify would send its message to the client.
-      send(reply, raw, errorResponse('internal_error'))
+      send(reply, raw, fail(error, request), giveUp)
     }
     return reply
   }
@@ -113,12 +111,17 @@ function placeOf(raw: NodeIncoming, prefix: string): Place {
 }
 
 /** Sends a response. The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
-function send(reply: FastifyReplyLike, raw: NodeIncoming, { status, headers, body }: ApiResponse): void {
+function send(
+  reply: FastifyReplyLike,
+  raw: NodeIncoming,
+  { status, headers, body }: ApiResponse,
+  giveUp: (error: unknown) => void,
+): void {
   reply.code(status)
   for (const [name, values] of mergeHeaders(headers, (header) => reply.getHeader(header))) {
     // `reply.header` would append to the existing `Set-Cookie`, which `values` already contains.
     reply.removeHeader(name)
     reply.header(name, values)
   }
-  endAfterBody(raw, reply.raw, () => reply.send(body === '' ? undefined : Buffer.from(body)))
+  endAfterBody(raw, reply.raw, () => reply.send(body === '' ? undefined : Buffer.from(body)), giveUp)
 }

@@ -10,20 +10,6 @@ const binary = await runtimeBinary('bun')
 
 testHost({ name: 'Bun', binary, program: 'bun.mjs' })
 
-test.skipIf(missing('Bun', binary !== undefined))('Bun: returns an available response without a promise', async () => {
-  const { stdout } = await promisify(execFile)(binary ?? '', [hostProgram('bun-responses.mjs')], { timeout: 20_000 })
-  expect(stdout.trim().split('\n')).toEqual([
-    'first use of a key: a promise, 200',
-    'from memory: now, 200',
-    'later: a promise, 200',
-    'no promise: a promise, 200',
-    'rejected: a promise, 500',
-    'throws: now, 500',
-    'no response: a promise, 500',
-    'invalid header: now, 500',
-  ])
-})
-
 test.skipIf(missing('Bun', binary !== undefined))(
   'Bun: serves a Request that a router has wrapped in a Proxy',
   async () => {

@@ -1,21 +1,16 @@
-import { errorResponse } from '../../../src/http/response.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
-import { checkPetStore } from '../shared/check-pet-store.ts'
-import { readerOf, type TrustProxy } from '../shared/client-address.ts'
+import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
 import { batchedWrites } from './batched-writes.ts'
 import { currentHeader, sentHeader } from './headers.ts'
 import { findPlace, type Place } from './mount-path.ts'
 import { isAfterLastRequest, turnOf } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
-import { writeResponse } from './write-response.ts'
+import { isGone, writeResponse } from './write-response.ts'
 
 /** The options of {@link toNodeHandler}. */
-export interface NodeHandlerOptions {
-  /** Which proxies to trust for the client's address. @default false */
-  readonly trustProxy?: TrustProxy | undefined
-}
+export type NodeHandlerOptions = HandlerOptions
 
 /**
  * Creates a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
@@ -58,8 +53,7 @@ export type NodeResponder = (
  * Creates the function that responds to requests for `toNodeHandler` and `serve`. It never rejects, even if the store rejects.
  */
 export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): NodeResponder {
-  checkPetStore(petStore)
-  const readAddress = readerOf(options)
+  const { readAddress, checkProxy, fail } = mountStore(petStore, options)
   const batchWrite = batchedWrites()
   return async (incoming, outgoing, place, readHeader) => {
     if (isAfterLastRequest(incoming)) return
@@ -68,27 +62,28 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): 
     try {
       const turn = turnOf(outgoing)
       if (turn !== undefined && !(await turn)) return
+      checkProxy(request)
       response = await petStore.handle(request)
-    } catch {
-      response = errorResponse('internal_error')
+    } catch (error) {
+      response = fail(error, request)
     }
     const batch = batchWrite()
     if (batch !== undefined) await batch
-    try {
-      writeResponse(incoming, outgoing, request, response)
-    } catch {
-      giveUp(incoming, outgoing, request)
+    // Sends a 500 if the response cannot be written. If the 500 cannot be written either, closes the connection.
+    const giveUp = (error: unknown) => {
+      if (isGone(outgoing)) return
+      const failure = fail(error, request)
+      try {
+        if (outgoing.headersSent) outgoing.destroy()
+        else writeResponse(incoming, outgoing, request, failure, () => outgoing.destroy())
+      } catch {
+        outgoing.destroy()
+      }
     }
-  }
-}
-
-/** Sends a 500 because the response could not be written. If that fails too, closes the connection. */
-function giveUp(incoming: NodeIncoming, outgoing: NodeOutgoing, request: NodeRequest): void {
-  try {
-    if (outgoing.headersSent) outgoing.destroy()
-    else writeResponse(incoming, outgoing, request, errorResponse('internal_error'))
-  } catch {
-    // A middleware that has wrapped the response may throw here too.
-    outgoing.destroy()
+    try {
+      writeResponse(incoming, outgoing, request, response, giveUp)
+    } catch (error) {
+      giveUp(error)
+    }
   }
 }

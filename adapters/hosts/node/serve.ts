@@ -4,6 +4,7 @@ import { originForm } from '../../../src/http/request-target.ts'
 import type { PetStore } from '../../../src/index.ts'
 import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
+import { report } from '../shared/mounted-store.ts'
 import { answerClientErrors, refusing } from './client-error.ts'
 import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
 import { type NodeHandlerOptions, type NodeResponder, nodeResponder } from './handler.ts'
@@ -70,6 +71,8 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   answerClientErrors(server, running, petStore)
   handleAll(server, nodeResponder(petStore, { trustProxy }))
   await listen(server, port, host)
+  // Errors such as EMFILE leave the server running. Without a listener, they would end the process.
+  server.on('error', (error) => report(petStore, error, undefined))
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
@@ -93,9 +96,11 @@ function withoutHost(_incoming: unknown, name: string): undefined {
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // The listener stays: without it, a later error would end the process, for example if file descriptors run out.
-    server.on('error', reject)
-    server.listen(port, host, resolve)
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
   })
 }
 

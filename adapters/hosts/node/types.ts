@@ -60,6 +60,7 @@ export interface NodeOutgoing {
     | {
         close(): unknown
         on(event: string, listener: Listener): unknown
+        readonly destroyed?: boolean
         readonly writableFinished?: boolean
         readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[] | undefined
       }

@@ -6,14 +6,24 @@ import type { NodeRequest } from './request.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
-/** Writes a response, and drains or refuses the request body if it was not read. */
+/** Returns whether the client has disconnected. */
+export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
+  return destroyed === true || stream?.destroyed === true
+}
+
+/**
+ * Writes a response, and drains or refuses the request body if it was not read.
+ *
+ * @param onFailure - called with an error that occurs later, while the request body is drained
+ */
 export function writeResponse(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
   request: NodeRequest,
   response: ApiResponse,
+  onFailure: (error: unknown) => void,
 ): void {
-  if (outgoing.headersSent || outgoing.destroyed) return
+  if (outgoing.headersSent || isGone(outgoing)) return
   const headers = withLength(request.method, response)
   if (incoming.httpVersionMajor > 1) {
     writeStream(incoming, outgoing, headers, response)
@@ -21,7 +31,7 @@ export function writeResponse(
   }
   if (isWrapped(outgoing)) {
     setHead(outgoing, response.status, headers)
-    endAfterBody(incoming, outgoing, () => outgoing.end(response.body))
+    endAfterBody(incoming, outgoing, () => outgoing.end(response.body), onFailure)
     return
   }
   const isUnread = isUnreadBody(incoming)
@@ -109,14 +119,20 @@ function endAfterDraining(
  * Calls `end`, which sends the whole body at once. If the connection closes, the rest of the request body is read first.
  * Otherwise, the rest is read after the response.
  */
-export function endAfterBody(incoming: NodeIncoming, outgoing: NodeOutgoing, end: () => unknown): void {
+export function endAfterBody(
+  incoming: NodeIncoming,
+  outgoing: NodeOutgoing,
+  end: () => unknown,
+  onFailure: (error: unknown) => void,
+): void {
   const isUnread = isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {
     outgoing.shouldKeepAlive = false
     drain(incoming, () => {
       try {
         end()
-      } catch {
+      } catch (error) {
+        onFailure(error)
         outgoing.destroy()
       }
     })

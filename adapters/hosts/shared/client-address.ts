@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { PetStoreError } from '../../../src/index.ts'
-import { checkOptions, invalidOption, type OptionRule } from '../../../src/support/option-rules.ts'
+import { invalidOption, type OptionRule } from '../../../src/support/option-rules.ts'
 
 /**
  * Which proxies to trust for the client's address.
@@ -23,21 +23,6 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
   if (trustProxy === false) return (peer) => firstKnown([peer])
   if (typeof trustProxy === 'number') return byHops(checkHops(trustProxy))
   return byList(trustedList(trustProxy))
-}
-
-/**
- * Creates the address reader for the options of an adapter.
- *
- * @param others - the names of the adapter's other options
- *
- * @throws {PetStoreError} `invalid_option`
- */
-export function readerOf(
-  options: { readonly trustProxy?: TrustProxy | undefined },
-  others: readonly string[] = [],
-): AddressReader {
-  checkOptions({ trustProxy: trustProxyRule }, options, others)
-  return addressReader(options.trustProxy)
 }
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'

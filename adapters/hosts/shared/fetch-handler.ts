@@ -1,13 +1,33 @@
-import { errorResponse } from '../../../src/http/response.ts'
-import { type ApiResponse, type PetStore, toResponse } from '../../../src/index.ts'
-import { checkPetStore } from './check-pet-store.ts'
-import { type AddressReader, readerOf, type TrustProxy } from './client-address.ts'
-import type { ServedRequest } from './served-request.ts'
+import { FetchRequest } from '../../../src/http/request.ts'
+import { type PetStore, toResponse } from '../../../src/index.ts'
+import type { AddressReader } from './client-address.ts'
+import { type HandlerOptions, mountStore } from './mounted-store.ts'
 
-/** The options of the adapters for Bun and Deno. */
-export interface FetchHandlerOptions {
-  /** Which proxies to trust for the client's address. @default false */
-  readonly trustProxy?: TrustProxy | undefined
+/** A Request, together with its connection. */
+export abstract class ServedRequest<Connection> extends FetchRequest {
+  /** True after the store has responded. */
+  isAnswered = false
+  protected readonly connection: Connection
+  readonly #readAddress: AddressReader
+  #peer: string | undefined | null = null
+
+  constructor(request: Request, connection: Connection, readAddress: AddressReader) {
+    super(request)
+    this.connection = connection
+    this.#readAddress = readAddress
+  }
+
+  protected abstract readPeer(): string | undefined
+
+  /** The connection's address. It is remembered, because reading it takes time, and a closed connection has no address. */
+  protected get peer(): string | undefined {
+    if (this.#peer === null) this.#peer = this.readPeer()
+    return this.#peer
+  }
+
+  override get clientAddress(): string | undefined {
+    return this.#readAddress(this.peer, this.header('x-forwarded-for'))
+  }
 }
 
 /** A class that adapts a Request and its connection to `ApiRequest`. */
@@ -17,36 +37,23 @@ type Served<Connection> = new (
   readAddress: AddressReader,
 ) => ServedRequest<Connection>
 
-/** Returns a promise's value if the promise is fulfilled and the runtime can read the value at once; otherwise `undefined`. */
-type Peek = (promise: Promise<ApiResponse>) => ApiResponse | undefined
-
-/** Creates a handler for Bun or Deno. The handler never throws or rejects. */
+/** Creates a handler for Bun or Deno. The handler never rejects. */
 export function createFetchHandler<Connection>(
   petStore: PetStore,
-  options: FetchHandlerOptions,
+  options: HandlerOptions,
   Served: Served<Connection>,
-  peek?: Peek,
-): (request: Request, connection: Connection) => Response | Promise<Response> {
-  checkPetStore(petStore)
-  const readAddress = readerOf(options)
-  return (request, connection) => {
+): (request: Request, connection: Connection) => Promise<Response> {
+  const { readAddress, checkProxy, fail } = mountStore(petStore, options)
+  return async (request, connection) => {
+    let served: ServedRequest<Connection> | undefined
     try {
-      const served = new Served(request, connection, readAddress)
-      const answer = petStore.handle(served)
-      const known = peek?.(answer)
-      return known === undefined ? later(answer, served) : toResponse(known)
-    } catch {
-      return toResponse(errorResponse('internal_error'))
+      served = new Served(request, connection, readAddress)
+      checkProxy(served)
+      return toResponse(await petStore.handle(served))
+    } catch (error) {
+      return toResponse(fail(error, served))
+    } finally {
+      if (served) served.isAnswered = true
     }
-  }
-}
-
-async function later(answer: Promise<ApiResponse>, served: ServedRequest<unknown>): Promise<Response> {
-  try {
-    return toResponse(await answer)
-  } catch {
-    return toResponse(errorResponse('internal_error'))
-  } finally {
-    served.isAnswered = true
   }
 }

@@ -1,0 +1,133 @@
+import { Server } from 'node:http'
+import Fastify from 'fastify'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { toBunHandler } from '../../../adapters/hosts/bun.ts'
+import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
+import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import type { TrustProxy } from '../../../adapters/hosts/node/index.ts'
+import { type ApiResponse, createPetStore, type PetStore } from '../../../src/index.ts'
+import { startServer } from '../../support/node-server.ts'
+import { rawConnection, rawRequest } from '../../support/raw-http.ts'
+
+interface Options {
+  readonly trustProxy?: TrustProxy
+}
+type Send = (headers: Record<string, string>) => Promise<unknown>
+
+const url = 'http://localhost/v1/pets'
+
+/** Mounts a store on each host. Returns a function that sends a request. */
+const hosts: Record<string, (petStore: PetStore, options: Options) => Promise<Send>> = {
+  async serve(petStore, options) {
+    const { url } = await startServer({ wrap: () => petStore, ...options })
+    return (headers) => fetch(`${url}/v1/pets`, { headers })
+  },
+  async petStorePlugin(petStore, options) {
+    const server = Fastify()
+    onTestFinished(() => void server.close())
+    server.register(petStorePlugin, { petStore, ...options })
+    const address = await server.listen({ port: 0 })
+    return (headers) => fetch(`${address}/v1/pets`, { headers })
+  },
+  async toBunHandler(petStore, options) {
+    const handler = toBunHandler(petStore, options)
+    return async (headers) => handler(new Request(url, { headers }), { requestIP: () => null })
+  },
+  async toDenoHandler(petStore, options) {
+    const handler = toDenoHandler(petStore, options)
+    return async (headers) => handler(new Request(url, { headers }), { remoteAddr: {} })
+  },
+}
+
+/** Returns a store and the errors that its `onError` gets. */
+function watchedStore() {
+  const onError = vi.fn()
+  return { petStore: createPetStore({ onError }), onError }
+}
+
+const broken: [string, () => Promise<ApiResponse>][] = [
+  ['that rejects', () => Promise.reject(new Error('of the host'))],
+  ['whose response cannot be written', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
+]
+
+test.each(Object.keys(hosts).flatMap((host) => broken.map(([what, handle]) => [host, what, handle] as const)))(
+  '%s reports a wrapped handle %s to onError',
+  async (host, _what, handle) => {
+    const { petStore, onError } = watchedStore()
+    const send = await hosts[host]?.({ ...petStore, handle }, { trustProxy: false })
+    expect(await send?.({})).toMatchObject({ status: 500 })
+    expect(onError.mock.calls).toEqual([[expect.any(Error), { method: 'GET', target: '/v1/pets' }]])
+  },
+)
+
+test.each(Object.entries(hosts))('%s reports X-Forwarded-For without trustProxy once', async (_host, mount) => {
+  const { petStore, onError } = watchedStore()
+  const send = await mount(petStore, {})
+  await send({})
+  expect(onError).not.toHaveBeenCalled()
+  await send({ 'x-forwarded-for': '203.0.113.7' })
+  await send({ 'x-forwarded-for': '203.0.113.8' })
+  expect(onError.mock.calls).toEqual([
+    [
+      expect.objectContaining({
+        code: 'untrusted_forwarded_for',
+        message: expect.stringMatching(/trustProxy.*https:.*behind-a-proxy/),
+      }),
+      { method: 'GET', target: '/v1/pets' },
+    ],
+  ])
+})
+
+test.each(Object.entries(hosts))('%s ignores X-Forwarded-For with trustProxy false', async (_host, mount) => {
+  const { petStore, onError } = watchedStore()
+  const send = await mount(petStore, { trustProxy: false })
+  await send({ 'x-forwarded-for': '203.0.113.7' })
+  expect(onError).not.toHaveBeenCalled()
+})
+
+test('serve reports an error of its server after listen', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen')
+  const onError = vi.fn()
+  const { url } = await startServer({ store: { onError } })
+  const error = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
+  ;(listen.mock.contexts[0] as Server).emit('error', error)
+  expect(onError.mock.calls).toEqual([[error, { method: undefined, target: undefined }]])
+  expect((await rawRequest(url, 'GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')).status).toBe(401)
+})
+
+test('serve does not report a client that disconnects', async () => {
+  const onError = vi.fn()
+  let failed = () => {}
+  const failure = new Promise<void>((resolve) => {
+    failed = resolve
+  })
+  // As a wrapper does that passes the signal to `fetch`.
+  const handle: PetStore['handle'] = (request) =>
+    new Promise((_resolve, reject) => {
+      connected()
+      request.signal?.addEventListener('abort', () => {
+        reject(new Error('aborted'))
+        setImmediate(failed)
+      })
+    })
+  let connected = () => {}
+  const arrived = new Promise<void>((resolve) => {
+    connected = resolve
+  })
+  const { url } = await startServer({ store: { onError }, wrap: (petStore) => ({ ...petStore, handle }) })
+  const connection = await rawConnection(url)
+  await connection.send('GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n')
+  await arrived
+  connection.leave()
+  await failure
+  expect(onError).not.toHaveBeenCalled()
+})
+
+test('logs an error to the console if a wrapper has left reportError out', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const { basePath, fetch } = createPetStore()
+  const error = new Error('of the host')
+  const handler = toBunHandler({ basePath, fetch, handle: () => Promise.reject(error) })
+  await handler(new Request(url), { requestIP: () => null })
+  expect(log).toHaveBeenCalledWith('petstore-kit: GET http://localhost/v1/pets failed:', error)
+})
