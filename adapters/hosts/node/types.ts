@@ -35,8 +35,6 @@ export interface NodeIncoming {
   /** `body` is the value that a body parser has set; `rawBody` is the exact bytes, if the host has kept them. */
   readonly body?: unknown
   readonly rawBody?: unknown
-  /** Whether a body parser has parsed the body. Express 4's parsers set it. */
-  readonly _body?: unknown
   on(event: string, listener: Listener): unknown
   removeListener(event: string, listener: Listener): unknown
   listenerCount(event: string): number
@@ -65,12 +63,6 @@ export interface NodeOutgoing {
         readonly sentInfoHeaders?: readonly Readonly<Record<string, unknown>>[] | undefined
       }
     | undefined
-  /**
-   * In HTTP/1: whether the client waits for "100 Continue", and whether it was sent. Both properties are private, and checked
-   * with Node 20 to 26. Without them, a client that waits sends its body after its own time limit.
-   */
-  readonly _expect_continue?: boolean | undefined
-  readonly _sent100?: boolean | undefined
   getHeader(name: string): unknown
   getHeaderNames(): readonly string[]
   setHeader(name: string, value: string | string[]): unknown

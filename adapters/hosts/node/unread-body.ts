@@ -24,12 +24,23 @@ export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): bo
 }
 
 /**
+ * Private members of Node's response to HTTP/1, checked with Node 20 to 26: no public member says whether Node has sent "100
+ * Continue". If they are missing, a client that waits sends its body after its own time limit.
+ */
+interface PrivateFlags {
+  readonly _expect_continue?: boolean
+  readonly _sent100?: boolean
+}
+
+/**
  * Returns whether the client still waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). If the host
  * listens to `checkContinue`, Node does not send it.
  */
 export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
-  // In HTTP/1, use Node's flags. Reading `incoming.headers` would make Node build the whole headers object, which is slow.
-  if (!(incoming.httpVersionMajor > 1)) return outgoing._expect_continue === true && outgoing._sent100 === false
+  if (!(incoming.httpVersionMajor > 1)) {
+    const { _expect_continue, _sent100 } = outgoing as NodeOutgoing & PrivateFlags
+    return _expect_continue === true && _sent100 === false
+  }
   const isSent = outgoing.stream?.sentInfoHeaders?.some((info) => info[':status'] === 100)
   return incoming.headers?.expect === '100-continue' && !isSent
 }

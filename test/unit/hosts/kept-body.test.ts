@@ -17,7 +17,7 @@ test('serializes a parsed body without loss, or rejects the body', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value)
-      const kept = keep({ body: JSON.parse(text), _body: true }, text)
+      const kept = keep({ body: JSON.parse(text) }, text)
       if (kept !== undefined) expect(JSON.parse(kept)).toEqual(JSON.parse(text))
     }),
   )
@@ -41,28 +41,17 @@ test('prefers the raw bytes to the parsed body', () => {
   expect(keep({ body, rawBody: Buffer.from(text) }, text)).toBe(text)
   expect(keep({ body: new TextEncoder().encode(text) }, text)).toBe(text)
   expect(keep({ body: Buffer.from('{}'), rawBody: Buffer.from(text) }, text)).toBe(text)
-  expect(keep({ body: 'Rex', rawBody: '"Rex"' }, '"Rex"')).toBe('"Rex"')
 })
 
-test('rejects text that differs from the bytes that were sent', () => {
-  for (const member of ['rawBody', 'body']) {
-    const kept = (text: string, bytes: string | Buffer) => {
-      const rawHeaders = ['Content-Length', String(bytes.length)]
-      const chunked = ['Transfer-Encoding', 'chunked']
-      return [rawHeaders, chunked].map((headers) => keep({ rawHeaders: headers, [member]: text }, text))
-    }
-    for (const text of ['{"name":"Rex","categoryId":1}', '{"name":"R\u00e9x","categoryId":1}'])
-      expect(kept(text, Buffer.from(text))).toEqual([text, text])
-    // Decoding replaces invalid UTF-8 with U+FFFD (3 bytes). The first example keeps its length, the second grows.
-    for (const bytes of [Buffer.from([0xf0, 0x9f, 0x98]), Buffer.from([0xff])])
-      expect(kept(bytes.toString(), bytes)).toEqual([undefined, undefined])
-  }
+test('rejects text in which bytes were replaced, and text that is not in rawBody', () => {
+  const text = '{"name":"R\u00e9x","categoryId":1}'
+  expect(keep({ rawBody: text }, text)).toBe(text)
+  expect(keep({ rawBody: Buffer.of(0xff).toString(), body: {} }, text)).toBeUndefined()
+  expect(keep({ body: text }, text)).toBeUndefined()
 })
 
 test('rejects values that cannot be a JSON body', () => {
-  const cycle: { self?: unknown } = {}
-  cycle.self = cycle
-  const odd = [undefined, null, {}, cycle, { id: 1n }, Symbol('x'), () => {}, { id: Number.NaN }, { id: 2 ** 60 }]
+  const odd = [undefined, null, {}, 5, true, Symbol('x'), () => {}, { id: Number.NaN }, { id: 2 ** 60 }]
   for (const body of odd) expect(keep({ body }, 'x'.repeat(50))).toBeUndefined()
 })
 
@@ -87,10 +76,6 @@ test('accepts an empty object only after a very short body', () => {
   expect(keep({ body: {} }, shortest.slice(1))).toBe('{}')
 })
 
-test('accepts an empty object that a parser has marked as parsed', () => {
-  expect(keep({ body: {}, _body: true }, '{}'.padEnd(50))).toBe('{}')
-})
-
 test('accepts the parsed value of a chunked body, except {}', () => {
   const rawHeaders = ['Transfer-Encoding', 'chunked']
   expect(keep({ rawHeaders, body: { a: 1 } }, '')).toBe('{"a":1}')
@@ -101,30 +86,19 @@ test('returns an empty body for Content-Length 0', () => {
   expect(keep({}, '')).toBe('')
 })
 
-test.each(['5', 'true', '[]', '{"name":"Rex","categoryId":1.5}'])(
-  'serializes the parsed value of %s to the same text',
-  (text) => {
-    expect(keep({ body: JSON.parse(text) }, text.padEnd(50))).toBe(text)
-  },
-)
-
-const cyclic: { self?: unknown } = {}
-cyclic.self = cyclic
+test.each(['[]', '{"name":"Rex","categoryId":1.5}'])('serializes the parsed value of %s to the same text', (text) => {
+  expect(keep({ body: JSON.parse(text) }, text.padEnd(50))).toBe(text)
+})
 
 test.each([
-  ['the host has read the body and kept nothing of it', undefined],
-  ['the host has read a body of 50 bytes and kept a text of 5 bytes', 'short'],
+  ['the host has read the body and kept no bytes and no object', undefined],
   ['the host has read the body and kept only an empty object', {}],
   ['the host has parsed the body and may have rounded the number 1152921504606847000', { id: 2 ** 60 }],
-  ['the host has parsed the body, and the result cannot be written as JSON', cyclic],
-  ['the host has parsed the body, and the result is not a JSON value', Symbol('x')],
 ])('the error says why the body is lost: %s', (why, body) => {
   const incoming = { rawHeaders: ['Content-Length', '50'], body } as unknown as NodeIncoming
   expect(() => keptBody(incoming)).toThrow(
     `${why}: mount the pet store before the body parser, or keep request.rawBody`,
   )
-  const cause = why.endsWith('cannot be written as JSON') ? expect.any(TypeError) : undefined
-  expect(() => keptBody(incoming)).toThrow(expect.objectContaining({ cause }))
 })
 
 test('the error says that a body is nested too deeply', () => {
