@@ -9,21 +9,6 @@ export function checkEqual(actual: unknown, expected: unknown, what: string): vo
   check(received === wanted, `${what}: expected ${shorten(wanted)}, got ${shorten(received)}`)
 }
 
-/** Compares two lists; the order of their items does not matter. */
-export function checkSameItems(actual: readonly unknown[], expected: readonly unknown[], what: string): void {
-  checkEqual(actual.map(show).sort(), expected.map(show).sort(), what)
-}
-
-/** Checks that a call rejects with this error code. */
-export async function checkRejected(call: () => Promise<unknown>, code: string, what: string): Promise<void> {
-  const error: unknown = await call().then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  const actual = typeof error === 'object' && error !== null && 'code' in error ? error.code : error
-  check(actual === code, `${what}: expected an error of code ${code}, got ${String(actual)}`)
-}
-
 /** Returns a value as text: members are sorted, and a bigint differs from a number. */
 export function show(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`

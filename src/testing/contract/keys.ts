@@ -1,9 +1,10 @@
+import type { Arbitrary } from 'fast-check'
 import type { Clock, IssueOptions, ManagedKeyStore } from '../../ports.ts'
-import { manualClock } from '../clock.ts'
-import { checkEqual, checkRejected, show } from './assert.ts'
-import { fastCheckOf } from './fast-check.ts'
-import { checkMistake, type KeyModel, keyCommands, mistakes } from './key-commands.ts'
-import { type Opened, type TestRunner, withPort } from './runner.ts'
+import { texts } from './arbitraries.ts'
+import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
+import type { FastCheck } from './fast-check.ts'
+import { show } from './report.ts'
+import { command, type Opened, suiteOf, type TestRunner } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
 export interface KeyStoreContractOptions {
@@ -13,13 +14,15 @@ export interface KeyStoreContractOptions {
   open(clock: Clock): Promise<Opened<ManagedKeyStore>>
   /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
+  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
+  readonly seed?: number | undefined
 }
 
 /**
  * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`.
  *
- * The results of random sequences of calls must be those of a plain list of keys. The store may return an expired key or not,
- * because the core checks `expiresAt` too.
+ * The first tests show one rule each by a short example. Then the results of random sequences of calls must be those of a plain
+ * list of keys. The store may return an expired key or not, because the core checks `expiresAt` too.
  *
  * @example
  * ```ts
@@ -34,31 +37,71 @@ export interface KeyStoreContractOptions {
  * ```
  */
 export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOptions): void {
-  const { name, open, runs = 30 } = options
+  const { name, open, runs = 30, seed } = options
   runner.describe(`key store: ${name}`, () => {
-    runner.test('gives the same results as a plain list of keys', async () => {
-      const fc = await fastCheckOf(runner)
-      const sequences = fc.commands(keyCommands(fc), { maxCommands: 40, size: 'max' })
-      const property = fc.asyncProperty(sequences, (sequence) => {
-        const clock = manualClock()
-        const model: KeyModel = { clock, keys: [] }
-        const use = (real: ManagedKeyStore) => fc.asyncModelRun(() => ({ model, real }), sequence)
-        return withPort(() => open(clock), use)
-      })
-      await fc.assert(property, { numRuns: runs })
-    })
-    runner.test('compares all characters of a token', () => withPort(() => open(manualClock()), refuseMistakes))
-    runner.test('rejects invalid options', () => withPort(() => open(manualClock()), refuseWrongOptions))
-    runner.test('issues different keys to concurrent calls', () => withPort(() => open(manualClock()), issueAtOnce))
-    runner.test('only one of several concurrent revoke calls returns true', () =>
-      withPort(() => open(manualClock()), revokeAtOnce),
+    const { example, property } = suiteOf(runner, 'keyStoreContract', { runs, seed, open }, checkedKeys)
+    for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
+    property(
+      'gives the same results as a plain list of keys',
+      (fc) =>
+        fc.commands(
+          calls(fc).map((call) => call.map(command)),
+          { maxCommands: 40, size: 'max' },
+        ),
+      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
     )
   })
 }
 
-async function refuseMistakes(store: ManagedKeyStore): Promise<void> {
-  const { token } = await store.issue({ plan: 'free' })
-  for (const mistake of mistakes) await checkMistake(store, token, mistake)
+type Use = (checked: CheckedKeys) => Promise<void>
+
+/** One example for each rule, so that a common mistake is reported by its simplest case. */
+const EXAMPLES: Record<string, Use> = {
+  'find returns the key of a token': async ({ issue, find, now }) => {
+    await issue({ plan: 'free' })
+    await issue({
+      plan: 'pro',
+      account: 'acme',
+      label: '',
+      limits: { perMinute: 1, perDay: 2 ** 32 },
+      expiresAt: now() + 1,
+    })
+    await find(1)
+    await find(2)
+  },
+  'compares all characters of a token': async ({ issue, findMistyped }) => {
+    await issue({ plan: 'free' })
+    for (const mistake of mistakes) await findMistyped(1, mistake)
+  },
+  'find returns no key that is revoked': async ({ issue, find, revoke }) => {
+    await issue({ plan: 'free' })
+    await find(1)
+    await revoke(1)
+  },
+  'revoke returns true only for a key that it has revoked': async ({ issue, revoke, revokeUnknown }) => {
+    await issue({ plan: 'free' })
+    await revokeUnknown('key_unknown')
+    await revoke(1)
+    await revoke(1)
+  },
+  'list returns the oldest key first': async ({ issue, list, step }) => {
+    for (let i = 0; i < 3; i++) {
+      await issue({ plan: 'free' })
+      step(1_000)
+    }
+    await list()
+  },
+  'list returns revoked keys too': async ({ issue, list, revoke }) => {
+    await issue({ plan: 'free' })
+    await revoke(1)
+    await list()
+  },
+  'issues different keys to concurrent calls': async ({ issue, find }) => {
+    const issued = await Promise.all(Array.from({ length: 20 }, (_, i) => issue({ plan: 'free', label: `${i}` })))
+    await Promise.all(issued.map(({ number }) => find(number)))
+  },
+  'only one of several concurrent revoke calls returns true': revokeAtOnce,
+  'rejects invalid options': refuseWrongOptions,
 }
 
 /** Options that `issue` must reject. */
@@ -83,26 +126,82 @@ const WRONG_OPTIONS: readonly object[] = [
   { plan: 'free', expiresAt: new Date(0) },
 ]
 
-async function refuseWrongOptions(store: ManagedKeyStore): Promise<void> {
+async function refuseWrongOptions({ store, steps, list }: CheckedKeys): Promise<void> {
   for (const options of WRONG_OPTIONS) {
-    await checkRejected(async () => store.issue(options as IssueOptions), 'invalid_option', `issue ${show(options)}`)
+    const text = `issue(${show(options)})`
+    const result: unknown = await (async () => store.issue(options as IssueOptions))().catch((error) => error)
+    if (result instanceof Error && 'code' in result && result.code === 'invalid_option') continue
+    const received = result instanceof Error ? `${result.name}: ${result.message}` : show(result)
+    throw steps.broken(
+      `${text} did not throw invalid_option: call newKey, which checks the options`,
+      'a PetStoreError with the code invalid_option',
+      received,
+    )
   }
-  checkEqual(await store.list(), [], 'list, after options were refused')
+  await list()
 }
 
-async function issueAtOnce(store: ManagedKeyStore): Promise<void> {
-  const issued = await Promise.all(Array.from({ length: 20 }, (_, i) => store.issue({ plan: 'free', label: `${i}` })))
-  const found = await Promise.all(issued.map(async ({ token }) => store.find(token)))
-  const expected = issued.map(({ key }) => key)
-  checkEqual(found, expected, 'find, after keys were issued at once')
-  checkEqual(new Set((await store.list()).map(({ id }) => id)).size, 20, 'list, after 20 keys were issued at once')
-}
-
-async function revokeAtOnce(store: ManagedKeyStore): Promise<void> {
-  const { token, key } = await store.issue({ plan: 'free' })
-  const looking = Promise.all(Array.from({ length: 10 }, async () => store.find(token)))
-  const revoked = await Promise.all(Array.from({ length: 10 }, () => store.revoke(key.id)))
-  checkEqual(revoked.filter(Boolean).length, 1, 'revoke, ten times at once: how many did it')
+async function revokeAtOnce({ store, steps, issue }: CheckedKeys): Promise<void> {
+  const { token, key } = await issue({ plan: 'free' })
+  const find = (rule: string) => steps.call('find(the token of key 1)', () => store.find(token), rule, show)
+  const revoke = () =>
+    steps.call('revoke(the id of key 1)', () => store.revoke(key.id), 'it returns true or false', String)
+  const looking = Promise.all(Array.from({ length: 10 }, () => find('the key is valid, or just revoked')))
+  const revoked = await Promise.all(Array.from({ length: 10 }, revoke))
+  const times = revoked.filter(Boolean).length
+  if (times !== 1)
+    throw steps.broken(
+      `revoke returned true ${times} times for 10 calls at once: only one of them has revoked the key`,
+      'true 1 time',
+      `true ${times} times`,
+    )
   await looking
-  checkEqual(await store.find(token), undefined, 'find, after revoke')
+  const found = await find('for no key, find returns undefined')
+  if (found) throw steps.broken('find(the token of key 1) returned a key: it is revoked', 'undefined', show(found))
+}
+
+/** Returns generators of calls to a key store. */
+function calls(fc: FastCheck): Arbitrary<Use>[] {
+  const onKey = (use: (checked: CheckedKeys, number: number) => Promise<void>): Arbitrary<Use> =>
+    fc.nat().map((index): Use => {
+      return async (checked) => {
+        if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1)
+      }
+    })
+  const unknown = fc.constantFrom('', 'key_', '%', '_', "' OR '1'='1", '🐕', '\u0000', '\ud800')
+  return [
+    issues(fc),
+    onKey(({ find }, number) => find(number)),
+    onKey(({ find }, number) => find(number)),
+    fc.constantFrom(...mistakes).chain((mistake) => onKey(({ findMistyped }, number) => findMistyped(number, mistake))),
+    onKey((checked, number) => checked.revoke(number)),
+    unknown.map((id): Use => {
+      return ({ revokeUnknown }) => revokeUnknown(id)
+    }),
+    fc.constant<Use>(({ list }) => list()),
+    fc.integer({ min: -100_000, max: 100_000 }).map((milliseconds): Use => {
+      return async ({ step }) => step(milliseconds)
+    }),
+  ]
+}
+
+function issues(fc: FastCheck): Arbitrary<Use> {
+  const limit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Number.MAX_SAFE_INTEGER))
+  const options = fc.record(
+    {
+      plan: fc
+        .oneof(fc.constantFrom('free', 'pro', 'business'), texts(fc))
+        .map((plan) => (plan === 'enterprise' ? 'pro' : plan)),
+      account: texts(fc),
+      label: fc.oneof(texts(fc), fc.constant('')),
+      limits: fc.record({ perMinute: limit, perDay: limit }),
+      // Milliseconds from the time of issue.
+      expiresIn: fc.oneof(fc.integer({ min: -1_000, max: 100_000 }), fc.constantFrom(0, 2 ** 52, -(2 ** 52))),
+    },
+    { requiredKeys: ['plan'] },
+  )
+  return options.map(({ expiresIn, ...wanted }): Use => {
+    return async ({ issue, now }) =>
+      void (await issue({ ...wanted, ...(expiresIn !== undefined && { expiresAt: now() + expiresIn }) }))
+  })
 }

@@ -1,12 +1,9 @@
-import type { Arbitrary, AsyncCommand } from 'fast-check'
-import type { BanRule, Clock, QuotaRequest, QuotaStore } from '../../ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../../quota/fixed-windows.ts'
-import { type ManualClock, manualClock } from '../clock.ts'
+import type { Arbitrary } from 'fast-check'
+import type { BanRule, Clock, QuotaStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
-import { checkEqual, checkSameItems, show } from './assert.ts'
-import { command } from './command.ts'
-import { type FastCheck, fastCheckOf } from './fast-check.ts'
-import { type Opened, type TestRunner, withPort } from './runner.ts'
+import { type CheckedQuota, checkedQuota, type Spending } from './checked-quota.ts'
+import type { FastCheck } from './fast-check.ts'
+import { command, type Opened, suiteOf, type TestRunner } from './runner.ts'
 
 /** The options of {@link quotaContract}. */
 export interface QuotaContractOptions {
@@ -18,12 +15,14 @@ export interface QuotaContractOptions {
   readonly runs?: number | undefined
   /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined
+  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
+  readonly seed?: number | undefined
 }
 
 /**
  * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`.
  *
- * The results of random sequences of requests, single and in bursts, must be those of {@link countRequest}, while the clock moves
+ * The first tests show one rule each by a short example. Then the results of random sequences of requests, single and in bursts, must be those of {@link countRequest}, while the clock moves
  * forward and back. The clock stays within 26 hours of its latest time. A store may forget a subject two days after the end of its
  * windows and its ban.
  *
@@ -40,49 +39,81 @@ export interface QuotaContractOptions {
  * ```
  */
 export function quotaContract(runner: TestRunner, options: QuotaContractOptions): void {
-  const { name, open, runs = 30, commands = 60 } = options
+  const { name, open, runs = 30, commands = 60, seed } = options
   runner.describe(`quota: ${name}`, () => {
-    runner.test('gives the same results as countRequest', async () => {
-      const fc = await fastCheckOf(runner)
-      const sequences = fc.commands(quotaCommands(fc), { maxCommands: commands, size: 'max' })
-      const property = fc.asyncProperty(sequences, (sequence) => {
-        const clock = manualClock()
-        const model = { clock, states: new Map<string, QuotaState>(), latest: clock.now() }
-        const use = (real: QuotaStore) => fc.asyncModelRun(() => ({ model, real }), sequence)
-        return withPort(() => open(clock), use)
-      })
-      await fc.assert(property, { numRuns: runs })
-    })
-    runner.test('grants exactly the limit to concurrent requests', () => withPort(() => open(manualClock()), crowd))
+    const { example, property } = suiteOf(runner, 'quotaContract', { runs, seed, open }, checkedQuota)
+    for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
+    property(
+      'gives the same results as countRequest',
+      (fc) =>
+        fc.commands(
+          calls(fc).map((call) => call.map(command)),
+          { maxCommands: commands, size: 'max' },
+        ),
+      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
+    )
   })
 }
 
-/** Sends 200 requests at once. All manual clocks start at the same time, so the request has the time of the store. */
-async function crowd(quota: QuotaStore): Promise<void> {
-  const limits = { perMinute: 50, perDay: 1_000 }
-  const request = { subject: 'account:crowd', anonymous: false, limits, ban: false, now: manualClock().now() } as const
-  const counts = await Promise.all(Array.from({ length: 200 }, async () => quota.spend(request)))
-  const granted = counts.filter((count) => count.granted)
-  checkEqual(granted.length, 50, 'granted of 200 at once')
-  const used = granted.map(({ usedInMinute }) => usedInMinute)
-  const expected = Array.from({ length: 50 }, (_, index) => index + 1)
-  checkSameItems(used, expected, 'usedInMinute of the granted requests')
-}
+type Use = (checked: CheckedQuota) => Promise<void>
 
-const MINUTE = 60_000
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const FURTHEST_BACK = 26 * HOUR
 
-interface QuotaModel {
-  readonly clock: ManualClock
-  readonly states: Map<string, QuotaState>
-  latest: number
+function spending(perMinute: number, perDay: number, ban: BanRule | false = false, subject = 'account:a'): Spending {
+  return { subject, anonymous: false, limits: { perMinute, perDay }, ban }
 }
-type QuotaCommand = AsyncCommand<QuotaModel, QuotaStore>
-type Spending = Omit<QuotaRequest, 'now'>
 
-function quotaCommands(fc: FastCheck): Arbitrary<QuotaCommand>[] {
+/** One example for each rule, so that a common mistake is reported by its simplest case. */
+const EXAMPLES: Record<string, Use> = {
+  'grants `perMinute` requests, and refuses the next one': async ({ spend }) => {
+    for (let i = 0; i < 3; i++) await spend(spending(2, 10))
+  },
+  'grants `perDay` requests, and refuses the next one': async ({ spend }) => {
+    for (let i = 0; i < 3; i++) await spend(spending(10, 2))
+  },
+  'counts a refused request in neither window': async ({ spend, setClock, now }) => {
+    await spend(spending(1, 10))
+    await spend(spending(1, 10))
+    setClock(now() + MINUTE)
+    await spend(spending(1, 10))
+  },
+  'counts in whole minutes of UTC': async ({ spend, setClock, now }) => {
+    setClock(now() + 50 * SECOND)
+    await spend(spending(1, 10))
+    setClock(now() + 10 * SECOND)
+    await spend(spending(1, 10))
+  },
+  'counts in whole days of UTC': async ({ spend, setClock, now }) => {
+    setClock(now() + 23 * HOUR)
+    await spend(spending(10, 1))
+    setClock(now() + HOUR)
+    await spend(spending(10, 1))
+  },
+  'counts each subject on its own': async ({ spend }) => {
+    for (const subject of ['account:a', 'account:A', 'address:192.0.2.1', 'address:192.0.2.2'])
+      await spend({ ...spending(1, 10, false, subject), anonymous: subject.startsWith('address:') })
+  },
+  'bans after `afterRefusals` refusals, and ends the ban': async ({ spend, setClock, now }) => {
+    const one = spending(1, 10, { afterRefusals: 2, seconds: 90 })
+    for (let i = 0; i < 3; i++) await spend(one)
+    setClock(now() + MINUTE)
+    await spend(one)
+    setClock(now() + 30 * SECOND)
+    await spend(one)
+  },
+  'lifts no limit early when the clock steps back': async ({ spend, setClock, now }) => {
+    await spend(spending(1, 10))
+    setClock(now() - 30 * SECOND)
+    await spend(spending(1, 10))
+  },
+  'grants exactly the limit to concurrent requests': ({ spend }) => spend(spending(50, 1_000), 200),
+}
+
+/** Returns generators of calls, single and in bursts, and of moves of the clock. */
+function calls(fc: FastCheck): Arbitrary<Use>[] {
   const limit = fc.oneof(
     { arbitrary: fc.integer({ min: 1, max: 6 }), weight: 8 },
     { arbitrary: fc.constantFrom(60, 1_000_000, Number.MAX_SAFE_INTEGER), weight: 1 },
@@ -95,15 +126,20 @@ function quotaCommands(fc: FastCheck): Arbitrary<QuotaCommand>[] {
     { arbitrary: rule, weight: 3 },
     { arbitrary: fc.constant(false), weight: 1 },
   )
-  const spending = fc
+  const one = fc
     .record({ subject: subjects(fc), limits: fc.record({ perMinute: limit, perDay: limit }), ban })
     .map((request): Spending => ({ ...request, anonymous: request.subject.startsWith('address:') }))
-  const several = fc.uniqueArray(spending, { minLength: 2, maxLength: 3, selector: ({ subject }) => subject })
+  const several = fc.uniqueArray(one, { minLength: 2, maxLength: 3, selector: ({ subject }) => subject })
+  const spend = (spendings: readonly Spending[], times: number): Use => {
+    return async (checked) => void (await Promise.all(spendings.map((request) => checked.spend(request, times))))
+  }
   return [
-    spending.map((one) => spend([one], 1)),
-    fc.tuple(spending, fc.integer({ min: 2, max: 12 })).map(([one, times]) => spend([one], times)),
+    one.map((request) => spend([request], 1)),
+    fc.tuple(one, fc.integer({ min: 2, max: 12 })).map(([request, times]) => spend([request], times)),
     fc.tuple(several, fc.integer({ min: 1, max: 5 })).map(([different, times]) => spend(different, times)),
-    steps(fc).map(step),
+    steps(fc).map((milliseconds): Use => {
+      return async ({ setClock, now }) => setClock(now() + milliseconds)
+    }),
     ends(fc),
   ]
 }
@@ -120,55 +156,27 @@ function subjects(fc: FastCheck) {
   )
 }
 
-/** Calls `spend` several times at once for each subject. The results may come in any order. */
-function spend(spendings: readonly Spending[], times: number): QuotaCommand {
-  return command(`${times} times: ${spendings.map(show).join(' and at once ')}`, async (model, quota) => {
-    await Promise.all(spendings.map((spending) => spendAtOnce(model, quota, spending, times)))
-  })
-}
-
-async function spendAtOnce(model: QuotaModel, quota: QuotaStore, spending: Spending, times: number): Promise<void> {
-  const request = { ...spending, now: model.clock.now() }
-  const state = model.states.get(request.subject) ?? newQuotaState()
-  model.states.set(request.subject, state)
-  const expected = Array.from({ length: times }, () => countRequest(state, request))
-  const actual = await Promise.all(Array.from({ length: times }, async () => quota.spend(request)))
-  checkSameItems(actual, expected, `${times} times spend ${show(request)}`)
-}
-
 function steps(fc: FastCheck): Arbitrary<number> {
   const forward = fc.oneof(
     fc.integer({ min: 0, max: 2 * MINUTE }),
     fc.integer({ min: 0, max: 3 * DAY }),
     fc.constantFrom(1, MINUTE, DAY, 10 * DAY),
   )
-  const back = fc.oneof(fc.integer({ min: 1, max: 2 * MINUTE }), fc.integer({ min: 1, max: FURTHEST_BACK }))
+  const back = fc.oneof(fc.integer({ min: 1, max: 2 * MINUTE }), fc.integer({ min: 1, max: 26 * HOUR }))
   return fc.oneof(
     { arbitrary: forward, weight: 3 },
     { arbitrary: back.map((milliseconds) => -milliseconds), weight: 2 },
   )
 }
 
-function step(milliseconds: number): QuotaCommand {
-  return moveTo(`the clock steps by ${milliseconds} ms`, ({ clock }) => clock.now() + milliseconds)
-}
-
 /** Generates moves of the clock to the end of a window or ban of some subject, or one millisecond before or after it. */
-function ends(fc: FastCheck): Arbitrary<QuotaCommand> {
+function ends(fc: FastCheck): Arbitrary<Use> {
   return fc
     .tuple(fc.nat(), fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'), fc.constantFrom(-1, 0, 1))
-    .map(([index, end, offset]) => {
-      const text = `the clock goes to ${end}${offset < 0 ? '' : '+'}${offset} of the subject number ${index}`
-      return moveTo(text, ({ states, clock }) => {
+    .map(([index, end, offset]): Use => {
+      return async ({ states, setClock, now }) => {
         const state = [...states.values()][index % Math.max(1, states.size)]
-        return Math.max((state?.[end] ?? 0) + offset, clock.now())
-      })
+        setClock(Math.max((state?.[end] ?? 0) + offset, now()))
+      }
     })
-}
-
-function moveTo(text: string, instant: (model: QuotaModel) => number): QuotaCommand {
-  return command(text, async (model) => {
-    model.clock.set(Math.max(instant(model), model.latest - FURTHEST_BACK))
-    model.latest = Math.max(model.latest, model.clock.now())
-  })
 }

@@ -1,3 +1,9 @@
+import type { Arbitrary, AsyncCommand } from 'fast-check'
+import type { Clock, MaybePromise } from '../../ports.ts'
+import { type ManualClock, manualClock } from '../clock.ts'
+import { type FastCheck, fastCheckOf } from './fast-check.ts'
+import { recordSteps, report, type Steps } from './report.ts'
+
 /** The functions of a test runner that a suite needs: those of vitest, node:test, bun:test or Jest. */
 export interface TestRunner {
   /** Names a group of tests. */
@@ -16,17 +22,85 @@ export interface Opened<Port> {
   close(): Promise<void>
 }
 
-/** Opens a port, passes it to `use`, and closes it, also after an error. */
-export async function withPort<Port>(open: () => Promise<Opened<Port>>, use: (port: Port) => Promise<void>) {
-  const { port, close } = await open()
-  try {
-    await use(port)
-  } finally {
-    await close()
+/** The options that all suites have. */
+interface SuiteOptions<Port> {
+  readonly runs: number
+  readonly seed: number | undefined
+  open(clock: Clock): Promise<Opened<Port>>
+}
+
+/** Adds the tests of one suite. */
+interface Suite<Checked> {
+  /** Adds a test of one rule by a fixed example. */
+  example(title: string, use: (checked: Checked) => Promise<void>): void
+  /** Adds a test with random values. Failures are shrunk unless `endOnFailure`. */
+  property<Value>(
+    title: string,
+    values: (fc: FastCheck) => Arbitrary<Value>,
+    use: (checked: Checked, value: Value, fc: FastCheck) => Promise<void>,
+    settings?: { readonly runs?: number; readonly endOnFailure?: boolean },
+  ): void
+}
+
+/** The number of runs that look for a smaller example after a failure. Slow databases would exceed the time limit of a test. */
+const MOST_SHRINKS = 500
+
+/**
+ * Returns functions that add tests. Each run opens a new port, and closes it at the end.
+ *
+ * @param contract - the name of the suite's function, for reports
+ * @param check - returns the port with checks of its results
+ */
+export function suiteOf<Port, Checked>(
+  runner: TestRunner,
+  contract: string,
+  { runs, seed, open }: SuiteOptions<Port>,
+  check: (port: Port, steps: Steps, clock: ManualClock) => MaybePromise<Checked>,
+): Suite<Checked> {
+  const run = async (use: (checked: Checked) => Promise<void>) => {
+    const clock = manualClock()
+    const { port, close } = await recordSteps().call(
+      'open()',
+      () => open(clock),
+      'it must return { port, close }',
+      String,
+    )
+    const closing = () => recordSteps().call('close()', close, 'it must release the port', String)
+    try {
+      await use(await check(port, recordSteps(), clock))
+    } catch (error) {
+      await closing().catch(() => undefined)
+      throw error
+    }
+    await closing()
+  }
+  return {
+    example: (title, use) =>
+      runner.test(title, () =>
+        run(use).catch((error) => report(error, `this test alone, "${title}". It has no random values.`)),
+      ),
+    property: (title, values, use, settings = {}) =>
+      runner.test(title, async () => {
+        const fc = await fastCheckOf(runner)
+        let runsAfterFailure = 0
+        const property = fc.asyncProperty(values(fc), async (value) => {
+          if (runsAfterFailure > MOST_SHRINKS) return
+          if (runsAfterFailure > 0) runsAfterFailure++
+          await run((checked) => use(checked, value, fc)).catch((error) => {
+            runsAfterFailure ||= 1
+            throw error
+          })
+        })
+        const parameters = { numRuns: settings.runs ?? runs, ...(settings.endOnFailure && { endOnFailure: true }) }
+        const result = await fc.check(property, seed === undefined ? parameters : { ...parameters, seed })
+        if (result.failed) report(result.errorInstance, `add seed: ${result.seed} to the options of ${contract}.`)
+      }),
   }
 }
 
-/** Waits for one turn of the event loop. */
-export function yieldToOthers(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0))
+/** Returns a command of a random sequence, which uses a port with checks of its results. */
+export function command<Checked extends object>(
+  use: (checked: Checked) => Promise<void>,
+): AsyncCommand<object, Checked> {
+  return { check: () => true, run: (_model, checked) => use(checked), toString: () => 'call' }
 }

@@ -1,18 +1,11 @@
-import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
+import type { Arbitrary } from 'fast-check'
+import { INT64_MAX, INT64_MIN, isInt64, type NewPet, type Pet, petStatuses } from '../../model.ts'
 import type { PetStorage } from '../../ports.ts'
-import { newPets } from './arbitraries.ts'
-import { check, checkEqual } from './assert.ts'
-import { type FastCheck, fastCheckOf } from './fast-check.ts'
-import { type Opened, type TestRunner, withPort, yieldToOthers } from './runner.ts'
-import {
-  checkCreated,
-  create,
-  expectedPage,
-  list,
-  matches,
-  type StorageModel,
-  storageCommands,
-} from './storage-commands.ts'
+import { int64s, newPets } from './arbitraries.ts'
+import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
+import type { FastCheck } from './fast-check.ts'
+import { command, type Opened, suiteOf, type TestRunner } from './runner.ts'
+import { races, runRace, smallRace } from './storage-race.ts'
 
 /** The options of {@link storageContract}. */
 export interface StorageContractOptions {
@@ -24,12 +17,15 @@ export interface StorageContractOptions {
   readonly runs?: number | undefined
   /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined
+  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
+  readonly seed?: number | undefined
 }
 
 /**
  * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`.
  *
- * The results of random sequences of calls must be those of a plain list. Other tests read page by page while animals are added.
+ * The first tests show one rule each by a short example. Then the results of random sequences of calls must be those of a plain
+ * list, and other tests read page by page while animals are added.
  *
  * @example
  * ```ts
@@ -44,123 +40,181 @@ export interface StorageContractOptions {
  * ```
  */
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
-  const { name, open, runs = 30, commands = 60 } = options
+  const { name, open, runs = 30, commands = 60, seed } = options
   runner.describe(`storage: ${name}`, () => {
-    runner.test('gives the same results as a plain list', async () => {
-      const fc = await fastCheckOf(runner)
-      const sequences = fc.commands(storageCommands(fc), { maxCommands: commands, size: 'max' })
-      const property = fc.asyncProperty(sequences, (sequence) =>
-        withPort(open, (real) => fc.asyncModelRun(() => ({ model: [] as StorageModel, real }), sequence)),
-      )
-      await fc.assert(property, { numRuns: runs })
+    const { example, property } = suiteOf(runner, 'storageContract', { runs, seed, open }, checkedStorage)
+
+    for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
+    example('a reader skips no animal while three are added', (checked) => runRace(checked, smallRace))
+    example('lists full pages of any size', fillPages)
+    example('a change to a returned array does not change the storage', changeWhatWasGiven)
+    example('keeps working after a client has disconnected', leaveEarly)
+    property(
+      'gives the same results as a plain list',
+      (fc) =>
+        fc.commands(
+          calls(fc).map((call) => call.map(command)),
+          { maxCommands: commands, size: 'max' },
+        ),
+      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
+    )
+    // Failures are not shrunk, because a repeated race may end differently.
+    property('a reader skips no animal while others are added', races, runRace, {
+      runs: Math.ceil(runs / 3),
+      endOnFailure: true,
     })
-    runner.test('a reader skips no animal while others are added', async () => {
-      const fc = await fastCheckOf(runner)
-      const property = fc.asyncProperty(races(fc), (race) => withPort(open, (storage) => runRace(storage, race)))
-      // Failures are not shrunk, because a repeated race may end differently.
-      await fc.assert(property, { numRuns: Math.ceil(runs / 3), endOnFailure: true })
-    })
-    runner.test('lists full pages of any size', () => withPort(open, fillPages))
-    runner.test('a change to a returned array does not change the storage', () => withPort(open, changeWhatWasGiven))
-    runner.test('keeps working after a client has disconnected', () => withPort(open, leaveEarly))
   })
 }
 
-interface Race {
-  /** A list of animals for each writer, which adds them one after another. */
-  readonly writers: readonly (readonly NewPet[])[]
-  readonly limit: number
-  readonly status: PetStatus
+type Use = (checked: CheckedStorage) => Promise<void>
+
+const REX = { name: 'Rex', categoryId: 1n } as const
+const SOLD = { ...REX, status: 'sold' } as const
+
+/** One example for each rule, so that a common mistake is reported by its simplest case. */
+const EXAMPLES: Record<string, Use> = {
+  'create has stored the animal when it returns': async ({ create, get, list }) => {
+    for (const pet of await create(REX)) await get(pet.id)
+    await list({ limit: 10 })
+  },
+  'create gives each animal a greater id': async ({ create }) => {
+    for (let i = 0; i < 3; i++) await create(REX)
+  },
+  'get returns undefined or null if there is no animal': async ({ create, get }) => {
+    for (const { id } of await create(REX)) for (const other of [id + 1n, -id, id + 2n ** 32n]) await get(other)
+  },
+  'list returns animals by ascending id': async ({ create, list }) => {
+    for (const name of ['Rex', 'Bella', 'Ada']) await create({ name, categoryId: 1n })
+    await list({ limit: 10 })
+  },
+  'list returns at most `limit` animals': async ({ create, list }) => {
+    for (let i = 0; i < 3; i++) await create(REX)
+    await list({ limit: 2 })
+  },
+  'list returns only ids above `after`': async ({ create, list }) => {
+    const [first] = await create(REX)
+    await create(REX)
+    await list({ limit: 10, after: first?.id })
+    await list({ limit: 10, after: -1n })
+  },
+  'list returns only animals with the `status` of the query': async ({ create, list }) => {
+    await create(REX)
+    await create({ ...REX, status: 'available' })
+    await create(SOLD)
+    await list({ limit: 10, status: 'sold' })
+  },
+  'list selects by `status` and `after` before it applies `limit`': async ({ create, list }) => {
+    const [first] = await create(SOLD)
+    await create({ ...REX, status: 'available' })
+    await create(SOLD)
+    await create(SOLD)
+    await list({ limit: 2, status: 'sold', after: first?.id })
+  },
+  'keeps each int64 of `categoryId`': async ({ create, get }) => {
+    for (const categoryId of [0n, -1n, 2n ** 31n, 2n ** 53n + 1n, INT64_MAX, INT64_MIN])
+      for (const { id } of await create({ ...REX, categoryId })) await get(id)
+  },
+  'keeps each character of `name`': async ({ create, get }) => {
+    for (const name of ['Zoë', 'Zoe\u0308', '🐕', "O'Hara", ' Rex ', 'x'.repeat(1_000)])
+      for (const { id } of await create({ ...REX, name })) await get(id)
+  },
 }
 
-function races(fc: FastCheck) {
-  return fc.record({
-    writers: fc.array(fc.array(newPets(fc), { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
-    limit: fc.integer({ min: 1, max: 4 }),
-    status: fc.constantFrom(...petStatuses),
-  })
+/** Functions that return an id, or another id that a storage might confuse with it. */
+const DISTORTIONS: readonly ((id: bigint) => bigint)[] = [
+  (id) => id,
+  (id) => id,
+  (id) => id - 1n,
+  (id) => id + 1n,
+  (id) => -id,
+  (id) => id + 2n ** 32n,
+]
+
+/** Chooses an id. The ids in the storage are known only while a sequence runs. */
+type Place = (pets: readonly Pet[]) => bigint
+
+function places(fc: FastCheck): Arbitrary<Place> {
+  const among = fc
+    .tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...DISTORTIONS))
+    .map(([part, distort]): Place => {
+      return (pets) => {
+        const id = pets[Math.floor(part * (pets.length - 1))]?.id ?? 0n
+        return isInt64(distort(id)) ? distort(id) : id
+      }
+    })
+  const fixed = int64s(fc).map(
+    (id): Place =>
+      () =>
+        id,
+  )
+  return fc.oneof({ arbitrary: among, weight: 3 }, { arbitrary: fixed, weight: 1 })
 }
 
-async function runRace(storage: PetStorage, { writers, limit, status }: Race): Promise<void> {
-  const end = new AbortController()
-  const writing = Promise.all(writers.map((pets) => addInTurn(storage, pets))).finally(() => end.abort())
-  const reading = Promise.all([undefined, status].map((filter) => follow(storage, limit, filter, end.signal)))
-  await Promise.allSettled([writing, reading])
-  const added = (await writing).flat().sort((a, b) => (a.id < b.id ? -1 : 1))
-  const [all, filtered] = await reading
-  const matching = added.filter((pet) => matches(pet, status))
-  checkEqual(all, added, 'what a reader has seen that followed the ids')
-  checkEqual(filtered, matching, `what a reader of ${status} has seen that followed the ids`)
-}
-
-/** Adds animals one after another. Checks that each of them can be read as soon as its `create` has returned. */
-async function addInTurn(storage: PetStorage, pets: readonly NewPet[]): Promise<Pet[]> {
-  const added: Pet[] = []
-  for (const pet of pets) {
-    const created = await create(storage, pet)
-    checkCreated(created, pet, added.at(-1)?.id)
-    added.push(created)
-    checkEqual(await storage.get(created.id), created, 'get, right after create')
-    const [listed] = await list(storage, { limit: 1, after: created.id - 1n })
-    checkEqual(listed, created, 'list, right after create')
-    await yieldToOthers()
+/** Returns generators of calls to a storage. */
+function calls(fc: FastCheck): Arbitrary<Use>[] {
+  const pets = newPets(fc)
+  const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
+  const limit = fc.oneof(fc.integer({ min: 1, max: 101 }), fc.integer({ min: 1, max: 4 }), fc.constantFrom(100, 101))
+  const place = places(fc)
+  const create = (newcomers: NewPet[]): Use => {
+    return async (checked) => void (await checked.create(...newcomers))
   }
-  return added
-}
-
-/** Reads page by page until `end` aborts and no more animals come. */
-async function follow(
-  storage: PetStorage,
-  limit: number,
-  status: PetStatus | undefined,
-  end: AbortSignal,
-): Promise<Pet[]> {
-  const seen: Pet[] = []
-  for (;;) {
-    const isLastRound = end.aborted
-    const after = seen.at(-1)?.id
-    const page = await list(storage, { limit, status, after })
-    for (const { id } of page) check(after === undefined || id > after, `list after ${after}: it holds ${id}`)
-    seen.push(...page)
-    if (isLastRound && page.length === 0) return seen
-    await yieldToOthers()
-  }
+  return [
+    pets.map((pet) => create([pet])),
+    fc.array(pets, { minLength: 2, maxLength: 12 }).map(create),
+    fc.tuple(limit, status, fc.option(place, { nil: undefined })).map(([limit, status, after]): Use => {
+      return async ({ list, pets }) => void (await list({ limit, status, after: after?.(pets) }))
+    }),
+    fc.tuple(fc.integer({ min: 1, max: 5 }), status).map(([limit, status]): Use => {
+      return ({ walk }) => walk({ limit, status })
+    }),
+    place.map((choose): Use => {
+      return ({ get, pets }) => get(choose(pets))
+    }),
+  ]
 }
 
 /** Checks pages with limits up to 131. The core requests up to 101 animals: one more than the largest page of the interface. */
-async function fillPages(storage: PetStorage): Promise<void> {
-  const pets: Pet[] = []
-  for (let i = 0; i < 130; i++)
-    pets.push(await create(storage, { name: `${i}`, categoryId: 1n, status: petStatuses[i % 2] }))
-  for (const status of [undefined, ...petStatuses]) {
-    for (const limit of [1, 64, 65, 66, 100, 101, 129, 130, 131]) {
-      const page = await list(storage, { limit, status })
-      checkEqual(page, expectedPage(pets, { limit, status }), `list ${limit} of ${status ?? 'any status'}`)
-    }
-  }
+async function fillPages({ create, list }: CheckedStorage): Promise<void> {
+  for (let i = 0; i < 130; i++) await create({ name: `${i}`, categoryId: 1n, status: petStatuses[i % 2] })
+  for (const status of [undefined, ...petStatuses])
+    for (const limit of [1, 64, 65, 66, 100, 101, 129, 130, 131]) await list({ limit, status })
 }
 
-async function changeWhatWasGiven(storage: PetStorage): Promise<void> {
-  for (const name of ['a', 'b', 'c']) await create(storage, { name, categoryId: 1n, status: 'sold' })
-  const names = async () => (await list(storage, { limit: 9, status: 'sold' })).map(({ name }) => name)
-  const given = (await list(storage, { limit: 9, status: 'sold' })) as Pet[]
+async function changeWhatWasGiven({ create, list }: CheckedStorage): Promise<void> {
+  for (const name of ['a', 'b', 'c']) await create({ name, categoryId: 1n, status: 'sold' })
+  const given = (await list({ limit: 9, status: 'sold' })) as Pet[]
   given.reverse()
   given.pop()
-  checkEqual(await names(), ['a', 'b', 'c'], 'list, after a page was changed')
+  await list({ limit: 9, status: 'sold' })
 }
 
 /** Makes calls whose signal has aborted before. These calls may fail, but later calls must work. */
-async function leaveEarly(storage: PetStorage): Promise<void> {
-  const kept = await create(storage, { name: 'kept', categoryId: 1n })
+async function leaveEarly({ storage, steps }: CheckedStorage): Promise<void> {
+  const kept = await added(storage, steps, { name: 'kept', categoryId: 1n }, undefined)
   const left = { signal: AbortSignal.abort() }
-  const attempt = async (call: () => unknown) => {
-    await (async () => call())().catch(() => undefined)
+  const attempt = async (text: string, call: () => unknown) => {
+    const text2 = `${text} of a client that has left`
+    await steps
+      .call(
+        text2,
+        async () => call(),
+        '',
+        () => '',
+      )
+      .catch(() => undefined)
   }
-  await attempt(() => storage.list({ limit: 1 }, left))
-  await attempt(() => storage.get(kept.id, left))
-  await attempt(() => storage.create({ name: 'perhaps', categoryId: 2n }, left))
-  const next = await create(storage, { name: 'next', categoryId: 3n })
-  const found = await list(storage, { limit: 9 })
-  checkEqual([found.at(0), found.at(-1)], [kept, next], 'list, after calls for a client that had left')
-  check(found.length <= 3, `list: expected at most 3 animals, got ${found.length}`)
+  await attempt('list', () => storage.list({ limit: 1 }, left))
+  await attempt('get', () => storage.get(kept.id, left))
+  await attempt('create', () => storage.create({ name: 'perhaps', categoryId: 2n }, left))
+  const next = await added(storage, steps, { name: 'next', categoryId: 3n }, kept.id)
+  const found = await listed(storage, steps, { limit: 9 })
+  checkFound(steps, 'list({ limit: 9 })[0]', found[0], kept)
+  checkFound(steps, 'the end of list({ limit: 9 })', found.at(-1), next)
+  if (found.length > 3)
+    throw steps.broken(
+      `list returned ${found.length} animals: create was called 3 times`,
+      'at most 3 animals',
+      showIds(found),
+    )
 }

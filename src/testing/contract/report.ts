@@ -1,0 +1,146 @@
+import type { MaybePromise } from '../../ports.ts'
+
+/** A rule that a port has broken. Its message is the report without its last line. */
+export class BrokenRule extends Error {}
+
+/** The calls of one test, for its report. */
+export interface Steps {
+  /** Notes something that is not a call. */
+  note(text: string): void
+  /** Makes a call and notes it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
+  call<T>(text: string, call: () => MaybePromise<T>, rule: string, result: (value: T) => string): Promise<T>
+  /** Returns an error whose first line is `sentence`. `steps` replaces the calls that were noted. */
+  broken(sentence: string, expected: string, received: string, steps?: readonly string[]): BrokenRule
+}
+
+/** The largest number of lines of steps, so that a whole report has at most 15 lines. */
+const MOST_STEPS = 8
+const LONGEST_TEXT = 60
+const LONGEST_LINE = 240
+
+/** Returns a record of calls without any call. */
+export function recordSteps(): Steps {
+  const steps: string[] = []
+  const broken: Steps['broken'] = (sentence, expected, received, lines = steps) => {
+    const details = [`  expected: ${expected}`, `  received: ${received}`, ...stepLines(lines)]
+    return new BrokenRule([sentence, ...details].map(shortLine).join('\n'))
+  }
+  return {
+    broken,
+    note: (text) => void steps.push(text),
+    async call(text, call, rule, result) {
+      const index = steps.push(text) - 1
+      try {
+        const value = await call()
+        steps[index] = `${text} → ${result(value)}`
+        return value
+      } catch (error) {
+        steps[index] = `${text} → an error`
+        throw broken(`${text} threw ${showError(error)}: ${rule}`, 'no error', `${showError(error)}${frameOf(error)}`)
+      }
+    },
+  }
+}
+
+/** Returns the last steps. Equal steps in a row have one line. */
+function stepLines(steps: readonly string[]): string[] {
+  const lines: { readonly step: string; times: number }[] = []
+  for (const step of steps) {
+    const last = lines.at(-1)
+    if (last?.step === step) last.times++
+    else lines.push({ step, times: 1 })
+  }
+  if (lines.length === 0) return []
+  const shown = lines.length > MOST_STEPS ? lines.slice(1 - MOST_STEPS) : lines
+  const left = lines.slice(0, -shown.length).reduce((sum, { times }) => sum + times, 0)
+  const first = left > 0 ? [`    … ${left} earlier calls`] : []
+  return ['  steps:', ...first, ...shown.map(({ step, times }) => `    ${times > 1 ? `${times} times: ` : ''}${step}`)]
+}
+
+/** Throws the report of a failed test. It has no stack: its lines would be those of the suite, and runners would print them. */
+export function report(error: unknown, again: string): never {
+  if (!(error instanceof BrokenRule)) throw error
+  const reported = new Error(`${error.message}\n  run it again: ${again}`)
+  reported.stack = `Error: ${reported.message}`
+  throw reported
+}
+
+/** Returns a value as code. Long texts and arrays are shortened, and characters that look like others are escaped. */
+export function show(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'string') return showText(value)
+  if (value instanceof AbortSignal) return 'AbortSignal.abort()'
+  if (value instanceof Date) return `new Date(${value.getTime()})`
+  if (Array.isArray(value)) return `[${few(value.map(show))}]`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value !== 'object' || value === null) return String(value)
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return members.length === 0 ? '{}' : `{ ${members.map(([name, member]) => `${name}: ${show(member)}`).join(', ')} }`
+}
+
+/** Returns whether two values are equal. The order of members does not matter, and a member that is `undefined` is absent. */
+export function same(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return Object.is(one, other)
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...names].every((name) => same(one[name as keyof typeof one], other[name as keyof typeof other]))
+}
+
+/** Joins the first items of a list. */
+export function few(items: readonly string[], most = 8): string {
+  const more = items.length > most ? [`… ${items.length - most} more`] : []
+  return [...items.slice(0, most), ...more].join(', ')
+}
+
+/** Says how a member of an object differs from the expected one, or returns `undefined` if all members are equal. */
+export function difference(
+  received: object,
+  expected: object,
+): { readonly name: string; readonly rule: string } | undefined {
+  const [actual, wanted] = [new Map(Object.entries(received)), new Map(Object.entries(expected))]
+  for (const name of new Set([...wanted.keys(), ...actual.keys()])) {
+    const [one, other] = [actual.get(name), wanted.get(name)]
+    if (same(one, other)) continue
+    if (one === undefined) return { name, rule: `without ${name}: expected ${show(other)}` }
+    if (other === undefined) return { name, rule: `with ${name} ${show(one)}: leave out members that were not given` }
+    const kind = typeof one === typeof other ? '' : ` (a ${typeof one}, not a ${typeof other})`
+    const place = isLong(one) && isLong(other) ? `, which differs after ${equalStart(one, other)} characters` : ''
+    return { name, rule: `with ${name} ${show(one)}${kind}: expected ${show(other)}${place}` }
+  }
+  return undefined
+}
+
+function isLong(value: unknown): value is string {
+  return typeof value === 'string' && value.length > LONGEST_TEXT
+}
+
+function equalStart(one: string, other: string): number {
+  let index = 0
+  while (index < one.length && one[index] === other[index]) index++
+  return index
+}
+
+function showText(text: string): string {
+  const start = JSON.stringify(text.slice(0, LONGEST_TEXT)).slice(1, -1)
+  const escaped = start.replace(/[^ -~]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  if (text.length <= LONGEST_TEXT && escaped.length <= LONGEST_TEXT) return `"${escaped}"`
+  return `"${escaped.slice(0, LONGEST_TEXT - 20)}…" (${text.length} characters)`
+}
+
+function showError(error: unknown): string {
+  if (!(error instanceof Error)) return show(error)
+  const [line = ''] = error.message.split('\n')
+  return `${error.name}: ${line.length > 2 * LONGEST_TEXT ? `${line.slice(0, 2 * LONGEST_TEXT)}…` : line}`
+}
+
+/** Returns where an error was thrown: the code of the port, not of the suite. */
+function frameOf(error: unknown): string {
+  const frame = error instanceof Error ? /^ +at .+$/m.exec(error.stack ?? '')?.[0] : undefined
+  return frame === undefined ? '' : ` (${frame.trim()})`
+}
+
+/** Shortens a line, and removes tokens: reports of a test with a real database may be public. */
+function shortLine(line: string): string {
+  const text = line.replaceAll(/pet_\w{49}/g, 'pet_…')
+  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text
+}

@@ -1,0 +1,127 @@
+import type { Arbitrary } from 'fast-check'
+import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
+import { newPets } from './arbitraries.ts'
+import { added, type CheckedStorage, checkFound, listed, matches, showIds, showPet } from './checked-storage.ts'
+import type { FastCheck } from './fast-check.ts'
+import { show } from './report.ts'
+
+const REX = { name: 'Rex', categoryId: 1n } as const
+const SOLD = { ...REX, status: 'sold' } as const
+
+/** Animals to add while readers follow the ids. */
+export interface Race {
+  /** A list of animals for each writer, which adds them one after another. */
+  readonly writers: readonly (readonly NewPet[])[]
+  readonly limit: number
+  readonly status: PetStatus
+}
+
+export const smallRace: Race = { writers: [[REX, SOLD], [REX], [SOLD, REX]], limit: 1, status: 'sold' }
+
+export function races(fc: FastCheck): Arbitrary<Race> {
+  return fc.record({
+    writers: fc.array(fc.array(newPets(fc), { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 8 }),
+    limit: fc.integer({ min: 1, max: 4 }),
+    status: fc.constantFrom(...petStatuses),
+  })
+}
+
+export async function runRace(checked: CheckedStorage, { writers, limit, status }: Race): Promise<void> {
+  const end = new AbortController()
+  const ids = new Set<bigint>()
+  const writing = Promise.all(writers.map((pets) => addInTurn(checked, pets, ids))).finally(() => end.abort())
+  const reading = Promise.all([undefined, status].map((filter) => follow(checked, limit, filter, end.signal)))
+  await Promise.allSettled([writing, reading])
+  const all = (await writing).flat().sort((a, b) => (a.id < b.id ? -1 : 1))
+  const [pages = [], filtered = []] = await reading
+  checkReader(checked, all, pages)
+  checkReader(
+    checked,
+    all.filter((pet) => matches(pet, status)),
+    filtered,
+  )
+}
+
+/** Adds animals one after another. Checks that each of them can be read as soon as its `create` has returned. */
+async function addInTurn(
+  { storage, steps }: CheckedStorage,
+  pets: readonly NewPet[],
+  ids: Set<bigint>,
+): Promise<Pet[]> {
+  const own: Pet[] = []
+  for (const pet of pets) {
+    const created = await added(storage, steps, pet, own.at(-1)?.id)
+    own.push(created)
+    if (ids.has(created.id))
+      throw steps.broken(
+        `create returned id ${created.id} twice: each animal has an id of its own`,
+        'a new id',
+        show(created.id),
+      )
+    ids.add(created.id)
+    const text = `get(${created.id}n)`
+    const found = await steps.call(text, () => storage.get(created.id), 'create has returned this animal', showPet)
+    checkFound(steps, text, found, created)
+    const query = { limit: 1, after: created.id - 1n }
+    checkFound(steps, `list(${show(query)})[0]`, (await listed(storage, steps, query))[0], created)
+    await yieldToOthers()
+  }
+  return own
+}
+
+/** What a reader has got for one page. */
+interface Page {
+  readonly text: string
+  readonly pets: readonly Pet[]
+}
+
+/** Reads page by page until `end` aborts and no more animals come. Returns the pages with animals. */
+async function follow(
+  { storage, steps }: CheckedStorage,
+  limit: number,
+  status: PetStatus | undefined,
+  end: AbortSignal,
+): Promise<Page[]> {
+  const pages: Page[] = []
+  for (;;) {
+    const isLastRound = end.aborted
+    const query = { limit, status, after: pages.at(-1)?.pets.at(-1)?.id }
+    const pets = await listed(storage, steps, query)
+    if (pets.length > 0) pages.push({ text: `list(${show(query)}) → ${showIds(pets)}`, pets })
+    else if (isLastRound) return pages
+    await yieldToOthers()
+  }
+}
+
+/** Checks that a reader has seen all these animals. */
+function checkReader({ steps }: CheckedStorage, all: readonly Pet[], pages: readonly Page[]): void {
+  const seen = pages.flatMap(({ pets }) => pets)
+  const left = all.find(({ id }) => seen.every((pet) => pet.id !== id))
+  if (left && seen.every(({ id }) => id < left.id))
+    throw steps.broken(
+      `the pages of list left out animal ${left.id}: create has returned it`,
+      showIds(all),
+      showIds(seen),
+    )
+  if (left) {
+    const early = pages.find(({ pets }) => pets.some(({ id }) => id > left.id))
+    const other = early?.pets.find(({ id }) => id > left.id)
+    throw steps.broken(
+      `list showed animal ${other?.id} before animal ${left.id}: ids become visible in ascending order, or a reader skips some`,
+      showIds(all),
+      showIds(seen),
+      [
+        `create(…) and create(…) at once`,
+        early?.text ?? 'list',
+        `create(…) → animal ${left.id}`,
+        `later pages begin after ${other?.id}`,
+      ],
+    )
+  }
+  seen.forEach((pet, i) => void checkFound(steps, 'list', pet, all[i]))
+}
+
+/** Waits for one turn of the event loop. */
+function yieldToOthers(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0))
+}
