@@ -1,0 +1,56 @@
+// A back end on the driver `mongodb`, as docs/write-a-back-end.md explains it.
+// client: new MongoClient(url, { useBigInt64: true, ignoreUndefined: true }), connected to a replica set
+import { countRequest, hashToken, newKey, newQuotaState } from 'petstore-kit'
+
+export function mongodb(client, clock = Date) {
+  const collection = (name) => client.db('petstore').collection(name)
+  const [pets, keys, last] = [collection('pets'), collection('keys'), collection('last')]
+  const transaction = (run) => client.withSession((session) => session.withTransaction(() => run({ session })))
+  const toPet = ({ _id, ...pet }) => ({ id: _id, ...pet })
+
+  const storage = {
+    async list({ limit, after, status }) {
+      const filter = { ...(after !== undefined && { _id: { $gt: after } }), ...(status && { status }) }
+      const found = await pets.find(filter).sort({ _id: 1 }).limit(limit).toArray()
+      return found.map(toPet)
+    },
+    create: (pet) =>
+      transaction(async (options) => {
+        const next = { ...options, upsert: true, returnDocument: 'after' }
+        const { id } = await last.findOneAndUpdate({ _id: 'pets' }, { $inc: { id: 1n } }, next)
+        await pets.insertOne({ _id: id, ...pet }, options)
+        return { id, ...pet }
+      }),
+    async get(id) {
+      const found = await pets.findOne({ _id: id })
+      return found && toPet(found)
+    },
+  }
+
+  const valid = { 'key.revokedAt': { $exists: false } }
+  const keyStore = {
+    find: async (token) => (await keys.findOne({ hash: await hashToken(token), ...valid }))?.key,
+    async issue(options) {
+      const { token, hash, key } = await newKey(options, clock.now())
+      await keys.insertOne({ hash, key })
+      return { token, key }
+    },
+    async revoke(id) {
+      const result = await keys.updateOne({ 'key.id': id, ...valid }, { $set: { 'key.revokedAt': clock.now() } })
+      return result.modifiedCount === 1
+    },
+    list: async () => (await keys.find({}).sort({ _id: 1 }).toArray()).map(({ key }) => key),
+  }
+
+  const quota = {
+    spend: (request) =>
+      transaction(async (options) => {
+        const counts = collection(request.anonymous ? 'addresses' : 'customers')
+        const state = (await counts.findOne({ _id: request.subject }, options)) ?? newQuotaState()
+        const count = countRequest(state, request)
+        await counts.replaceOne({ _id: request.subject }, state, { ...options, upsert: true })
+        return count
+      }),
+  }
+  return { storage, keyStore, quota }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../../../src/index.ts'
+import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
+import { fakeMongoClient } from '../../support/fake-mongodb.ts'
+
+/** Runs the back end of docs/write-a-back-end.md, and each of its mistakes. The package is imported from `dist`. */
+
+interface Ports {
+  readonly storage: PetStorage
+  readonly keyStore: ManagedKeyStore
+  readonly quota: QuotaStore
+}
+type Create = (client: unknown, clock?: Clock) => Ports
+
+const root = resolve(import.meta.dirname, '../../..')
+const code = readFileSync(join(root, 'examples/mongodb.mjs'), 'utf8')
+const document = readFileSync(join(root, 'docs/write-a-back-end.md'), 'utf8')
+const close = async () => {}
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(root, '.cache-tutorial-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function load(name: string, text: string): Promise<Create> {
+  const file = join(folder, `${name}.mjs`)
+  await writeFile(file, text)
+  return ((await import(/* @vite-ignore */ pathToFileURL(file).href)) as { mongodb: Create }).mongodb
+}
+
+function suites(runner: TestRunner, create: () => Create): void {
+  const open = (clock?: Clock) => create()(fakeMongoClient(), clock)
+  storageContract(runner, { name: 'MongoDB', runs: 3, open: async () => ({ port: open().storage, close }) })
+  keyStoreContract(runner, {
+    name: 'MongoDB',
+    runs: 3,
+    open: async (clock) => ({ port: open(clock).keyStore, close }),
+  })
+  quotaContract(runner, { name: 'MongoDB', runs: 3, open: async (clock) => ({ port: open(clock).quota, close }) })
+}
+
+describe('the back end of the tutorial', () => {
+  let create: Create
+  beforeAll(async () => {
+    create = await load('sound', code)
+  })
+  suites({ describe, test }, () => create)
+})
+
+/** The rows of the table of mistakes: a text of the code, its replacement, and the first line of the report. */
+const mistakes = [...document.matchAll(/^\| `(.+?)` \| `(.+?)` \| `(.+)` \|$/gm)].map((row) => row.slice(1))
+
+test('the tutorial shows more than 8 mistakes', () => expect(mistakes.length).toBeGreaterThan(8))
+
+test.each(mistakes)('the suites name the mistake: %s replaced by %s', async (text = '', replacement = '', line) => {
+  expect(code).toContain(text)
+  const create = await load(`mistake-${mistakes.findIndex(([one]) => one === text)}`, code.replace(text, replacement))
+  const bodies: (() => Promise<void>)[] = []
+  suites({ describe: (_name, body) => body(), test: (_name, body) => bodies.push(body) }, () => create)
+  const failed: unknown[] = []
+  for (const body of bodies) await body().catch((error) => failed.push(error))
+  expect(String(failed[0]).split('\n')[0]).toBe(`Error: ${line}`)
+})
