@@ -30,7 +30,8 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   pool.on('error', () => {})
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
-    const { migrate, ...backEnd } = postgres(pool)
+    const onError = (error: unknown) => console.error(`petstore: ${place}: ${reason(error)}`)
+    const { migrate, ...backEnd } = postgres(pool, { onError })
     await using(place, () => migrate().catch(explainPooler))
     reportErrors(place, pool)
     return { ...backEnd, place, close }

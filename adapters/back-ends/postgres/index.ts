@@ -1,17 +1,27 @@
-import { type Clock, cached, type KeyCacheOptions, type ManagedKeyStore, type QuotaStore } from '../../../src/index.ts'
+import {
+  type Clock,
+  cached,
+  type KeyCacheOptions,
+  type ManagedKeyStore,
+  type PetStorage,
+  type QuotaStore,
+} from '../../../src/index.ts'
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
-import { checkOptions, clockRule, type OptionRules, timeoutRule } from '../../../src/support/option-rules.ts'
-import { type PostgresClient, querying } from './client.ts'
-import { postgresDisk } from './disk.ts'
+import {
+  checkOptions,
+  clockRule,
+  functionRule,
+  type OptionRules,
+  timeoutRule,
+} from '../../../src/support/option-rules.ts'
+import { connectionOf, type PostgresClient } from './connection.ts'
 import { postgresKeyStore } from './keys.ts'
-import { migrate } from './migrate.ts'
-import { namesIn, schemaRule } from './names.ts'
+import { migrate, quoteName, schemaRule } from './migrate.ts'
 import { postgresQuota } from './quota.ts'
-import { type PostgresStorage, postgresStorage } from './storage.ts'
+import { postgresStorage } from './storage.ts'
 import { sqlTime } from './time.ts'
 
-export type { PostgresClient, PostgresValue } from './client.ts'
-export type { PostgresStorage } from './storage.ts'
+export type { PostgresClient, PostgresValue } from './connection.ts'
 
 /** The options of {@link postgres}. */
 export interface PostgresOptions {
@@ -32,18 +42,24 @@ export interface PostgresOptions {
    * @default 4000
    */
   readonly lockTimeout?: number | undefined
+  /**
+   * Called with faults that no request reports: ended counters cannot be removed, so that their table grows, or a setting of the
+   * server removes a guarantee. @default logs to `console.error`
+   */
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** A back end on PostgreSQL. */
 export interface PostgresBackEnd {
   /** The stored animals. Readers see new animals in the order of their ids. */
-  readonly storage: PostgresStorage
+  readonly storage: PetStorage
   /** The API keys. Only the SHA-256 hash of a token is stored. */
   readonly keyStore: ManagedKeyStore
   /** The request counters, one row per subject. */
   readonly quota: QuotaStore
   /**
-   * Creates or updates the tables. Call it at every start; several processes may call it at the same time.
+   * Creates or updates the tables. Call it at every start; several processes may call it at the same time. If the setting
+   * `synchronous_commit` is `off`, `onError` gets an error, because a crash of PostgreSQL can then lose acknowledged animals.
    *
    * @throws {PetStoreError} `service_unavailable` if PostgreSQL cannot be reached; `invalid_option` if a later release has
    * migrated the tables
@@ -56,6 +72,7 @@ const RULES: OptionRules<keyof PostgresOptions> = {
   keyCache: keyCacheRule,
   clock: clockRule,
   lockTimeout: timeoutRule,
+  onError: functionRule,
 }
 
 /**
@@ -80,15 +97,26 @@ const RULES: OptionRules<keyof PostgresOptions> = {
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
-  const { schema = 'petstore', keyCache = {}, clock, lockTimeout = 4_000 } = options
-  const query = querying(client)
-  const names = namesIn(schema)
-  const keyStore = postgresKeyStore(query, names, sqlTime(clock))
-  const disk = postgresDisk(query, names, lockTimeout)
+  const { keyCache = {}, clock, lockTimeout = 4_000, onError = logError } = options
+  const connection = connectionOf(client)
+  const { query } = connection
+  const schema = quoteName(options.schema ?? 'petstore')
+  const keyStore = postgresKeyStore(connection, schema, sqlTime(clock))
   return {
-    storage: postgresStorage(query, names, disk, lockTimeout),
+    storage: postgresStorage(connection, schema, lockTimeout, onError),
     keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
-    quota: postgresQuota(query, names, disk, clock, lockTimeout),
-    migrate: () => migrate(query, names),
+    quota: postgresQuota(query, schema, clock, lockTimeout, onError),
+    async migrate() {
+      await migrate(query, schema)
+      const [row] = await query<{ value: string }>(`SELECT current_setting('synchronous_commit') AS value`)
+      if (row?.value === 'off') onError(new Error(NOT_DURABLE))
+    },
   }
+}
+
+const NOT_DURABLE =
+  'synchronous_commit is off on the server, the database or the role: a crash of PostgreSQL loses animals that were acknowledged with 201. Set it to on'
+
+function logError(error: unknown): void {
+  console.error('petstore-kit: PostgreSQL:', error)
 }

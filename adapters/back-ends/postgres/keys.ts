@@ -1,7 +1,5 @@
 import { type ApiKey, hashToken, isToken, type ManagedKeyStore, newKey } from '../../../src/index.ts'
-import type { Query } from './client.ts'
-import type { Names } from './names.ts'
-import { guarded, unguarded } from './text.ts'
+import type { Connection } from './connection.ts'
 import type { SqlTime } from './time.ts'
 
 interface KeyRow {
@@ -16,18 +14,34 @@ interface KeyRow {
   readonly revoked: number | null
 }
 
-const COLUMNS = `id, ${guarded('plan')} AS plan, ${guarded('account')} AS account, ${guarded('label')} AS label,
-limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
-
 /** Creates a key store in PostgreSQL. It finds a key by the SHA-256 hash of its token. The token never leaves the process. */
-export function postgresKeyStore(query: Query, { keys }: Names, time: SqlTime): ManagedKeyStore {
-  const findOne = `SELECT ${COLUMNS} FROM ${keys}
+export function postgresKeyStore(connection: Connection, schema: string, time: SqlTime): ManagedKeyStore {
+  const { query, textColumn, readText } = connection
+  const keys = `${schema}.keys`
+  const columns = `id, ${textColumn('plan')} AS plan, ${textColumn('account')} AS account, ${textColumn('label')} AS label,
+limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
+  const findOne = `SELECT ${columns} FROM ${keys}
 WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${time.at(2)})`
   const revokeOne = `UPDATE ${keys} SET revoked_at = ${time.at(2)} WHERE id = $1 AND revoked_at IS NULL RETURNING id`
-  const listAll = `SELECT ${COLUMNS} FROM ${keys} ORDER BY number`
+  const listAll = `SELECT ${columns} FROM ${keys} ORDER BY number`
   const issueOne = `INSERT INTO ${keys}
 (id, token_sha256, plan, account, limit_per_minute, limit_per_day, label, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) RETURNING ${COLUMNS}`
+VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) RETURNING ${columns}`
+
+  function toKey(row: KeyRow): ApiKey {
+    const { id, plan, account, label, minute: perMinute, day: perDay } = row
+    return Object.freeze({
+      id,
+      plan: readText(plan),
+      createdAt: Number(row.created),
+      ...(account !== null && { account: readText(account) }),
+      ...(perMinute !== null &&
+        perDay !== null && { limits: { perMinute: Number(perMinute), perDay: Number(perDay) } }),
+      ...(label !== null && { label: readText(label) }),
+      ...(row.expires !== null && { expiresAt: Number(row.expires) }),
+      ...(row.revoked !== null && { revokedAt: Number(row.revoked) }),
+    })
+  }
 
   return {
     async find(token) {
@@ -51,18 +65,4 @@ VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) R
     },
     list: async () => (await query<KeyRow>(listAll)).map(toKey),
   }
-}
-
-function toKey(row: KeyRow): ApiKey {
-  const { id, plan, account, label, minute: perMinute, day: perDay } = row
-  return Object.freeze({
-    id,
-    plan: unguarded(plan),
-    createdAt: Number(row.created),
-    ...(account !== null && { account: unguarded(account) }),
-    ...(perMinute !== null && perDay !== null && { limits: { perMinute: Number(perMinute), perDay: Number(perDay) } }),
-    ...(label !== null && { label: unguarded(label) }),
-    ...(row.expires !== null && { expiresAt: Number(row.expires) }),
-    ...(row.revoked !== null && { revokedAt: Number(row.revoked) }),
-  })
 }

@@ -1,16 +1,13 @@
+import type { OptionRule } from '../../../src/support/option-rules.ts'
 import { laterSchema } from '../shared/later-schema.ts'
-import { createAllFunction, durableIds } from './add-pets.ts'
-import type { Query } from './client.ts'
-import { diskFunctions } from './disk.ts'
-import { dollarQuoted, literal, type Names } from './names.ts'
-import { spendAnonymousFunction, spendFunction } from './spend.ts'
-import { spendAllAnonymousFunction, spendAllFunction } from './spend-all.ts'
+import type { Query } from './connection.ts'
+import { STEPS } from './schema.ts'
 
 /** The number of the advisory lock that a migration holds. */
 const LOCK = 7_382_615_401
 
-/** Each step leads from one schema version to the next. Never change a released step; add another step. */
-const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuckets, batches, slowDisks]
+/** PostgreSQL cuts longer names without an error, so two different names could become equal. */
+const NAME_BYTES = 63
 
 /**
  * The SQLSTATE code that the migration raises if a later release has migrated the schema. The message of this error is the schema's
@@ -18,102 +15,73 @@ const STEPS: readonly ((names: Names) => string)[] = [firstTables, anonymousBuck
  */
 const LATER = 'PSK01'
 
+/** The rule for the option `schema`. */
+export const schemaRule: OptionRule = {
+  expected: `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
+  check(name) {
+    if (typeof name !== 'string' || name === '' || name.startsWith('pg_')) return false
+    return name.isWellFormed() && !name.includes('\u0000') && new TextEncoder().encode(name).length <= NAME_BYTES
+  },
+}
+
+/** Returns the quoted name of a schema. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
 /**
  * Brings the tables up to date in one statement, which is one transaction even behind a pooler. A lock makes processes migrate
  * one after another.
  *
- * @param version - the version to migrate to; tests pass earlier versions
+ * @param schema - the quoted name of the schema
+ * @param steps - tests pass further steps
  * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema
  */
-export async function migrate(query: Query, names: Names, version = STEPS.length): Promise<void> {
+export async function migrate(query: Query, schema: string, steps = STEPS): Promise<void> {
   try {
-    await query(`DO ${dollarQuoted(program(names, version), 'petstore')}`)
+    await query(`DO ${dollarQuoted(program(schema, steps))}`)
   } catch (error) {
     const { code, message } = error as { code?: unknown; message?: unknown }
-    throw code === LATER ? laterSchema('schema', version, Number(message), error) : error
+    throw code === LATER ? laterSchema('schema', steps.length, Number(message), error) : error
   }
 }
 
-function program(names: Names, latest: number): string {
-  const steps = STEPS.slice(0, latest).map(
+/** Returns the program of the migration. `pg_temp` stands last in the path, so that no temporary table hides a table. */
+function program(schema: string, steps: readonly string[]): string {
+  const versions = `${schema}.versions`
+  const guardedSteps = steps.map(
     (step, index) => `
   IF version < ${index + 1} THEN
-    ${step(names)}
-    INSERT INTO ${names.versions} (version) VALUES (${index + 1});
+    ${step}
+    INSERT INTO ${versions} (version) VALUES (${index + 1});
   END IF;`,
   )
   return `
-DECLARE version int;
+DECLARE
+  version int;
+  old_path text := current_setting('search_path');
 BEGIN
   PERFORM pg_advisory_xact_lock(${LOCK});
-  IF to_regnamespace(${literal(names.schema)}) IS NULL THEN CREATE SCHEMA ${names.schema}; END IF;
-  IF to_regclass(${literal(names.versions)}) IS NULL THEN
-    CREATE TABLE ${names.versions} (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+  IF to_regnamespace(${literal(schema)}) IS NULL THEN CREATE SCHEMA ${schema}; END IF;
+  IF to_regclass(${literal(versions)}) IS NULL THEN
+    CREATE TABLE ${versions} (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
   END IF;
-  SELECT coalesce(max(v.version), 0) INTO version FROM ${names.versions} AS v;
-  IF version > ${latest} THEN RAISE EXCEPTION '%', version USING ERRCODE = '${LATER}'; END IF;${steps.join('')}
+  SELECT coalesce(max(v.version), 0) INTO version FROM ${versions} AS v;
+  IF version > ${steps.length} THEN RAISE EXCEPTION '%', version USING ERRCODE = '${LATER}'; END IF;
+  PERFORM set_config('search_path', ${literal(`${schema}, pg_temp`)}, true);${guardedSteps.join('')}
+  PERFORM set_config('search_path', old_path, true);
 END`
 }
 
-/**
- * Returns SQL for the first tables. Counters are `double precision`, which calculates exactly as JavaScript does. The index on
- * status and id makes a list with a status filter as fast as a list without. Each request rewrites a counter, so `fillfactor`
- * leaves room for new row versions.
- */
-function firstTables(names: Names): string {
-  const { pets, petIds, keys, quota } = names
-  return `
-    CREATE TABLE ${pets} (
-      id bigint PRIMARY KEY,
-      name text NOT NULL,
-      category_id bigint NOT NULL,
-      status text COLLATE "C" CHECK (status IN ('available', 'pending', 'sold'))
-    );
-    CREATE INDEX pets_by_status ON ${pets} (status, id);
-    CREATE SEQUENCE ${petIds} AS bigint OWNED BY ${pets}.id;
-    CREATE TABLE ${keys} (
-      number bigint GENERATED ALWAYS AS IDENTITY,
-      id text PRIMARY KEY,
-      token_sha256 text NOT NULL UNIQUE,
-      plan text NOT NULL,
-      account text,
-      limit_per_minute double precision,
-      limit_per_day double precision,
-      label text,
-      created_at double precision NOT NULL,
-      expires_at double precision,
-      revoked_at double precision
-    );
-    CREATE TABLE ${quota} (
-      subject text COLLATE "C" PRIMARY KEY,
-      used_in_minute double precision NOT NULL,
-      minute_ends_at double precision NOT NULL,
-      used_in_day double precision NOT NULL,
-      day_ends_at double precision NOT NULL,
-      refused_in_minute double precision NOT NULL,
-      banned_until double precision NOT NULL
-    ) WITH (fillfactor = 50);
-    CREATE INDEX quota_by_end ON ${quota} (greatest(day_ends_at, banned_until));
-    ${spendFunction(names)}`
+/** Returns a dollar-quoted text, with a tag that the text does not contain. */
+function dollarQuoted(text: string): string {
+  let tag = '$petstore$'
+  while (text.includes(tag)) tag = tag.replace(/\$$/, '_$')
+  return tag + text + tag
 }
 
-/** Returns SQL for a table of anonymous clients only, so that a flood of them takes no room from clients with a key. */
-function anonymousBuckets(names: Names): string {
-  return `
-    CREATE TABLE ${names.anonymous} (
-      LIKE ${names.quota} INCLUDING DEFAULTS,
-      bucket int NOT NULL,
-      PRIMARY KEY (bucket, subject)
-    ) WITH (fillfactor = 50);
-    ${spendAnonymousFunction(names)}`
-}
-
-/** Returns SQL for functions that handle many calls. The older functions stay for processes of earlier releases. */
-function batches(names: Names): string {
-  return createAllFunction(names) + spendAllFunction(names) + spendAllAnonymousFunction(names)
-}
-
-/** Returns SQL for writes that hold no lock while their commit waits for the disk. */
-function slowDisks(names: Names): string {
-  return diskFunctions(names) + durableIds(names)
+/** Returns a string literal that is valid with every setting of `standard_conforming_strings`. */
+function literal(text: string): string {
+  const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
+  return text.includes('\\') ? `E${quoted}` : quoted
 }

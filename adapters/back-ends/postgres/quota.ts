@@ -8,12 +8,9 @@ import {
 } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
-import { inBackground } from './background.ts'
-import { inBatches } from './batches.ts'
-import type { Query } from './client.ts'
-import type { Disk } from './disk.ts'
-import type { Names } from './names.ts'
-import { statementRules } from './statement-rules.ts'
+import { inBackground, WITHOUT_WAIT } from './background.ts'
+import { inBatches, statementRules } from './batches.ts'
+import type { Query } from './connection.ts'
 import { sqlTime } from './time.ts'
 
 /** The largest number of requests that one statement counts. */
@@ -25,14 +22,8 @@ const PRUNED_AT_ONCE = 1_000
 /** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
 const KEPT = 172_800_000
 
-/** The time of a group, the subject's state before the group's first request, and the run of the server. */
-type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number> & Record<'run', string>>
-
-/** The result for a request, and a promise that resolves when the count is on disk. */
-interface Counted {
-  readonly count: QuotaCount
-  readonly saved: Promise<void>
-}
+/** The time of a group, and the subject's state before the group's first request. */
+type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
 
 /** Requests of one subject with equal limits and ban rules, in their order. */
 interface Group {
@@ -42,31 +33,30 @@ interface Group {
 }
 
 /**
- * Creates a quota store in PostgreSQL, with one row per subject. Requests that arrive at the same time share a statement. Another
- * statement waits for the disk, so that a slow disk does not delay other processes that count for the same subject.
+ * Creates a quota store in PostgreSQL, with one row per subject. Requests that arrive at the same time share a statement. Its
+ * commit does not wait for the disk, so a slow disk delays no request, and a crash of PostgreSQL loses about a second of counts.
  * Anonymous clients have separate statements, so that a flood of them does not delay clients with a key.
  */
 export function postgresQuota(
   query: Query,
-  { quota, anonymous, spendAll, spendAllAnonymous, skipWait }: Names,
-  disk: Disk,
+  schema: string,
   clock: Clock | undefined,
   lockTimeout: number,
+  onError: (error: unknown) => void,
 ): QuotaStore {
-  const countCustomer = counter(spendAll)
-  const countAnonymous = counter(spendAllAnonymous)
+  const countCustomer = counter('spend')
+  const countAnonymous = counter('spend_anonymous')
   const time = sqlTime(clock)
-  const prune = pruneStatements(quota, anonymous, time.at(1))
+  const prune = pruneStatements(schema, time.at(1))
   const pruneEnded = inBackground(async () => {
     for (const statement of prune) await query(statement, time.values())
-  })
+  }, onError)
   let spent = 0
 
   function counter(spend: string) {
-    const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil,
-  (SELECT ${skipWait}($3::int))::text AS run
-FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
-    return inBatches<QuotaRequest, Counted>({
+    const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil
+FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
+    return inBatches<QuotaRequest, QuotaCount>({
       ...statementRules(lockTimeout),
       async send(requests) {
         const groups = groupsOf(requests)
@@ -74,8 +64,7 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
         const rows = await query<GroupRow>(text, values)
         const counts: QuotaCount[] = []
         for (const [index, group] of groups.entries()) countGroup(group, rows[index] as GroupRow, counts)
-        const saved = disk.wait({ run: (rows[0] as GroupRow).run })
-        return counts.map((count) => ({ count, saved }))
+        return counts
       },
       maxSize: LARGEST_BATCH,
       sizeOf: () => 1,
@@ -88,9 +77,7 @@ FROM ${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
       const countOne = request.anonymous ? countAnonymous : countCustomer
       const name = subjectName(request.subject)
       const subject = typeof name === 'string' ? name : await name
-      const { count, saved } = await countOne({ ...request, subject }, context)
-      await saved
-      return count
+      return countOne({ ...request, subject }, context)
     },
   }
 }
@@ -137,13 +124,14 @@ function countGroup({ request, places }: Group, row: GroupRow, counts: QuotaCoun
 }
 
 /** Returns the statements that remove ended counters. These statements skip rows that another statement has locked. */
-function pruneStatements(quota: string, anonymous: string, now: string): string[] {
+function pruneStatements(schema: string, now: string): string[] {
+  const [quota, anonymous] = [`${schema}.quota`, `${schema}.anonymous`]
   const ended = 'greatest(day_ends_at, banned_until)'
   return [
-    `DELETE FROM ${quota} WHERE subject IN (
+    `DELETE FROM ${quota} WHERE ${WITHOUT_WAIT} AND subject IN (
   SELECT subject FROM ${quota} WHERE ${ended} < (SELECT ${now} - ${KEPT})
   ORDER BY ${ended} LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
-    `DELETE FROM ${anonymous} WHERE (bucket, subject) IN (
+    `DELETE FROM ${anonymous} WHERE ${WITHOUT_WAIT} AND (bucket, subject) IN (
   SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < (SELECT ${now} - ${KEPT}) FOR UPDATE SKIP LOCKED)`,
   ]
 }

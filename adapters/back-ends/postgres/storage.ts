@@ -1,14 +1,8 @@
 import type { NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
-import { withTimeout } from '../../../src/support/with-timeout.ts'
-import { unavailable } from '../shared/unavailable.ts'
-import { pruneDurable } from './add-pets.ts'
-import { inBackground } from './background.ts'
-import { inBatches } from './batches.ts'
-import type { Query } from './client.ts'
-import type { Disk, Unsaved } from './disk.ts'
-import type { Names } from './names.ts'
-import { statementRules } from './statement-rules.ts'
-import { guarded, unguarded } from './text.ts'
+import { inBackground, WITHOUT_WAIT } from './background.ts'
+import { inBatches, statementRules } from './batches.ts'
+import type { Connection } from './connection.ts'
+import { postgresSaves } from './saves.ts'
 
 /**
  * An animal's row. An int64 is text, as a number would lose digits. Each column name is one lower-case word, because some drivers
@@ -21,7 +15,6 @@ interface PetRow {
   readonly status: PetStatus | null
 }
 
-const COLUMNS = `p.id::text AS id, ${guarded('p.name')} AS name, p.category_id::text AS category, p.status`
 const SMALLEST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
@@ -30,6 +23,9 @@ const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
 /** After this many statements that add animals, ids that are no longer needed are removed from the table `durable`. */
 const PRUNE_EVERY = 100
+/** How many of the greatest ids the table `durable` keeps. With fewer, PostgreSQL may read the whole table to find the greatest. */
+const KEPT_IDS = 100
+const PRUNED_AT_ONCE = 1_000
 
 /** The id of an added animal, and the run of the server. */
 interface AddedRow {
@@ -43,33 +39,38 @@ interface Added {
   readonly saved: Promise<void>
 }
 
-/** A storage that can also add many animals at once. */
-export interface PostgresStorage extends PetStorage {
-  /** Adds animals in the given order with one statement: all or none. */
-  createMany(pets: readonly NewPet[]): Promise<readonly Pet[]>
-}
-
 /**
  * Creates the storage in PostgreSQL. Animals that are added at the same time share statements: one adds them, and another waits
- * until they are on disk. Only then can clients read them, as `durableIds` explains. Lists with and without a status are separate
+ * until they are on disk. Only then can clients read them, as docs/architecture.md explains. Lists with and without a status are separate
  * statements, so that PostgreSQL never has to sort.
  *
  * A list with a status compares the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table
  * in order, which is slow if few animals have the status. Animals that are not durable have the greatest ids, so they are removed
  * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
  */
-export function postgresStorage(query: Query, names: Names, disk: Disk, lockTimeout: number): PostgresStorage {
-  const { pets, addPets, durable, skipWait } = names
+export function postgresStorage(
+  connection: Connection,
+  schema: string,
+  lockTimeout: number,
+  onError: (error: unknown) => void,
+): PetStorage {
+  const { query, textColumn, readText } = connection
+  const [pets, durable] = [`${schema}.pets`, `${schema}.durable`]
+  const columns = `p.id::text AS id, ${textColumn('p.name')} AS name, p.category_id::text AS category, p.status`
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
   const listAll = page('p.id >= $1::bigint', 'p.id')
   const listStatus = page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id')
-  const getOne = `SELECT ${COLUMNS} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
-  const addThem = `SELECT a.id::text AS id, (SELECT ${skipWait}($2::int))::text AS run
-FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
+  const getOne = `SELECT ${columns} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
+  const addThem = `SELECT a.id::text AS id, a.run::text AS run FROM ${schema}.add_pets($1::text::json, $2::int) AS a ORDER BY a.id`
+  // Rows that another process removes are skipped.
+  const prune = `DELETE FROM ${durable} WHERE ${WITHOUT_WAIT} AND ctid = ANY (ARRAY(
+  SELECT ctid FROM ${durable}
+  WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
+  ORDER BY up_to LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`
 
   function page(condition: string, order: string): string {
     const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
-    return `SELECT ${COLUMNS} FROM (${first}) AS p WHERE ${isDurable} ORDER BY ${order}`
+    return `SELECT ${columns} FROM (${first}) AS p WHERE ${isDurable} ORDER BY ${order}`
   }
 
   const add = inBatches({
@@ -78,33 +79,24 @@ FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
     maxSize: LARGEST_BATCH,
     sizeOf: ({ name }: NewPet) => name.length + ROW_SIZE,
   })
-  const prune = inBackground(() => query(pruneDurable(names)))
+  const saves = postgresSaves(connection, schema, lockTimeout)
+  const pruneDurable = inBackground(() => query(prune), onError)
   let statements = 0
-  /** The animals of the last save that failed. */
-  let lastFailed: Unsaved | undefined
-
-  /** After a failed save, waits for a successful one. Otherwise, each create would add an animal and respond 503. */
-  async function retryFailed(): Promise<void> {
-    const failed = lastFailed
-    if (failed === undefined) return
-    await withTimeout(disk.save(failed), lockTimeout, () =>
-      unavailable(new Error('earlier animals are not on disk yet')),
-    )
-    if (lastFailed === failed) lastFailed = undefined
-  }
 
   async function addMany(given: readonly NewPet[]): Promise<readonly Added[]> {
-    await retryFailed()
-    if (statements++ % PRUNE_EVERY === 0) prune()
+    await saves.retryFailed()
+    if (statements++ % PRUNE_EVERY === 0) pruneDurable()
     const texts = given.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
     const rows = await query<AddedRow>(addThem, [JSON.stringify(texts), lockTimeout])
-    const ids = rows.map(({ id }) => toBigInt(id))
-    const unsaved = { run: (rows[0] as AddedRow).run, lastId: ids.at(-1) as bigint }
-    const saved = disk.wait(unsaved)
-    saved.catch(() => {
-      lastFailed = unsaved
-    })
-    return given.map((pet, index) => ({ pet: createdPet(ids[index] as bigint, pet), saved }))
+    const added = rows.map(({ id, run }) => ({ id: toBigInt(id), run }))
+    const last = added.at(-1) as (typeof added)[0]
+    const saved = saves.save({ run: last.run, lastId: last.id })
+    return given.map((pet, index) => ({ pet: createdPet(added[index]?.id as bigint, pet), saved }))
+  }
+
+  function toPet(row: PetRow): Pet {
+    const [id, name, categoryId] = [toBigInt(row.id), readText(row.name), toBigInt(row.category)]
+    return createdPet(id, { name, categoryId, status: row.status ?? undefined })
   }
 
   return {
@@ -119,24 +111,11 @@ FROM ${addPets}($1::text::json, $2::int) AS a (id) ORDER BY a.id`
       await saved
       return pet
     },
-    async createMany(given) {
-      if (given.length === 0) return []
-      const added = await addMany(given)
-      await added[0]?.saved
-      return added.map(({ pet }) => pet)
-    },
     async get(id) {
       const [row] = await query<PetRow>(getOne, [String(id)])
       return row && toPet(row)
     },
   }
-}
-
-function toPet(row: PetRow): Pet {
-  const id = toBigInt(row.id)
-  const name = unguarded(row.name)
-  const categoryId = toBigInt(row.category)
-  return createdPet(id, { name, categoryId, status: row.status ?? undefined })
 }
 
 function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {

@@ -150,7 +150,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
   test('counts requests of one subject with different limits as countRequest does', async () => {
     const clock = manualClock()
-    const { client, counts } = counting('spend_all')
+    const { client, counts } = counting('.spend(')
     const { quota } = postgres(client, { clock })
     const rules = [
       { limits: { perMinute: 40, perDay: 90 }, ban: { afterRefusals: 30, seconds: 300 } },

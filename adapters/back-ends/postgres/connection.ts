@@ -12,24 +12,57 @@ export type PostgresValue = string | number | null
 /** Runs one statement. If PostgreSQL cannot be reached, it rejects with `service_unavailable`. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
 
+/** How the stores reach PostgreSQL. */
+export interface Connection {
+  readonly query: Query
+  /** Runs one statement like `query`, but without the `query_timeout` of pg, which would replace a connection that still waits. */
+  readonly queryPatiently: Query
+  /** Returns the SQL expression that reads a column of texts. */
+  textColumn(column: string): string
+  /** Returns the text that `textColumn` has read. */
+  readText(value: string): string
+}
+
+/** The longest time limit of pg, in milliseconds: 24 days. With 0, pg would use the pool's. */
+const NO_TIMEOUT = 2 ** 31 - 1
+
 /** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
 const TRIES = 20
 
 /**
- * Creates the function that runs the statements of the stores.
+ * Connects the stores with a client.
+ *
+ * PGlite decodes each text with `new TextDecoder()`, which removes U+FEFF at the beginning. So there, texts are read with a full
+ * stop in front.
  *
  * @throws {PetStoreError} `invalid_option` if the client has no `query`
  */
-export function querying(client: PostgresClient): Query {
+export function connectionOf(client: PostgresClient): Connection {
   if (!isClient(client)) throw invalidOption('client', 'an object with query(text, values)', client)
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
+  const isPglite = 'waitReady' in client
+  return {
+    query: repeating(run),
+    // Only `Client` and `Pool` of pg are known to accept an object instead of the text.
+    queryPatiently: repeating(
+      'processID' in client || 'totalCount' in client
+        ? (text, values) => run({ text, query_timeout: NO_TIMEOUT } as unknown as string, values)
+        : run,
+    ),
+    textColumn: (column) => (isPglite ? `'.' || ${column}` : column),
+    readText: (value) => (isPglite ? value.slice(1) : value),
+  }
+}
+
+/** Returns a function that repeats statements after a conflict, and translates errors. */
+function repeating(run: PostgresClient['query']): Query {
   return async <Row>(text: string, values: PostgresValue[] = []) => {
     for (let tries = 1; ; tries++) {
       try {
         const { rows } = await run(text, values)
         return rows as readonly Row[]
       } catch (error) {
-        if (tries < TRIES && isConflict(error)) continue
+        if (tries < TRIES && CONFLICT.test(codeOf(error))) continue
         throw isUnavailable(error) ? unavailable(error) : error
       }
     }
@@ -55,10 +88,6 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
  * failed statement has changed nothing, so it is repeated.
  */
 const CONFLICT = /^(?:40001|40P01|42P06|42P07)$/
-
-function isConflict(error: unknown): boolean {
-  return CONFLICT.test(codeOf(error))
-}
 
 /**
  * SQLSTATE codes that mean PostgreSQL is unavailable, and error codes of postgres.js and Bun:

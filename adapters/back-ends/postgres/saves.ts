@@ -1,0 +1,76 @@
+import { unavailable } from '../shared/unavailable.ts'
+import { inBatches, statementRules } from './batches.ts'
+import type { Connection } from './connection.ts'
+
+/** Animals that a statement has added, and that may not be on disk yet. */
+export interface Unsaved {
+  /** The run of the server, as `add_pets` returned it. */
+  readonly run: string
+  /** The greatest id of the animals. */
+  readonly lastId: bigint
+}
+
+/** Waits for the disk for statements that did not wait themselves. */
+export interface Saves {
+  /**
+   * Resolves when the animals are on disk, so that clients can read them. Calls that wait at the same time share a statement.
+   *
+   * @throws {PetStoreError} `service_unavailable` if PostgreSQL is unavailable, or crashed after the animals were added
+   */
+  save(unsaved: Unsaved): Promise<void>
+  /** After a failed save, waits for a successful one. Otherwise, each create would add an animal and respond 503. */
+  retryFailed(): Promise<void>
+}
+
+/** Creates the part of the storage that waits for the disk. */
+export function postgresSaves({ queryPatiently }: Connection, schema: string, lockTimeout: number): Saves {
+  const statement = `SELECT ${schema}.save($1::bigint, $2::bigint, $3::bigint, $4::int) AS saved`
+  /** The name of this process in PostgreSQL. It is drawn late, because Workers allow no random numbers while a module loads. */
+  let process: number | undefined
+  /** The animals of the last save that failed. */
+  let failed: Unsaved | undefined
+
+  /** Saves the animals of the newest run. Earlier runs have ended, so their animals may be lost. */
+  async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
+    const { run, lastId } = batch.at(-1) as Unsaved
+    process ??= Math.floor(Math.random() * 2 ** 52)
+    const values = [run, String(lastId), process, lockTimeout]
+    const [row] = await queryPatiently<{ readonly saved: boolean }>(statement, values)
+    return batch.map((unsaved) => row?.saved === true && unsaved.run === run)
+  }
+
+  // With a second statement, a call need not wait for the whole commit of the calls before it.
+  const saveTogether = inBatches({
+    ...statementRules(lockTimeout),
+    send: saveAll,
+    maxSize: Infinity,
+    sizeOf: () => 0,
+    concurrency: 2,
+  })
+
+  async function save(unsaved: Unsaved): Promise<void> {
+    let isSaved: boolean
+    try {
+      isSaved = await saveTogether(unsaved)
+    } catch (error) {
+      failed = unsaved
+      throw error
+    }
+    if (!isSaved) throw unavailable(new Error('PostgreSQL crashed, or was emptied, before the animal was on disk'))
+  }
+
+  return {
+    save(unsaved) {
+      const saved = save(unsaved)
+      // If the animals were added after their time limit, no caller handles a rejection, and Node would end the process.
+      saved.catch(() => {})
+      return saved
+    },
+    async retryFailed() {
+      const retried = failed
+      if (retried === undefined) return
+      await saveTogether(retried)
+      if (failed === retried) failed = undefined
+    },
+  }
+}

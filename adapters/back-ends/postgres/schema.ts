@@ -1,0 +1,281 @@
+import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
+
+/** The key of the advisory lock. Its first number sets it apart from locks of other applications. */
+const LOCK = "1347637588, 'pets'::regclass::oid::int"
+
+/** The setting that is `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
+const DEFERRED = 'petstore_kit.deferred'
+
+/**
+ * Limits the waits of a function for locks to its parameter `lock_wait`, in milliseconds. With `SET lock_timeout = 0`, PostgreSQL
+ * restores the old setting when the function ends, even inside a longer transaction.
+ */
+const LIMIT_LOCK_WAITS = `PERFORM set_config('lock_timeout', lock_wait::text, true);`
+
+/**
+ * The steps of the schema: all SQL that `migrate` runs. Each step leads from one version to the next. Never change a released
+ * step; add another step. While a step runs, the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
+ */
+export const STEPS: readonly string[] = [tables() + creating() + counting()]
+
+/**
+ * Counters are `double precision`, which calculates exactly as JavaScript does. The index on status and id makes a list with a
+ * status filter as fast as a list without. Each request rewrites a counter, so `fillfactor` leaves room for new row versions.
+ */
+function tables(): string {
+  return `
+    CREATE TABLE pets (
+      id bigint PRIMARY KEY,
+      name text NOT NULL,
+      category_id bigint NOT NULL,
+      status text COLLATE "C" CHECK (status IN ('available', 'pending', 'sold'))
+    );
+    CREATE INDEX pets_by_status ON pets (status, id);
+    CREATE SEQUENCE pet_ids AS bigint OWNED BY pets.id;
+    CREATE TABLE keys (
+      number bigint GENERATED ALWAYS AS IDENTITY,
+      id text PRIMARY KEY,
+      token_sha256 text NOT NULL UNIQUE,
+      plan text NOT NULL,
+      account text,
+      limit_per_minute double precision,
+      limit_per_day double precision,
+      label text,
+      created_at double precision NOT NULL,
+      expires_at double precision,
+      revoked_at double precision
+    );
+    CREATE TABLE quota (
+      subject text COLLATE "C" PRIMARY KEY,
+      used_in_minute double precision NOT NULL,
+      minute_ends_at double precision NOT NULL,
+      used_in_day double precision NOT NULL,
+      day_ends_at double precision NOT NULL,
+      refused_in_minute double precision NOT NULL,
+      banned_until double precision NOT NULL
+    ) WITH (fillfactor = 50);
+    CREATE INDEX quota_by_end ON quota (greatest(day_ends_at, banned_until));
+    -- A flood of anonymous clients takes no room from clients with a key.
+    CREATE TABLE anonymous (
+      LIKE quota,
+      bucket int NOT NULL,
+      PRIMARY KEY (bucket, subject)
+    ) WITH (fillfactor = 50);`
+}
+
+/**
+ * Returns SQL that adds animals in two steps, so that a slow commit delays no other create. "How a create becomes durable" in
+ * docs/architecture.md explains the tables, functions, triggers and locks.
+ */
+function creating(): string {
+  return `
+    -- Clients read animals up to the greatest id in this table.
+    CREATE TABLE durable (up_to bigint NOT NULL);
+    CREATE INDEX durable_by_id ON durable (up_to);
+    -- Without this, no row could be deleted in a database with a publication.
+    ALTER TABLE durable REPLICA IDENTITY FULL;
+
+    -- The number of this run of the server. A crash empties an unlogged table.
+    CREATE UNLOGGED TABLE server_runs (run bigint NOT NULL);
+    CREATE UNIQUE INDEX only_one_run ON server_runs ((true));
+
+    -- Adds animals in the given order, without a wait for the disk. Returns their ids and the run of the server.
+    CREATE FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)
+    LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+    BEGIN
+      ${LIMIT_LOCK_WAITS}
+      -- TRUNCATE locks the tables in this order too.
+      LOCK TABLE pets, server_runs, durable IN ROW EXCLUSIVE MODE;
+      -- One transaction at a time assigns ids, so animals become visible in the order of their ids.
+      PERFORM pg_advisory_xact_lock(${LOCK});
+      SELECT r.run INTO run FROM server_runs AS r;
+      IF run IS NULL THEN
+        -- The number is random, because a crash would also undo a sequence.
+        run := floor(random() * 9e15);
+        INSERT INTO server_runs VALUES (run) ON CONFLICT DO NOTHING;
+      END IF;
+      PERFORM set_config('synchronous_commit', 'off', true), set_config('${DEFERRED}', 'on', true);
+      RETURN QUERY INSERT INTO pets AS p (id, name, category_id, status)
+        SELECT nextval('pet_ids'), pet->>0, (pet->>1)::bigint, pet->>2
+        FROM json_array_elements(given) WITH ORDINALITY AS each (pet, place) ORDER BY place
+        RETURNING p.id, add_pets.run;
+      PERFORM set_config('${DEFERRED}', 'off', true);
+    END
+    $body$;
+
+    -- Waits for the disk, and then lets clients read the animals up to last_id. PostgreSQL writes commits to disk in their order,
+    -- so all earlier commits of the run are on disk too. Returns false if the run has ended: the animals may be lost.
+    CREATE FUNCTION save(of_run bigint, last_id bigint, process bigint, lock_wait int) RETURNS boolean
+    LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+    BEGIN
+      ${LIMIT_LOCK_WAITS}
+      -- If the host began this transaction, add_pets has turned the wait off for all of it.
+      IF current_setting('synchronous_commit') = 'off' THEN SET LOCAL synchronous_commit TO DEFAULT; END IF;
+      -- A server that is not yet promoted cannot read an unlogged table.
+      IF pg_is_in_recovery() THEN RAISE read_only_sql_transaction; END IF;
+      -- While a standby is away, a commit waits even after its client has given up. So each process may have two such commits.
+      IF NOT (CASE WHEN pg_try_advisory_xact_lock(process) THEN true ELSE pg_try_advisory_xact_lock(process + 1) END) THEN
+        RAISE lock_not_available USING MESSAGE = 'earlier animals of this process still wait for their commits';
+      END IF;
+      -- Until this transaction has committed, TRUNCATE waits. After a TRUNCATE, the run has ended.
+      LOCK TABLE server_runs, durable IN ROW EXCLUSIVE MODE;
+      IF NOT EXISTS (SELECT FROM server_runs AS r WHERE r.run = of_run) THEN RETURN false; END IF;
+      INSERT INTO durable VALUES (last_id);
+      RETURN true;
+    END
+    $body$;
+
+    -- Orders imports among the creates: runs before ids are assigned. The commit must wait for the disk, even if the session
+    -- does not: it lets clients read all animals with smaller ids.
+    CREATE FUNCTION before_import() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
+    BEGIN
+      PERFORM pg_advisory_xact_lock(${LOCK});
+      IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN SET LOCAL synchronous_commit TO 'on'; END IF;
+      RETURN NULL;
+    END
+    $body$;
+
+    -- Lets clients read imported animals. Ids that the import has chosen move the sequence, so that later animals follow them.
+    CREATE FUNCTION after_import() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
+    DECLARE
+      last bigint;
+      greatest_id bigint;
+    BEGIN
+      SELECT max(i.id) INTO greatest_id FROM inserted AS i;
+      IF greatest_id IS NULL THEN RETURN NULL; END IF;
+      SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END INTO last FROM pet_ids AS s;
+      IF greatest_id > last THEN PERFORM setval('pet_ids', greatest_id); END IF;
+      INSERT INTO durable VALUES (greatest(greatest_id, last));
+      RETURN NULL;
+    END
+    $body$;
+
+    -- Ends the run, so that no animal that waits for the disk now is marked. DELETE would leave rows that older snapshots see.
+    CREATE FUNCTION after_truncate() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
+    BEGIN
+      TRUNCATE server_runs, durable;
+      RETURN NULL;
+    END
+    $body$;
+
+    CREATE TRIGGER before_import BEFORE INSERT ON pets FOR EACH STATEMENT
+      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION before_import();
+    CREATE TRIGGER after_import AFTER INSERT ON pets REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT
+      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION after_import();
+    CREATE TRIGGER after_truncate AFTER TRUNCATE ON pets EXECUTE FUNCTION after_truncate();`
+}
+
+/**
+ * Returns SQL for the functions that count requests as `countRequest` does. PostgreSQL plans a function once per connection, but a
+ * statement for every request, which takes several times as long as counting.
+ *
+ * If a bucket of anonymous clients is full, a new client replaces a client whose day has ended, otherwise the client with the
+ * fewest requests. So clients over their limit are replaced last.
+ */
+function counting(): string {
+  const customer = {
+    name: 'spend',
+    table: 'quota',
+    row: 'q.subject = who',
+    add: 'INSERT INTO quota VALUES (who, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;',
+  }
+  const anonymous = {
+    name: 'spend_anonymous',
+    table: 'anonymous',
+    row: 'q.bucket = in_bucket AND q.subject = who',
+    add: `DELETE FROM anonymous AS q WHERE q.bucket = in_bucket AND q.subject IN (
+            SELECT b.subject FROM anonymous AS b WHERE b.bucket = in_bucket
+            ORDER BY b.day_ends_at DESC, b.used_in_day DESC OFFSET ${BUCKET_SIZE - 1} FOR UPDATE SKIP LOCKED);
+          INSERT INTO anonymous VALUES (who, 0, 0, 0, 0, 0, 0, in_bucket) ON CONFLICT DO NOTHING;`,
+  }
+  return spendFunction(customer) + spendFunction(anonymous)
+}
+
+/**
+ * Returns SQL for a function that counts many requests. Equal requests of a subject are one entry: subject, bucket, limits, ban
+ * rule, and number of requests. The ban rule is null for no bans, and `at` is null for PostgreSQL's time. For each entry, the
+ * function returns the time and the state before its first request.
+ */
+function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row' | 'add', string>): string {
+  return `
+    CREATE FUNCTION ${name}(given json, at double precision, lock_wait int) RETURNS TABLE (
+      place bigint, decided double precision,
+      usedinminute double precision, minuteendsat double precision,
+      usedinday double precision, dayendsat double precision,
+      refusedinminute double precision, banneduntil double precision
+    ) LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+    DECLARE
+      -- With the table's row type, PostgreSQL would wait for a table lock before the timeout is set.
+      state record;
+      who text;
+      in_bucket int;
+      per_minute double precision;
+      per_day double precision;
+      after_refusals double precision;
+      ban_length double precision;
+      times int;
+      banned boolean;
+    BEGIN
+      ${LIMIT_LOCK_WAITS}
+      -- The commit does not wait for the disk, unless the host's transaction has already written something.
+      PERFORM set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL;
+      FOR place, who, in_bucket, per_minute, per_day, after_refusals, ban_length, times IN
+        SELECT g.place, g.entry->>0, (g.entry->>1)::int, (g.entry->>2)::float8, (g.entry->>3)::float8,
+          (g.entry->>4)::float8, (g.entry->>5)::float8, (g.entry->>6)::int
+        FROM json_array_elements(given) WITH ORDINALITY AS g (entry, place) ORDER BY g.place
+      LOOP
+        LOOP
+          SELECT q.* INTO state FROM ${table} AS q WHERE ${row} FOR NO KEY UPDATE;
+          EXIT WHEN FOUND;
+          ${add}
+        END LOOP;
+        -- If two requests of a subject arrive together, the second waits for the row, and then reads the time.
+        decided := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));
+        usedinminute := state.used_in_minute;
+        minuteendsat := state.minute_ends_at;
+        usedinday := state.used_in_day;
+        dayendsat := state.day_ends_at;
+        refusedinminute := state.refused_in_minute;
+        banneduntil := state.banned_until;
+        banned := false;
+        FOR i IN 1..times LOOP
+          ${roll('minute', 60_000, 'state.refused_in_minute := 0;')}
+          ${roll('day', 86_400_000)}
+          IF after_refusals IS NOT NULL THEN
+            state.banned_until := CASE WHEN decided >= state.banned_until THEN 0
+              ELSE least(state.banned_until, decided + ban_length) END;
+            banned := state.banned_until <> 0;
+          END IF;
+          IF NOT banned AND state.used_in_minute < per_minute AND state.used_in_day < per_day THEN
+            state.used_in_minute := state.used_in_minute + 1;
+            state.used_in_day := state.used_in_day + 1;
+          ELSIF after_refusals IS NOT NULL AND NOT banned THEN
+            state.refused_in_minute := state.refused_in_minute + 1;
+            IF state.refused_in_minute >= after_refusals THEN
+              state.banned_until := decided + ban_length;
+              state.refused_in_minute := 0;
+            END IF;
+          END IF;
+        END LOOP;
+        UPDATE ${table} AS q SET used_in_minute = state.used_in_minute, minute_ends_at = state.minute_ends_at,
+          used_in_day = state.used_in_day, day_ends_at = state.day_ends_at,
+          refused_in_minute = state.refused_in_minute, banned_until = state.banned_until WHERE ${row};
+        RETURN NEXT;
+      END LOOP;
+    END
+    $body$;`
+}
+
+/** Returns SQL that begins a new window if the old one has ended. After the clock is set back, no window is longer than usual. */
+function roll(window: 'minute' | 'day', length: number, also = ''): string {
+  const [used, end] = [`state.used_in_${window}`, `state.${window}_ends_at`]
+  return `IF decided >= ${end} THEN
+            ${end} := (floor(decided / ${length}) + 1) * ${length};
+            ${used} := 0; ${also}
+          ELSE
+            ${end} := least(${end}, decided + ${length});
+          END IF;`
+}
