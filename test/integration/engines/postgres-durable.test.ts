@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import type { Pet } from '../../../src/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
@@ -82,6 +82,98 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   test('an animal can be read after an import with SQL', async () => {
     await pool.query("INSERT INTO petstore.pets SELECT n, 'imported ' || n, 1, 'sold' FROM generate_series(1, 3) AS n")
     expect(await statusList()).toEqual(['imported 1', 'imported 2', 'imported 3'])
+  })
+
+  test('an import waits for the disk even if its session does not', async () => {
+    const client = await pool.connect()
+    await client.query('BEGIN; SET LOCAL synchronous_commit = off')
+    await client.query("INSERT INTO petstore.pets VALUES (nextval('petstore.pet_ids'), 'imported', 1, 'sold')")
+    expect((await client.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'on' }])
+    await client.query('ROLLBACK')
+    client.release()
+  })
+
+  test('an import gets its ids after earlier creates have committed', async () => {
+    const [host, importer] = [await pool.connect(), await pool.connect()]
+    await host.query('BEGIN')
+    await postgres(host).storage.create(pet('open'))
+    const text = "INSERT INTO petstore.pets VALUES (nextval('petstore.pet_ids'), 'imported', 1, 'sold')"
+    await importer.query('SET lock_timeout = 50')
+    await expect(importer.query(text)).rejects.toMatchObject({ code: '55P03' })
+    await host.query('COMMIT')
+    await importer.query(text)
+    expect(await listed()).toEqual(['open', 'imported'])
+    await importer.query('RESET lock_timeout')
+    for (const client of [host, importer]) client.release()
+  })
+
+  test('an import that chooses its ids publishes no animal before it is on disk', async () => {
+    await pool.query("INSERT INTO petstore.pets VALUES (1000, 'imported', 1, 'sold')")
+    await pool.query('DELETE FROM petstore.pets')
+    const { storage, written, release } = slowProcess()
+    const created = storage.create(pet('slow'))
+    await written
+    expect(await listed()).toEqual([])
+    release()
+    expect((await created).id).toBe(1001n)
+  })
+
+  test('TRUNCATE waits for an animal that is just being saved', async () => {
+    const host = await pool.connect()
+    await host.query('BEGIN')
+    // The save runs in the transaction of the host, so its commit waits as if for a slow disk.
+    const query: PostgresClient['query'] = (text, values) => (text.includes(SAVE) ? host : pool).query(text, values)
+    await postgres({ query }).storage.create(pet('old'))
+    const truncated = pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
+    await until(async () => (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0)
+    await host.query('COMMIT')
+    host.release()
+    await truncated
+    expect((await pool.query('SELECT FROM petstore.durable')).rows).toEqual([])
+  })
+
+  describe('while the only synchronous standby is away', () => {
+    const setStandby = async (names: string) => {
+      await pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
+      await pool.query('SELECT pg_reload_conf()')
+      await until(
+        async () => (await pool.query('SHOW synchronous_standby_names')).rows[0].synchronous_standby_names === names,
+      )
+    }
+    const waits = async () =>
+      (await pool.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%save(%'")).rows
+        .length
+    afterEach(() => setStandby(''))
+
+    test('a process leaves at most two statements waiting, and lists go on', async () => {
+      const impatient = openPool(server.url, { query_timeout: 100 })
+      // As with other drivers, the time limit of the pool applies to all statements.
+      const { storage, quota } = postgres({ query: (text, values) => impatient.query(text, values) })
+      await storage.create(pet('before'))
+      await setStandby('absent')
+      for (let i = 0; i < 6; i++)
+        await expect(storage.create(pet('waiting'))).rejects.toMatchObject({ code: 'service_unavailable' })
+      expect(await waits()).toBe(2)
+      expect((await storage.list({ limit: 9 })).map(({ name }) => name)).toEqual(['before'])
+      expect((await quota.spend(request)).granted).toBe(true)
+      await setStandby('')
+      await until(async () => (await waits()) === 0)
+      await storage.create(pet('after'))
+      expect((await listed()).at(-1)).toBe('after')
+      await impatient.end()
+    })
+
+    test('the query_timeout of pg does not end a statement that waits', async () => {
+      const impatient = openPool(server.url, { query_timeout: 100 })
+      const { storage } = postgres(impatient)
+      await setStandby('absent')
+      const created = storage.create(pet('patient'))
+      await until(async () => (await waits()) === 1)
+      await expect(impatient.query('SELECT pg_sleep(1)')).rejects.toThrow('Query read timeout')
+      await setStandby('')
+      expect((await created).name).toBe('patient')
+      await impatient.end()
+    })
   })
 
   test('an animal that was read survives a crash of PostgreSQL', async () => {
