@@ -1,5 +1,7 @@
 import type { Clock } from '../../src/index.ts'
+import { wrapPort } from '../../src/support/wrap-port.ts'
 import {
+  ConnectionRefused,
   type ContractClient,
   contractClient,
   LimitReached,
@@ -7,7 +9,7 @@ import {
 } from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/rows.ts'
-import { printable, report } from './output.ts'
+import { escapeControls, printable, report } from './output.ts'
 
 export interface CheckFlags {
   readonly key: string
@@ -22,8 +24,8 @@ export interface CheckFlags {
 export interface RowResult {
   readonly title: string
   readonly basis: HttpContractRow['basis']
-  readonly result: 'pass' | 'fail' | 'skip'
-  /** Why the row failed or was skipped. */
+  readonly result: 'pass' | 'fail' | 'skip' | 'not run'
+  /** Why the row failed, was skipped or was not run. */
   readonly reason?: string
 }
 
@@ -34,6 +36,8 @@ export interface CheckOptions {
   readonly clock?: Clock
   /** Called before each wait until a rate limit ends, with the number of seconds. */
   readonly onWait?: (seconds: number) => void
+  /** Called when the server is gone, with the title of the row that sent the last request to it. */
+  readonly onStop?: (row: string) => void
   /** Called after each row. */
   readonly onRow?: (row: RowResult) => void
 }
@@ -50,7 +54,7 @@ const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
  */
 export async function checkServer(url: string, flags: CheckFlags, options: CheckOptions = {}): Promise<RowResult[]> {
   const { key: token, limitedKey: limitedToken, contractOnly } = flags
-  const { fetch, clock, onWait, onRow } = options
+  const { fetch, clock, onWait, onStop, onRow } = options
   const client = contractClient(
     { baseUrl: url, token, limitedToken, timeout: flags.timeout * 1_000, fetch, clock },
     onWait,
@@ -58,14 +62,32 @@ export async function checkServer(url: string, flags: CheckFlags, options: Check
   await requireServer(client)
   const results: RowResult[] = []
   let silentRows = 0
+  /** The row that sent the last request which reached the server. */
+  let reachedBy = 'the first request'
+  let isGone = false
   for (const row of httpContractRows) {
     if (contractOnly && row.basis === 'decision') continue
     const { title, basis, needsLimitedKey } = row
     const isMissingKey = needsLimitedKey && limitedToken === undefined
-    const { isSilent = false, ...outcome } = isMissingKey
-      ? ({ result: 'skip', reason: NEEDS_LIMITED_KEY } as const)
-      : await runRow(row, client)
-    const result = { title, basis, ...outcome }
+    let { isSilent = false, isRefused = false, ...outcome }: RowOutcome = { result: 'not run' }
+    if (isMissingKey) outcome = { result: 'skip', reason: NEEDS_LIMITED_KEY }
+    else if (!isGone) {
+      const onReached = () => {
+        reachedBy = title
+      }
+      ;({ isSilent = false, isRefused = false, ...outcome } = await runRow(row, watched(client, onReached)))
+    }
+    if (isRefused) {
+      isGone = true
+      onStop?.(reachedBy)
+      // The server was gone before the first request of this row.
+      if (reachedBy !== title) outcome = { result: 'not run' }
+    }
+    // A hostile server may send the token back. A token of a few characters may be a word of the message.
+    const reason = [token, limitedToken ?? '']
+      .filter(({ length }) => length >= 8)
+      .reduce((text, secret) => text?.replaceAll(secret, '***'), outcome.reason)
+    const result = { title, basis, ...outcome, ...(reason !== undefined && { reason }) }
     results.push(result)
     onRow?.(result)
     silentRows = isSilent ? silentRows + 1 : 0
@@ -92,8 +114,18 @@ async function requireServer(client: ContractClient): Promise<void> {
     )
 }
 
-/** The result of a row, and whether one of its requests got no response in time. */
-type RowOutcome = Pick<RowResult, 'result' | 'reason'> & { readonly isSilent?: boolean }
+/** Returns a client that calls `onReached` after each request, unless nothing listened any more. */
+function watched(client: ContractClient, onReached: () => void): ContractClient {
+  const watch = async <T>(send: () => Promise<T>): Promise<T> => {
+    const response = send()
+    await response.then(onReached, (error) => error instanceof ConnectionRefused || onReached())
+    return response
+  }
+  return { ...client, ...wrapPort(client, { send: watch, sendLimited: watch }) }
+}
+
+/** The result of a row, and whether one of its requests got no response in time, or found nothing that listens. */
+type RowOutcome = Pick<RowResult, 'result' | 'reason'> & { readonly isSilent?: boolean; readonly isRefused?: boolean }
 
 async function runRow(row: HttpContractRow, client: ContractClient): Promise<RowOutcome> {
   try {
@@ -102,24 +134,31 @@ async function runRow(row: HttpContractRow, client: ContractClient): Promise<Row
   } catch (error) {
     const reason = (error as Error).message
     if (error instanceof LimitReached) return { result: 'skip', reason }
-    return { result: 'fail', reason, isSilent: error instanceof NoResponse }
+    return {
+      result: 'fail',
+      reason,
+      isSilent: error instanceof NoResponse,
+      isRefused: error instanceof ConnectionRefused,
+    }
   }
 }
 
 /** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if some of these rows could not be checked. */
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onWait = (seconds: number) => report(`the limit is used up; the check goes on in ${seconds} seconds`)
+  const onStop = (row: string) => report(`the server stopped at the row "${row}", which is the likely cause`)
   const onRow = flags.json ? undefined : printRow()
-  const results = await checkServer(url, flags, { onWait, onRow })
+  const results = await checkServer(url, flags, { onWait, onStop, onRow })
   process.exitCode = exitCodeOf(results)
-  console.log(flags.json ? JSON.stringify({ url, ...summary(results), rows: results }) : `\n${conclusion(results)}`)
+  const json = () => escapeControls(JSON.stringify({ url, ...summary(results), rows: results }))
+  console.log(flags.json ? json() : `\n${conclusion(results)}`)
 }
 
 /** Returns the exit code of a check. Without `--limited-key`, rows that need that key do not affect the exit code. */
 export function exitCodeOf(results: readonly RowResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)
   if (contract.some(({ result }) => result === 'fail')) return 1
-  return contract.some(({ result }) => result === 'skip') ? 2 : 0
+  return contract.some(({ result }) => result !== 'pass') ? 2 : 0
 }
 
 const HEADINGS = {
@@ -142,14 +181,15 @@ function summary(results: readonly RowResult[]) {
   const count = (basis: RowResult['basis']) => {
     const of = (result: RowResult['result']) =>
       results.filter((row) => row.basis === basis && row.result === result).length
-    return { pass: of('pass'), fail: of('fail'), skip: of('skip') }
+    return { pass: of('pass'), fail: of('fail'), skip: of('skip'), notRun: of('not run') }
   }
   return { contract: count('contract'), decision: count('decision') }
 }
 
 function conclusion(results: readonly RowResult[]): string {
   const { contract, decision } = summary(results)
-  const say = ({ pass, fail, skip }: typeof contract) => `${pass} pass, ${fail} fail, ${skip} skipped`
+  const say = ({ pass, fail, skip, notRun }: typeof contract) =>
+    `${pass} pass, ${fail} fail, ${skip} skipped${notRun > 0 ? `, ${notRun} not run` : ''}`
   const verdicts = [
     'The server keeps the interface.',
     'The server does not keep the interface.',

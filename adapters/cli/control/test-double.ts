@@ -42,7 +42,7 @@ export function steerableClock(real: Clock): SteerableClock {
 /** A pet store, and a function that returns the usage of a key for the page. */
 export interface Service {
   readonly petStore: PetStore
-  usageOf(token: string): Usage | undefined
+  usageOf(token: string): Promise<Usage | undefined>
 }
 
 export interface TestDoubleParts {

@@ -17,8 +17,8 @@ export interface PageOptions {
   readonly basePath: string
   /** Returns the keys that the page offers. These keys must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
-  /** Returns the usage of a token's key, if a request with the token was served. */
-  readonly usageOf: (token: string) => Usage | undefined
+  /** Returns the usage of a token's key, if the key is valid and a request with the token was served. */
+  readonly usageOf: (token: string) => Promise<Usage | undefined>
   /** The route for the OpenAPI document. */
   readonly document: SiteRoute
   /** The folder that contains the page's files. @default 'page', beside the bundled command */
@@ -72,10 +72,12 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
       const demoKeys = isFromThisMachine(request) ? options.demoKeys() : []
       return privateJson({ basePath: options.basePath, demoKeys })
     },
-    '/usage': (request) => {
+    '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
+      // For other machines, the usage would say of each guessed token whether it is valid.
+      if (!isFromThisMachine(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
-      return privateJson(options.usageOf(token) ?? null)
+      return privateJson((await options.usageOf(token)) ?? null)
     },
   }
 }

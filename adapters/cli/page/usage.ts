@@ -36,13 +36,13 @@ interface Counted {
 /**
  * Remembers the last count of each key, because response headers describe only one of the two limits.
  *
- * `usageOf` reads only remembered values. It never calls a key store or a quota store, because requests for the usage are not
- * limited.
+ * `usageOf` calls the key store only for a token that was valid before, and never the quota store, because requests for the usage
+ * are not limited.
  */
 export function watchUsage(
   { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,
   clock: Clock,
-): Pick<BackEnd, 'keyStore' | 'quota'> & { usageOf(token: string): Usage | undefined } {
+): Pick<BackEnd, 'keyStore' | 'quota'> & { usageOf(token: string): Promise<Usage | undefined> } {
   const keys = boundedMap<ApiKey>(MAX_KEYS)
   const counts = boundedMap<Counted>(MAX_KEYS)
   return {
@@ -61,10 +61,14 @@ export function watchUsage(
         return count
       },
     }),
-    usageOf(token) {
-      const key = keys.get(hashOf(token))
-      const counted = key && counts.get(subjectOf(key))
-      return key && counted && usageAt(clock.now(), key, counted)
+    async usageOf(token) {
+      if (keys.get(hashOf(token)) === undefined) return undefined
+      // The key may have been revoked or have expired since its last request.
+      const key = await keyStore.find(token)
+      const now = clock.now()
+      if (!key || key.revokedAt !== undefined || (key.expiresAt !== undefined && key.expiresAt <= now)) return undefined
+      const counted = counts.get(subjectOf(key))
+      return counted && usageAt(now, key, counted)
     },
   }
 }

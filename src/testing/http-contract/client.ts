@@ -1,5 +1,6 @@
 import { parseJson } from '../../client/parse-json.ts'
 import { readRetryAfter } from '../../client/response-error.ts'
+import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
 import { sleep } from '../../support/sleep.ts'
 import { systemClock } from '../../support/system-clock.ts'
@@ -64,6 +65,9 @@ export class LimitReached extends Error {}
 /** Thrown when no response arrives in time. */
 export class NoResponse extends Error {}
 
+/** Thrown when nothing listens at the address of the server. */
+export class ConnectionRefused extends Error {}
+
 /** The longest total wait after 429 responses, in seconds. It covers several minute windows. */
 const MAX_WAIT = 180
 
@@ -92,14 +96,15 @@ export function contractClient(
     const signal = AbortSignal.timeout(timeout)
     try {
       const response = await fetch(url, { method, headers, body: toBody(body), redirect: 'manual', signal })
-      const text = await response.text()
+      const text = new TextDecoder().decode(await readResponse(response))
       const { status, headers: responseHeaders } = response
       const time = timeOf(responseHeaders, clock)
       return { name, url, status, headers: responseHeaders, time, text, json: toJson(text) }
     } catch (error) {
       if (signal.aborted)
         throw new NoResponse(`${name}: no response within ${timeout / 1_000} seconds`, { cause: error })
-      throw new Error(`${name}: ${reasonOf(error)}`, { cause: error })
+      const ErrorClass = isRefused(error) ? ConnectionRefused : Error
+      throw new ErrorClass(`${name}: ${reasonOf(error)}`, { cause: error })
     }
   }
 
@@ -155,6 +160,13 @@ function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer>
 function reasonOf(error: unknown): string {
   const { cause, message } = Object(error) as { cause?: { message?: string; code?: string }; message?: string }
   return cause?.message || cause?.code || message || String(error)
+}
+
+/** Returns whether nothing listens. For a host name with several addresses, Node's `fetch` has an error for each. */
+function isRefused(error: unknown): boolean {
+  const { cause = error } = Object(error) as { cause?: unknown }
+  const { code, errors = [] } = Object(cause) as { code?: string; errors?: { code?: string }[] }
+  return [code, errors[0]?.code].some((one) => one === 'ECONNREFUSED' || one === 'ConnectionRefused')
 }
 
 function toJson(text: string): unknown {

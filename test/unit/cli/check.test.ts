@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CheckFlags, checkServer, exitCodeOf, type RowResult } from '../../../adapters/cli/check.ts'
 import { parseServerUrl, parseToken, wholeNumber } from '../../../adapters/cli/flags.ts'
+import { fail } from '../../../adapters/cli/output.ts'
 import { createTestPetStore, type ManualClock, manualClock } from '../../../src/testing/index.ts'
 
 const URL_OF_API = 'http://localhost/v1'
@@ -512,5 +513,51 @@ describe('the flags of petstore check', () => {
 
   test.each(['0', '601', '1.5'])('petstore check rejects the timeout %j', (text) => {
     expect(() => wholeNumber(1, 600)(text)).toThrow(/^Expected a whole number/)
+  })
+})
+
+describe('a server that does not behave', () => {
+  const flags = { key: 'pet_hidden_token', timeout: 10 }
+
+  test('names the row at which the server stopped, and runs no further row', async () => {
+    const store = await createTestPetStore({ plan: 'pro', token: flags.key })
+    let isGone = false
+    const fetch = async (url: string, init: RequestInit) => {
+      if (isGone) throw new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED', message: 'refused' } })
+      isGone = String(init.body).includes('9223372036854775807')
+      if (isGone) throw new TypeError('fetch failed', { cause: { message: 'other side closed' } })
+      return store.fetch(url, init)
+    }
+    const stoppedAt: string[] = []
+    const results = await checkServer(URL_OF_API, flags, { fetch, onStop: (row) => stoppedAt.push(row) })
+    const failed = results.filter(({ result }) => result === 'fail')
+    expect(stoppedAt).toEqual([failed[0]?.title])
+    expect(failed).toEqual([expect.objectContaining({ reason: expect.stringContaining('other side closed') })])
+    const later = results.slice(results.indexOf(failed[0] as RowResult) + 1)
+    expect([...new Set(later.map(({ result }) => result))].sort()).toEqual(['not run', 'skip'])
+    expect(exitCodeOf(results)).toBe(1)
+  })
+
+  test('reads no more of a body than a page can have', async () => {
+    const fetch = async () =>
+      new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)) }))
+    await expect(checkServer(URL_OF_API, flags, { fetch })).rejects.toThrow(/expected a body of at most \d+ bytes/)
+  })
+
+  test('prints no control character and no token that a server has sent', async () => {
+    const write = vi.spyOn(console, 'error').mockReturnValue()
+    onTestFinished(() => {
+      write.mockRestore()
+      process.exitCode = 0
+    })
+    const body = { code: '\u001b[2J\u009b2J', message: '', status: 401 }
+    const fetch = async () => Response.json(body, { status: 401 })
+    await checkServer(URL_OF_API, flags, { fetch }).catch((error) => fail(error))
+    expect(write.mock.calls).toEqual([[expect.stringMatching(/^petstore: --key: [^\p{C}]+$/u)]])
+
+    const echo = async (_: string, init: RequestInit) =>
+      Response.json({ code: new Headers(init.headers).get('authorization') })
+    const results = await checkServer(URL_OF_API, flags, { fetch: echo })
+    expect(JSON.stringify(results)).not.toContain(flags.key)
   })
 })

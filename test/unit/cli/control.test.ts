@@ -15,7 +15,7 @@ async function open() {
   const double = await createTestDouble({
     createService: (ports, clock) => ({
       petStore: createPetStore({ ...ports, clock, onError: () => {} }),
-      usageOf: () => undefined,
+      usageOf: async () => undefined,
     }),
     addPets: (storage) => addDemoPets(storage, 0, 3),
     keys: fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } }),

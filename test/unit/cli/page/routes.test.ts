@@ -13,7 +13,7 @@ const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
 /** Creates a pet store with the page. Returns a function that sends a request to it. */
 function site(options: Partial<PageOptions> = {}) {
   const petStore = createPetStore()
-  const usageOf = () => undefined
+  const usageOf = async () => undefined
   const routes = pageRoutes({
     basePath: '/v1',
     document,
@@ -122,6 +122,13 @@ describe('demo keys', () => {
 })
 
 describe('/usage', () => {
+  test.each([{ host: 'evil.example' }, { 'x-forwarded-for': '192.0.2.1' }])(
+    '/usage is not there for other machines (%j)',
+    async (headers) => {
+      expect((await site()('/usage', { authorization: 'Bearer abc', ...headers })).status).toBe(404)
+    },
+  )
+
   test('/usage needs a key', async () => {
     expect((await site()('/usage')).status).toBe(401)
   })
@@ -132,7 +139,7 @@ describe('/usage', () => {
 
   test('/usage responds with the usage of the key in Authorization', async () => {
     const tokens: string[] = []
-    const usageOf = (token: string) => {
+    const usageOf = async (token: string) => {
       tokens.push(token)
       return undefined
     }
