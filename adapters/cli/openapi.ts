@@ -1,10 +1,9 @@
 import { addCorsHeaders, corsRules } from '../../src/http/cors.ts'
-import { jsonResponse } from '../../src/http/response.ts'
 import type { CorsOptions } from '../../src/index.ts'
 import type { OpenApiOptions } from '../../src/openapi/index.ts'
 import type { PlanLimitsByName } from './flags.ts'
 import { print } from './output.ts'
-import type { SiteRoute } from './site.ts'
+import { documentResponse, type SharedDocument, type SiteRoute, sharedDocument } from './site.ts'
 
 export interface OpenApiFlags {
   readonly yaml?: true
@@ -26,12 +25,12 @@ export interface DocumentOptions extends OpenApiOptions {
 /** Returns the route for a server's OpenAPI document. Web pages that may call the API (CORS) may also read the document. */
 export function documentRoute({ cors = false, ...options }: DocumentOptions): SiteRoute {
   const rules = corsRules(cors)
-  let body: Promise<string> | undefined
+  let shared: Promise<SharedDocument> | undefined
   return async (request) => {
-    body ??= documentOf(options).then((document) => JSON.stringify(document))
-    const headers: string[] = []
+    shared ??= documentOf(options).then((document) => sharedDocument(JSON.stringify(document)))
+    const headers = ['Content-Type', 'application/json']
     if (rules) addCorsHeaders(headers, rules, request)
-    return jsonResponse(200, await body, headers)
+    return documentResponse(await shared, request, headers)
   }
 }
 

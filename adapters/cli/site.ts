@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { originForm, pathOf } from '../../src/http/request-target.ts'
 import { jsonResponse } from '../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, BackEnd, PetStore } from '../../src/index.ts'
 import { newToken } from '../../src/keys/token.ts'
 import { withTimeout } from '../../src/support/with-timeout.ts'
+import type { BytesResponse } from '../hosts/node/write-response.ts'
 import { reason } from './driver.ts'
 import { report } from './output.ts'
 
@@ -25,8 +27,29 @@ export function withSite(petStore: PetStore, routes: SiteRoutes): PetStore {
 async function respond(route: SiteRoute, request: ApiRequest): Promise<ApiResponse> {
   const { method } = request
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, headers: ['Allow', 'GET, HEAD'], body: '' }
-  const { status, headers, body } = await route(request)
-  return { status, headers: [...headers, 'X-Content-Type-Options', 'nosniff'], body: method === 'HEAD' ? '' : body }
+  const response = await route(request)
+  const headers = [...response.headers, 'X-Content-Type-Options', 'nosniff']
+  return method === 'HEAD' ? { status: response.status, headers, body: '' } : { ...response, headers }
+}
+
+/** A document that the server sends with an entity tag. */
+export interface SharedDocument {
+  readonly bytes: Uint8Array
+  readonly tag: string
+}
+
+/** Returns a document. All of its responses share its bytes. */
+export function sharedDocument(content: string | Uint8Array): SharedDocument {
+  const bytes = Buffer.from(content)
+  return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+}
+
+/** Responds with a document, or with 304 if the client has it (RFC 9110, section 13.1.2). */
+export function documentResponse({ bytes, tag }: SharedDocument, request: ApiRequest, headers: readonly string[]) {
+  const known = (request.header('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  const tagged = [...headers, 'ETag', tag, 'Cache-Control', 'no-cache']
+  if (known.includes(tag) || known.includes('*')) return { status: 304, headers: tagged, body: '' } as const
+  return { status: 200, headers: tagged, body: '', bytes } satisfies BytesResponse
 }
 
 /** Returns the routes that every server has: health checks and an empty favicon. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
-import type { SiteRoute, SiteRoutes } from '../site.ts'
+import { documentResponse, type SharedDocument, type SiteRoute, type SiteRoutes, sharedDocument } from '../site.ts'
 import type { Usage } from './usage.ts'
 
 /** A key that the page offers without asking the visitor for it. */
@@ -113,10 +113,10 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Returns a route that responds with a file. The file is read at the first request, so that it does not delay the start. */
 function file(path: string): SiteRoute {
   const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] as string
-  let body: string | undefined
-  return () => {
-    body ??= readFileSync(path, 'utf8')
-    return { status: 200, headers: ['Content-Type', type, 'Cache-Control', 'no-cache', ...PAGE_HEADERS], body }
+  let document: SharedDocument | undefined
+  return (request) => {
+    document ??= sharedDocument(readFileSync(path))
+    return documentResponse(document, request, ['Content-Type', type, ...PAGE_HEADERS])
   }
 }
 

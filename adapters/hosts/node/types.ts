@@ -69,9 +69,9 @@ export interface NodeOutgoing {
   writeHead(status: number, headers?: object): unknown
   /** Exists only in HTTP/1. */
   flushHeaders?(): void
-  write(chunk: string, callback?: (error?: Error | null) => void): boolean
+  write(chunk: string | Uint8Array, callback?: (error?: Error | null) => void): boolean
   end(): unknown
-  end(chunk: string): unknown
+  end(chunk: string | Uint8Array): unknown
   destroy(error?: Error): unknown
   writeContinue(): void
   on(event: string, listener: Listener): unknown

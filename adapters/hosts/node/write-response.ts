@@ -11,6 +11,12 @@ export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
   return destroyed === true || stream?.destroyed === true
 }
 
+/** A response whose body is bytes that many responses share. While its client reads nothing, each text would be a copy. */
+export interface BytesResponse extends ApiResponse {
+  readonly body: ''
+  readonly bytes: Uint8Array
+}
+
 /**
  * Writes a response, and drains or refuses the request body if it was not read.
  *
@@ -20,27 +26,27 @@ export function writeResponse(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
   request: NodeRequest,
-  response: ApiResponse,
+  response: ApiResponse | BytesResponse,
   onFailure: (error: unknown) => void,
 ): void {
   if (outgoing.headersSent || isGone(outgoing)) return
-  const headers = withLength(request.method, response)
+  const body = 'bytes' in response ? response.bytes : response.body
+  const headers = withLength(request.method, response, body)
   if (incoming.httpVersionMajor > 1) {
-    writeStream(incoming, outgoing, headers, response)
+    writeStream(incoming, outgoing, headers, response.status, body)
     return
   }
   if (isWrapped(outgoing)) {
     setHead(outgoing, response.status, headers)
-    endAfterBody(incoming, outgoing, () => outgoing.end(response.body), onFailure)
+    endAfterBody(incoming, outgoing, () => outgoing.end(body), onFailure)
     return
   }
   const isUnread = isUnreadBody(incoming)
   const isLast = isUnread && closesAmidBody(incoming, outgoing)
   writeHead(outgoing, response.status, isLast ? [...headers, 'Connection', 'close'] : headers)
-  if (isLast || (isUnread && !isSmallBody(incoming)))
-    endAfterDraining(incoming, outgoing, request, response.body, isLast)
+  if (isLast || (isUnread && !isSmallBody(incoming))) endAfterDraining(incoming, outgoing, request, body, isLast)
   else {
-    outgoing.end(response.body)
+    outgoing.end(body)
     if (isUnread) readRest(incoming, outgoing)
   }
 }
@@ -51,9 +57,9 @@ function isWrapped(outgoing: NodeOutgoing): boolean {
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
 }
 
-/** Adds Content-Length. A response to HEAD already has it, and a 204 has no body. */
-function withLength(method: string, { status, headers, body }: ApiResponse): readonly string[] {
-  if (method === 'HEAD' || status === 204) return headers
+/** Adds Content-Length. A response to HEAD already has it, and a 204 or a 304 has no body. */
+function withLength(method: string, { status, headers }: ApiResponse, body: string | Uint8Array): readonly string[] {
+  if (method === 'HEAD' || status === 204 || status === 304) return headers
   return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
@@ -78,15 +84,16 @@ function writeStream(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
   headers: readonly string[],
-  response: ApiResponse,
+  status: number,
+  body: string | Uint8Array,
 ): void {
-  setHead(outgoing, response.status, headers)
+  setHead(outgoing, status, headers)
   if (!incoming.complete) {
     const { stream } = outgoing
     incoming.resume()
     stream?.on('finish', () => drain(incoming, () => incoming.complete || stream.close()))
   }
-  outgoing.end(response.body)
+  outgoing.end(body)
 }
 
 /**
@@ -97,14 +104,14 @@ function endAfterDraining(
   incoming: NodeIncoming,
   outgoing: NodeOutgoing,
   request: NodeRequest,
-  body: string,
+  body: string | Uint8Array,
   isLast: boolean,
 ): void {
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
   }
   if (isLast) setLastRequest(incoming)
-  if (body !== '') outgoing.write(body, onWritten)
+  if (body.length > 0) outgoing.write(body, onWritten)
   else {
     outgoing.flushHeaders?.()
     onWritten()

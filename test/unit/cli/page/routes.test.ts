@@ -29,7 +29,8 @@ function site(options: Partial<PageOptions> = {}) {
     const response = await handle(toApiRequest(request, '192.0.2.1'))
     const names = response.headers.filter((_, index) => index % 2 === 0)
     const headersByName = Object.fromEntries(names.map((name, i) => [name, response.headers[2 * i + 1] ?? '']))
-    return { status: response.status, headers: headersByName, body: response.body }
+    const body = 'bytes' in response ? String(response.bytes) : response.body
+    return { status: response.status, headers: headersByName, body }
   }
 }
 
@@ -52,6 +53,15 @@ describe('the page', () => {
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe|\*|https?:/)
+  })
+
+  test('a file that the client has is not sent again', async () => {
+    const send = site()
+    for (const path of ['/', '/page/page.css', '/page/swagger-ui-bundle.js']) {
+      const { ETag = '' } = (await send(path)).headers
+      expect(await send(path, { 'if-none-match': `"other", W/${ETag}` })).toMatchObject({ status: 304, body: '' })
+      expect((await send(path, { 'if-none-match': '"other"' })).status).toBe(200)
+    }
   })
 
   test('the page supports only GET and HEAD', async () => {
@@ -122,7 +132,7 @@ describe('demo keys', () => {
 })
 
 describe('/usage', () => {
-  test.each([{ host: 'evil.example' }, { 'x-forwarded-for': '192.0.2.1' }])(
+  test.each<Record<string, string>>([{ host: 'evil.example' }, { 'x-forwarded-for': '192.0.2.1' }])(
     '/usage is not there for other machines (%j)',
     async (headers) => {
       expect((await site()('/usage', { authorization: 'Bearer abc', ...headers })).status).toBe(404)
