@@ -61,6 +61,13 @@ export interface PlanLimits {
   readonly perDay: number
 }
 
+/** The plans of the interface whose limits are the same for every key. Each key of `enterprise` has limits of its own. */
+export const defaultPlans = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+}
+
 /** An API key. It never contains the token itself. */
 export interface ApiKey {
   /** Identifies the key in lists, in logs and in calls of `revoke`. The id is not secret. */

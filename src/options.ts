@@ -1,7 +1,7 @@
 import { guardPorts } from './faults/guard-ports.ts'
 import { type ErrorReport, logError, type ResponseReport } from './faults/observers.ts'
 import { type CorsOptions, corsRules } from './http/cors.ts'
-import { type PetStatus, type PlanLimits, petStatuses } from './model.ts'
+import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import type { SunsetPolicy } from './pets/deprecation.ts'
 import { linkBaseOf } from './pets/pagination.ts'
 import { newPetSchema } from './pets/schemas.ts'
@@ -129,13 +129,6 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
 
 /** Members of a back end that are no options. They are allowed, because `{ ...backEnd }` passes them too. */
 const COMPANIONS = ['migrate', 'close']
-
-/** The plans of the interface whose limits are the same for every key. Each key of `enterprise` has limits of its own. */
-export const defaultPlans = {
-  free: { perMinute: 60, perDay: 1_000 },
-  pro: { perMinute: 300, perDay: 10_000 },
-  business: { perMinute: 1_000, perDay: 100_000 },
-}
 
 /** The default of `maxNameLength`. */
 export const DEFAULT_MAX_NAME_LENGTH = 1_000

@@ -1,5 +1,5 @@
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
-import { defaultPlans } from '../../src/options.ts'
+import { defaultPlans } from '../../src/model.ts'
 import { isHttpUrl } from '../../src/support/predicates.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags } from './back-end.ts'

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../model.ts'
+import { type ApiKey, defaultPlans } from '../model.ts'
 import type { IssueOptions } from '../ports.ts'
 import { checkOptions, invalidOption, limitsRule, type OptionRules } from '../support/option-rules.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
@@ -28,7 +28,7 @@ const RULES: OptionRules<keyof IssueOptions> = {
  * Creates a key with a new token, for use in a key store.
  *
  * @param now - milliseconds since the Unix epoch
- * @param plans - the known plans; a key with another plan needs `limits`. Default: every plan is known
+ * @param plans - the names of your own plans, besides `free`, `pro` and `business`; a key with any other plan needs `limits`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -38,14 +38,17 @@ const RULES: OptionRules<keyof IssueOptions> = {
  * console.log(hash === (await hashToken(token)), key.plan) // true pro
  * ```
  */
-export async function newKey(options: IssueOptions, now: number, plans?: readonly string[]): Promise<NewKey> {
+export async function newKey(options: IssueOptions, now: number, plans: readonly string[] = []): Promise<NewKey> {
   checkOptions(RULES, options)
   const { plan, account, limits, label, expiresAt } = options
   if (plan === undefined) throw invalidOption('plan', RULES.plan.expected, plan)
   if (limits === undefined && plan === 'enterprise')
     throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, limits)
-  if (limits === undefined && plans && !plans.includes(plan))
-    throw invalidOption('plan', `one of the plans ${plans.join(', ')}, or limits on the key`, plan)
+  const known = [...new Set([...Object.keys(defaultPlans), ...plans])]
+  if (limits === undefined && !known.includes(plan)) {
+    const advice = `to add a plan, pass plans: [${JSON.stringify(plan)}] to the back end`
+    throw invalidOption('plan', `one of the plans ${known.join(', ')}, or limits on the key (${advice})`, plan)
+  }
   const token = newToken()
   const key = {
     id: newKeyId(),

@@ -13,7 +13,7 @@ export interface MemoryOptions {
   readonly maxCustomers?: number | undefined
   /** The largest number of client addresses with counts, for requests without a valid key. @default 10000 */
   readonly maxAddresses?: number | undefined
-  /** The plans that `issue` accepts without `limits`. @default any plan */
+  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
   readonly plans?: readonly string[] | undefined
 }
 

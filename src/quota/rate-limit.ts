@@ -47,7 +47,7 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   const limits = key.limits ?? (Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined)
   if (!isCount(limits?.perMinute) || !isCount(limits.perDay))
     throw new Error(
-      `key ${key.id}: expected limits { perMinute, perDay } on the key or on its plan "${key.plan}", whole numbers of at least 1`,
+      `key ${key.id}: expected limits { perMinute, perDay }, whole numbers of at least 1, on the key or on its plan "${key.plan}" in the option plans of createPetStore`,
     )
   return limits
 }

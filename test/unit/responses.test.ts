@@ -170,9 +170,14 @@ describe('issuing a key', () => {
     await expect(keyStore.issue({ plan: 'free', expiresAt })).rejects.toThrow('milliseconds since the Unix epoch')
   })
 
-  test('issue rejects an unknown plan if the plans are known', async () => {
-    const { keyStore } = memory({ plans: ['free', 'gold'] })
-    await expect(keyStore.issue({ plan: 'glod' })).rejects.toThrow('option plan: expected one of the plans free, gold')
+  test('issue rejects a plan that the back end does not know', async () => {
+    await expect(memory().keyStore.issue({ plan: 'gold' })).rejects.toThrow(
+      'option plan: expected one of the plans free, pro, business, or limits on the key ' +
+        '(to add a plan, pass plans: ["gold"] to the back end), got the string "gold"',
+    )
+    const { keyStore } = memory({ plans: ['gold'] })
+    await expect(keyStore.issue({ plan: 'glod' })).rejects.toThrow('one of the plans free, pro, business, gold, or')
+    expect((await keyStore.issue({ plan: 'pro' })).key.plan).toBe('pro')
     expect((await keyStore.issue({ plan: 'gold' })).key.plan).toBe('gold')
   })
 })

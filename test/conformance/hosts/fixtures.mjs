@@ -108,7 +108,7 @@ export const whole = store('whole', { basePath: '/shop/v1' })
 /** The host's own routes: the recorded events, a new key, and `/before` and `/after`. */
 export async function ownRoute(path) {
   if (path === '/probe') return JSON.stringify(noticed)
-  if (path === '/issue') return (await issued.keyStore.issue({ plan: 'ample' })).token
+  if (path === '/issue') return (await issued.keyStore.issue({ plan: 'ample', limits: AMPLE })).token
   return path === '/before' || path === '/after' ? `own ${path}` : undefined
 }
 

@@ -6,6 +6,7 @@ import {
   createPetStore,
   type ErrorReport,
   memory,
+  type Pet,
   PetStoreError,
   type PetStoreOptions,
   type QuotaRequest,
@@ -146,9 +147,11 @@ describe('a back end that fails', () => {
 
   test('responds with 500 if a key has an unknown plan', async () => {
     const reported: unknown[] = []
-    const { send } = await startApi({ plan: 'gold', onError: (error) => reported.push(error) })
+    const keyStore = { find: () => ({ id: 'ada', plan: 'gold' }) }
+    const { send } = await startApi({ keyStore, onError: (error) => reported.push(error) })
     expect((await send('/v1/pets')).status).toBe(500)
-    expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining('on its plan "gold"') })])
+    const message = expect.stringContaining('on its plan "gold" in the option plans of createPetStore')
+    expect(reported).toEqual([expect.objectContaining({ message })])
   })
 })
 
@@ -354,10 +357,10 @@ describe('a back end that does not respond', () => {
     let signal: AbortSignal | undefined
     const list = (_input: unknown, context?: CallContext) => {
       signal = context?.signal
-      return []
+      return never()
     }
     const backEnd = { ...memory(), storage: { ...memory().storage, list } }
-    guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }).storage.list({ limit: 1 }, { signal: client.signal })
+    void guardPorts(backEnd, { timeout: 250, quotaTimeout: 250 }).storage.list({ limit: 1 }, { signal: client.signal })
     expect(signal?.aborted).toBe(false)
     client.abort('left')
     expect(signal?.reason).toBe('left')
@@ -417,6 +420,25 @@ describe('a back end that does not respond', () => {
     }
     expect((await (await startApi({ quota: thenable })).send('/v1/pets')).status).toBe(200)
   })
+})
+
+test.each([
+  ['a value', (pet: Pet) => pet],
+  ['a promise', (pet: Pet) => Promise.resolve(pet)],
+  ['an error', fail(new Error('broken'))],
+])('a call that ends with %s leaves no listener on the signal of the request', async (_how, end) => {
+  const signals: (AbortSignal | undefined)[] = []
+  const get = (id: bigint, context?: CallContext) => {
+    signals.push(context?.signal)
+    return end({ ...rex, id })
+  }
+  const { petStore, token } = await startApi({ storage: { ...memory().storage, get }, onError: () => {} })
+  const { signal } = new AbortController()
+  const removed = vi.spyOn(signal, 'removeEventListener')
+  const header = (name: string) => (name === 'authorization' ? `Bearer ${token}` : undefined)
+  await petStore.handle({ method: 'GET', target: '/v1/pets/1', header, signal, body: never })
+  expect(signals).toHaveLength(1)
+  expect(removed).toHaveBeenCalledTimes(1)
 })
 
 describe('observers', () => {
