@@ -29,6 +29,7 @@ export default defineConfig((options): Options[] => [
     entry: {
       index: 'src/index.ts',
       testing: 'src/testing/index.ts',
+      'back-end': 'src/back-end.ts',
       bun: 'adapters/hosts/bun.ts',
       client: 'src/client/index.ts',
       d1: 'adapters/back-ends/d1/index.ts',

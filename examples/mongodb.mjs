@@ -1,6 +1,6 @@
 // A back end on the driver `mongodb`, as docs/write-a-back-end.md explains it.
 // client: new MongoClient(url, { useBigInt64: true, ignoreUndefined: true }), connected to a replica set
-import { countRequest, hashToken, newKey, newQuotaState } from 'petstore-kit'
+import { countRequest, hashToken, newKey, newQuotaState } from 'petstore-kit/back-end'
 
 export function mongodb(client, clock = Date) {
   const collection = (name) => client.db('petstore').collection(name)

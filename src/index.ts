@@ -3,9 +3,7 @@ export type { ErrorReport, ResponseReport } from './faults/observers.ts'
 export type { CorsOptions } from './http/cors.ts'
 export { type ApiRequest, toApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
-export { cached, type KeyCacheOptions } from './keys/key-cache.ts'
-export { type NewKey, newKey } from './keys/new-key.ts'
-export { hashToken, isToken } from './keys/token.ts'
+export { cachedKeyStore, type KeyCacheOptions } from './keys/key-cache.ts'
 export { type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 export type { PetStoreOptions } from './options.ts'
@@ -27,5 +25,4 @@ export type {
   QuotaRequest,
   QuotaStore,
 } from './ports.ts'
-export { countRequest, newQuotaState, type QuotaState } from './quota/fixed-windows.ts'
 export type { BanOptions } from './quota/rate-limit.ts'

@@ -14,7 +14,7 @@ import {
 } from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
 
-/** The options of {@link cached}. */
+/** The options of {@link cachedKeyStore}. */
 export interface KeyCacheOptions {
   /** How long a key is cached, in milliseconds; 0 for not at all. @default 30000 */
   readonly ttl?: number | undefined
@@ -53,19 +53,22 @@ interface LookUp {
  * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts
- * import { cached, createPetStore, type KeyStore } from 'petstore-kit'
+ * import { cachedKeyStore, createPetStore, type KeyStore } from 'petstore-kit'
  *
  * const ours: KeyStore = {
  *   find: async (token) => (token === 'letmein' ? { id: 'front-desk', plan: 'business' } : undefined),
  * }
- * const petStore = createPetStore({ keyStore: cached(ours, { ttl: 10_000 }) })
+ * const petStore = createPetStore({ keyStore: cachedKeyStore(ours, { ttl: 10_000 }) })
  * ```
  */
-export function cached<Store extends KeyStore>(
+export function cachedKeyStore<Store extends KeyStore>(
   store: Store,
   options?: KeyCacheOptions,
 ): Store extends ManagedKeyStore ? ManagedKeyStore : KeyStore
-export function cached(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore | ManagedKeyStore {
+export function cachedKeyStore(
+  store: KeyStore | ManagedKeyStore,
+  options: KeyCacheOptions = {},
+): KeyStore | ManagedKeyStore {
   if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
   const cache = new KeyCache(store, options)
   const find: ManagedKeyStore['find'] = (token) => cache.find(token)

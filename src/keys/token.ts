@@ -23,7 +23,7 @@ export function newKeyId(): string {
  *
  * @example
  * ```ts
- * import { isToken } from 'petstore-kit'
+ * import { isToken } from 'petstore-kit/back-end'
  *
  * console.log(isToken('letmein')) // false
  * ```
@@ -38,7 +38,7 @@ export function isToken(text: string): boolean {
  *
  * @example
  * ```ts
- * import { hashToken } from 'petstore-kit'
+ * import { hashToken } from 'petstore-kit/back-end'
  *
  * console.log((await hashToken('letmein')).length) // 64
  * ```

@@ -24,7 +24,7 @@ export interface QuotaState {
  *
  * @example
  * ```ts
- * import { newQuotaState } from 'petstore-kit'
+ * import { newQuotaState } from 'petstore-kit/back-end'
  *
  * console.log(newQuotaState().usedInDay) // 0
  * ```
@@ -59,7 +59,8 @@ export function untouchedCount(now: number): QuotaCount {
  *
  * @example
  * ```ts
- * import { countRequest, newQuotaState, type QuotaState, type QuotaStore } from 'petstore-kit'
+ * import type { QuotaStore } from 'petstore-kit'
+ * import { countRequest, newQuotaState, type QuotaState } from 'petstore-kit/back-end'
  *
  * const states = new Map<string, QuotaState>()
  * export const quota: QuotaStore = {

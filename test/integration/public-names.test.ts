@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 const places: Readonly<Record<string, string>> = {
   'petstore-kit': 'src/index.ts',
+  'petstore-kit/back-end': 'src/back-end.ts',
   'petstore-kit/client': 'src/client/index.ts',
   'petstore-kit/openapi': 'src/openapi/index.ts',
   'petstore-kit/testing': 'src/testing/index.ts',

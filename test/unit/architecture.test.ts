@@ -26,6 +26,7 @@ const adapters = importsOf('adapters')
 /** The folders and top-level files of `src`, from top to bottom. Each may import only from entries below its own. */
 const layers = [
   'index.ts',
+  'back-end.ts',
   'testing',
   'client',
   'openapi',

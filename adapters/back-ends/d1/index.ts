@@ -1,6 +1,6 @@
 import {
   type Clock,
-  cached,
+  cachedKeyStore,
   type KeyCacheOptions,
   type ManagedKeyStore,
   type PetStorage,
@@ -80,7 +80,7 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   const keyStore = tableKeyStore(run, run, clock ?? systemClock, plans)
   return {
     storage: tableStorage(run, run),
-    keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
+    keyStore: keyCache === false ? keyStore : cachedKeyStore(keyStore, { clock, ...keyCache }),
     quota: d1Quota(engine, clock),
     migrate: () => migrate(engine),
   }

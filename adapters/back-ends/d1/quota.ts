@@ -1,4 +1,5 @@
-import type { Clock, QuotaCount, QuotaRequest, QuotaState, QuotaStore } from '../../../src/index.ts'
+import type { QuotaState } from '../../../src/back-end.ts'
+import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
 import { PRUNE_EVERY } from '../sqlite-dialect/statements.ts'

@@ -1,6 +1,6 @@
 import {
   type Clock,
-  cached,
+  cachedKeyStore,
   type KeyCacheOptions,
   type ManagedKeyStore,
   type PetStorage,
@@ -104,7 +104,7 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   const keyStore = postgresKeyStore(connection, schema, sqlTime(clock))
   return {
     storage: postgresStorage(connection, schema, lockTimeout, onError),
-    keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
+    keyStore: keyCache === false ? keyStore : cachedKeyStore(keyStore, { clock, ...keyCache }),
     quota: postgresQuota(query, schema, clock, lockTimeout, onError),
     async migrate() {
       await migrate(query, schema)

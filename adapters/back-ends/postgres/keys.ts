@@ -1,4 +1,5 @@
-import { type ApiKey, hashToken, isToken, type ManagedKeyStore, newKey } from '../../../src/index.ts'
+import { hashToken, isToken, newKey } from '../../../src/back-end.ts'
+import type { ApiKey, ManagedKeyStore } from '../../../src/index.ts'
 import type { Connection } from './connection.ts'
 import type { SqlTime } from './time.ts'
 

@@ -1,11 +1,5 @@
-import {
-  type Clock,
-  countRequest,
-  type QuotaCount,
-  type QuotaRequest,
-  type QuotaState,
-  type QuotaStore,
-} from '../../../src/index.ts'
+import { countRequest, type QuotaState } from '../../../src/back-end.ts'
+import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'
 import { inBackground, WITHOUT_WAIT } from './background.ts'

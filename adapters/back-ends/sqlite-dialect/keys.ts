@@ -1,4 +1,5 @@
-import { type ApiKey, type Clock, hashToken, isToken, type ManagedKeyStore, newKey } from '../../../src/index.ts'
+import { hashToken, isToken, newKey } from '../../../src/back-end.ts'
+import type { ApiKey, Clock, ManagedKeyStore } from '../../../src/index.ts'
 import type { Run } from './statements.ts'
 
 /** Creates a key store on the table of keys. It finds a key by the SHA-256 hash of its token. */

@@ -1,6 +1,6 @@
 import {
   type Clock,
-  cached,
+  cachedKeyStore,
   type KeyCacheOptions,
   type ManagedKeyStore,
   type PetStorage,
@@ -100,7 +100,7 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): S
     const keyStore = tableKeyStore(read, write, clock, plans)
     return {
       storage: tableStorage(read, write),
-      keyStore: keyCache === false ? keyStore : cached(keyStore, { clock, ...keyCache }),
+      keyStore: keyCache === false ? keyStore : cachedKeyStore(keyStore, { clock, ...keyCache }),
       quota: sqliteQuota(database, writer, clock),
     }
   })

@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  countRequest,
-  newQuotaState,
-  type QuotaCount,
-  type QuotaRequest,
-  type QuotaState,
-  type QuotaStore,
-} from '../../../src/index.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../../../src/back-end.ts'
+import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf } from '../shared/anonymous-buckets.ts'
 import { subjectName } from '../shared/subject.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../../../adapters/back-ends/redis/index.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
-import { cached } from '../../../src/index.ts'
+import { cachedKeyStore } from '../../../src/index.ts'
 
 const limits = { perMinute: 5, perDay: 10 }
 const request = { subject: 'key:a', anonymous: false, limits, ban: false, now: 0 } as const
@@ -217,8 +217,8 @@ describe('a back end rejects a wrong option by name', () => {
       ],
     ],
     [
-      'cached',
-      (options) => cached({ find: () => undefined }, options),
+      'cachedKeyStore',
+      (options) => cachedKeyStore({ find: () => undefined }, options),
       [
         ['clock', 5],
         ['ttl', '1'],

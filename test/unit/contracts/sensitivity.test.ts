@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { countRequest, hashToken, newQuotaState } from '../../../src/back-end.ts'
 import {
   type ApiKey,
   type Clock,
-  countRequest,
-  hashToken,
   type ManagedKeyStore,
   memory,
-  newQuotaState,
   type Pet,
   type PetStorage,
   type QuotaRequest,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cached, createPetStore, isToken, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
+import { isToken } from '../../../src/back-end.ts'
+import { cachedKeyStore, createPetStore, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { startApi } from '../../support/api.ts'
 
@@ -144,7 +145,7 @@ describe('keys', () => {
   })
 
   test.each([false, '', 0, null])('a key does not exist if find returns %j', async (none) => {
-    for (const store of [(own: KeyStore) => own, cached]) {
+    for (const store of [(own: KeyStore) => own, cachedKeyStore]) {
       const reported: unknown[] = []
       const keyStore = store({ find: async () => none as never })
       const { send } = await startApi({ keyStore, onError: (error) => reported.push(error) })

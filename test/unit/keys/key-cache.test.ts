@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ApiKey, cached, type ManagedKeyStore } from '../../../src/index.ts'
+import { type ApiKey, cachedKeyStore, type ManagedKeyStore } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 const KEY: ApiKey = { id: 'key_1', plan: 'free' }
@@ -39,7 +39,7 @@ describe('races', () => {
         await pause('the answer to revoke')
         return wasLive
       }
-      const store = cached(managed(find, revoke), { clock: manualClock() })
+      const store = cachedKeyStore(managed(find, revoke), { clock: manualClock() })
       let isRevoked = false
       const run = async (action: string) => {
         await pause(action)
@@ -65,7 +65,7 @@ describe('races', () => {
       fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
         const clock = manualClock()
         const keys = new Map([['token', { ...KEY, label: '0' }]])
-        const store = cached(countingStore(keys), { ttl: 30_000, clock })
+        const store = cachedKeyStore(countingStore(keys), { ttl: 30_000, clock })
         let changes: { at: number; label: string }[] = [{ at: -Infinity, label: '0' }]
         for (const [index, action] of actions.entries()) {
           if (action === 'change') {
@@ -87,7 +87,7 @@ describe('races', () => {
 describe('look-ups', () => {
   test('concurrent calls with the same token share a look-up', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
-    const store = cached({ find })
+    const store = cachedKeyStore({ find })
     const tokens = Array.from({ length: 1_000 }, (_, i) => (i % 2 === 0 ? 'known' : 'unknown'))
     const found = await Promise.all(tokens.map((token) => store.find(token)))
     expect(found).toEqual(tokens.map((token) => (token === 'known' ? KEY : undefined)))
@@ -100,7 +100,7 @@ describe('look-ups', () => {
   test('keys are cached for ttl, unknown tokens for 5 seconds', async () => {
     const clock = manualClock()
     const { asked, find } = countingStore(new Map([['known', KEY]]))
-    const store = cached({ find }, { clock, ttl: 30_000 })
+    const store = cachedKeyStore({ find }, { clock, ttl: 30_000 })
     const askedAt = async (time: number) => {
       clock.set(time)
       asked.length = 0
@@ -123,7 +123,7 @@ describe('look-ups', () => {
       clock.advance(20_000)
       return KEY
     }
-    const store = cached({ find: slow }, { clock, ttl: 30_000 })
+    const store = cachedKeyStore({ find: slow }, { clock, ttl: 30_000 })
     await store.find('a')
     clock.advance(9_999)
     await store.find('a')
@@ -135,14 +135,14 @@ describe('look-ups', () => {
 
   test('look-ups are not cached with ttl 0', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
-    const store = cached({ find }, { ttl: 0, clock: manualClock() })
+    const store = cachedKeyStore({ find }, { ttl: 0, clock: manualClock() })
     for (const token of ['known', 'known', 'unknown', 'unknown']) await store.find(token)
     expect(asked).toHaveLength(4)
   })
 
   test('look-ups that fail are not cached', async () => {
     let isDown = true
-    const store = cached({
+    const store = cachedKeyStore({
       find: async () => {
         if (isDown) throw new Error('down')
         return KEY
@@ -158,7 +158,7 @@ describe('look-ups', () => {
     const clock = manualClock()
     const lost: ((key: ApiKey) => void)[] = []
     let isLost = true
-    const store = cached(
+    const store = cachedKeyStore(
       { find: () => (isLost ? new Promise<ApiKey>((resolve) => void lost.push(resolve)) : KEY) },
       { clock },
     )
@@ -179,7 +179,7 @@ describe('look-ups', () => {
   test('look-ups of more than 5 seconds are cached', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
-    const store = cached({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
+    const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })
     const first = store.find('a')
     for (const step of [6_000, -1]) {
       clock.advance(step)
@@ -201,7 +201,7 @@ describe('look-ups', () => {
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
     // With such a long ttl, a token is looked up again only if its first look-up was not cached.
-    const store = cached({ find }, { clock, ttl: 1_000_000 })
+    const store = cachedKeyStore({ find }, { clock, ttl: 1_000_000 })
     const first = store.find('a')
     clock.advance(step)
     const other = store.find('b')
@@ -218,7 +218,7 @@ describe('look-ups', () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
-    const store = cached({ find }, { clock, ttl: 1_000_000 })
+    const store = cachedKeyStore({ find }, { clock, ttl: 1_000_000 })
     void store.find('a')
     const lost = store.find('b')
     clock.advance(5_000)
@@ -235,7 +235,7 @@ describe('look-ups', () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
-    const store = cached({ find }, { clock })
+    const store = cachedKeyStore({ find }, { clock })
     const first = store.find('a')
     clock.advance(5_000)
     const second = store.find('a')
@@ -255,7 +255,7 @@ describe('look-ups', () => {
       asked.push(token)
       return keys.get(token) ?? null
     }
-    const store = cached({ find }, { max: 10, clock })
+    const store = cachedKeyStore({ find }, { max: 10, clock })
     await store.find('known')
     for (let i = 0; i < 1_000; i++) expect(await store.find(`junk ${i}`)).toBeUndefined()
     asked.length = 0
@@ -270,7 +270,7 @@ describe('look-ups', () => {
 describe('the size of the cache', () => {
   test('unknown tokens never displace a key from the cache', async () => {
     const { asked, find } = countingStore(new Map([['known', KEY]]))
-    const store = cached({ find }, { max: 10 })
+    const store = cachedKeyStore({ find }, { max: 10 })
     await store.find('known')
     for (let i = 0; i < 1_000; i++) await store.find(`junk ${i}`)
     asked.length = 0
@@ -288,7 +288,7 @@ describe('the size of the cache', () => {
       [10, 4],
       [512, 2],
     ] as const) {
-      const store = cached({ find }, { max: 4 })
+      const store = cachedKeyStore({ find }, { max: 4 })
       const tokens = Array.from({ length: 100 }, (_, i) => String(i).padStart(length, 'x'))
       for (const token of tokens) void store.find(token)
       asked.length = 0
@@ -301,7 +301,7 @@ describe('the size of the cache', () => {
 
   test('the cache has at most max keys and max unknown tokens', async () => {
     const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
-    const store = cached({ find }, { max: 2 })
+    const store = cachedKeyStore({ find }, { max: 2 })
     for (const tokens of [
       ['a', 'b', 'c', 'a'],
       ['x', 'y', 'z', 'x'],
@@ -324,25 +324,25 @@ describe('the size of the cache', () => {
 
 describe('options', () => {
   test.each([{ ttl: -1 }, { ttl: Number.NaN }, { max: 0 }, { max: 1.5 }, { max: Number.NaN }])(
-    'cached rejects the options %j',
+    'cachedKeyStore rejects the options %j',
     (options) => {
       const find = () => undefined
-      expect(() => cached({ find }, options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
+      expect(() => cachedKeyStore({ find }, options)).toThrow(expect.objectContaining({ code: 'invalid_option' }))
     },
   )
 
-  test.each([undefined, null, {}, 'redis://'])('cached rejects %j in place of a key store', (store) => {
-    expect(() => cached(store as never)).toThrow('option store: expected an object with find, got ')
+  test.each([undefined, null, {}, 'redis://'])('cachedKeyStore rejects %j in place of a key store', (store) => {
+    expect(() => cachedKeyStore(store as never)).toThrow('option store: expected an object with find, got ')
   })
 })
 
-test('cached(store) has only find if the store has only find', () => {
-  expect(Object.keys(cached({ find: () => KEY }))).toEqual(['find'])
+test('cachedKeyStore(store) has only find if the store has only find', () => {
+  expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find'])
 })
 
 test('revoke removes only the revoked key from the cache', async () => {
   const { asked, find } = countingStore(new Map(['a', 'b'].map((token) => [token, { ...KEY, id: token }])))
-  const store = cached(managed(find, async () => true))
+  const store = cachedKeyStore(managed(find, async () => true))
   for (const token of ['a', 'b']) await store.find(token)
   await store.revoke('a')
   for (const token of ['a', 'b']) await store.find(token)
@@ -352,7 +352,7 @@ test('revoke removes only the revoked key from the cache', async () => {
 test('a key is cached for 30 seconds by default', async () => {
   const clock = manualClock()
   const { asked, find } = countingStore(new Map([['known', KEY]]))
-  const store = cached({ find }, { clock })
+  const store = cachedKeyStore({ find }, { clock })
   for (const wait of [0, 29_999, 1]) {
     clock.advance(wait)
     await store.find('known')
@@ -363,7 +363,7 @@ test('a key is cached for 30 seconds by default', async () => {
 test('an issued token stays valid when the clock steps back', async () => {
   const clock = manualClock()
   const keys = new Map<string, ApiKey>()
-  const store = cached(countingStore(keys), { clock })
+  const store = cachedKeyStore(countingStore(keys), { clock })
   expect(await store.find('token')).toBeUndefined()
   keys.set('token', KEY)
   clock.advance(10_000)
@@ -379,7 +379,7 @@ test('an unknown token is valid as soon as it is issued', async () => {
     return { token: 'token', key: KEY }
   }
   const { find } = countingStore(keys)
-  const store = cached({ ...managed(find, async () => true), issue })
+  const store = cachedKeyStore({ ...managed(find, async () => true), issue })
   expect(await store.find('token')).toBeUndefined()
   await store.issue({ plan: 'free' })
   expect(await store.find('token')).toBe(KEY)
@@ -388,7 +388,7 @@ test('an unknown token is valid as soon as it is issued', async () => {
 test('a revoked key stays unknown when the clock steps back', async () => {
   const clock = manualClock()
   const keys = new Map([['token', KEY]])
-  const store = cached(countingStore(keys), { clock })
+  const store = cachedKeyStore(countingStore(keys), { clock })
   expect(await store.find('token')).toBe(KEY)
   keys.delete('token')
   clock.advance(30_000)
@@ -399,7 +399,7 @@ test('a revoked key stays unknown when the clock steps back', async () => {
 
 test('look-ups that never end do not delay other tokens of their client', async () => {
   const find = (token: string) => (token === 'valid' ? Promise.resolve(KEY) : new Promise<never>(() => {}))
-  const store = cached({ find })
+  const store = cachedKeyStore({ find })
   for (let i = 0; i < 10; i++) void store.find(`guess ${i}`, { clientAddress: '192.0.2.1' })
   expect(await store.find('valid', { clientAddress: '192.0.2.1' })).toBe(KEY)
 })

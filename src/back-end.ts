@@ -1,0 +1,4 @@
+/** Functions for authors of back ends. */
+export { type NewKey, newKey } from './keys/new-key.ts'
+export { hashToken, isToken } from './keys/token.ts'
+export { countRequest, newQuotaState, type QuotaState } from './quota/fixed-windows.ts'
