@@ -1,4 +1,3 @@
-import { guardPorts } from './faults/guard-ports.ts'
 import { type ErrorReport, logError, type ResponseReport } from './faults/observers.ts'
 import { type CorsOptions, corsRules } from './http/cors.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
@@ -6,9 +5,7 @@ import type { SunsetPolicy } from './pets/deprecation.ts'
 import { linkBaseOf } from './pets/pagination.ts'
 import { newPetSchema } from './pets/schemas.ts'
 import type { Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
-import { allowOnFailure } from './quota/allow-on-failure.ts'
 import type { BanOptions, QuotaRules } from './quota/rate-limit.ts'
-import { rememberRefusals } from './quota/refusal-memory.ts'
 import {
   checkOptions,
   clockRule,
@@ -133,39 +130,23 @@ const COMPANIONS = ['migrate', 'close']
 /** The default of `maxNameLength`. */
 export const DEFAULT_MAX_NAME_LENGTH = 1_000
 
-const NO_KEYS: KeyStore = { find: () => undefined }
-
 /** With `onQuotaFailure: 'allow'`, a request waits no longer than this for the quota store, in milliseconds. */
 const ALLOW_TIMEOUT = 1_000
-
-/** Functions that create the ports that the options leave out. */
-interface DefaultPorts {
-  readonly storage: () => PetStorage
-  readonly quota: () => QuotaStore
-}
 
 /**
  * Checks the options of `createPetStore` and fills in their defaults.
  *
  * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
  */
-export function resolveOptions(options: PetStoreOptions, defaults: DefaultPorts) {
+export function resolveOptions(options: PetStoreOptions) {
   checkOptions(storeRules, options, COMPANIONS)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
   const plans = resolvePlans(options.plans)
-  const quotaTimeout = onQuotaFailure === 'allow' ? Math.min(timeout, ALLOW_TIMEOUT) : timeout
-  const backEnd = {
-    storage: options.storage ?? defaults.storage(),
-    keyStore: options.keyStore ?? NO_KEYS,
-    quota: options.quota ?? defaults.quota(),
-  }
-  const ports = guardPorts(backEnd, { timeout, quotaTimeout })
-  const quota = rememberRefusals(ports.quota)
   return {
     ...resolveAddress(options),
     clock,
-    ports,
-    spend: onQuotaFailure === 'allow' ? allowOnFailure(quota, clock) : quota.spend,
+    timeouts: { timeout, quotaTimeout: onQuotaFailure === 'allow' ? Math.min(timeout, ALLOW_TIMEOUT) : timeout },
+    onQuotaFailure,
     quotaRules: {
       plans,
       anonymous: options.anonymous ?? (plans.free as PlanLimits),

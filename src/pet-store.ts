@@ -1,4 +1,5 @@
 import { errorResponseOf } from './faults/error-response.ts'
+import { guardPorts } from './faults/guard-ports.ts'
 import { CLIENT_CLOSED_REQUEST, type ErrorReport, reportFault, reportResponse } from './faults/observers.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { type ApiRequest, hasUnknownExpectation, toApiRequest } from './http/request.ts'
@@ -14,6 +15,7 @@ import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
 import { pageCache } from './pets/page-cache.ts'
 import type { MaybePromise, QuotaCount } from './ports.ts'
+import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/fixed-windows.ts'
 import {
   type Allowance,
@@ -24,6 +26,7 @@ import {
   rateLimitHeaders,
   tooManyRequests,
 } from './quota/rate-limit.ts'
+import { rememberRefusals } from './quota/refusal-memory.ts'
 import { andThen, isPending } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
 
@@ -86,10 +89,12 @@ interface RequestContext {
  * ```
  */
 export function createPetStore(options: PetStoreOptions = {}): PetStore {
-  const { basePath, clock, ports, spend, quotaRules, linkBase, cors, observers, sunset, ...bodyRules } = resolveOptions(
-    options,
-    { storage: memoryStorage, quota: memoryQuota },
-  )
+  const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset, ...bodyRules } =
+    resolveOptions(options)
+  const { storage = memoryStorage(), keyStore = { find: () => undefined }, quota = memoryQuota() } = options
+  const ports = guardPorts({ storage, keyStore, quota }, timeouts)
+  const rememberingQuota = rememberRefusals(ports.quota)
+  const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
   const writePage = pageCache()
 
   /** Returns a response without a promise if no port has returned a promise. Never throws, and the promise never rejects. */
