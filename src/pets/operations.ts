@@ -11,6 +11,8 @@ import type { WritePage } from './page-cache.ts'
 import { nextPageHeaders, parsePageQuery } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
 
+const NO_PARAMETERS = new URLSearchParams()
+
 /** `GET /pets`: returns one page and the link to the next page. */
 export function listPets(
   storage: PetStorage,
@@ -20,7 +22,7 @@ export function listPets(
   writePage: WritePage,
 ): MaybePromise<ApiResponse> {
   // Adds a `?`, because `URLSearchParams` removes the first `?`, and the query itself may begin with `?`.
-  const parameters = new URLSearchParams(`?${target.query}`)
+  const parameters = target.query === '' ? NO_PARAMETERS : new URLSearchParams(`?${target.query}`)
   const { limit, after, status } = parsePageQuery(parameters)
   // One animal more than requested shows whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
