@@ -1,4 +1,5 @@
 import { PetStoreError } from '../errors.ts'
+import { isToken68 } from '../keys/token.ts'
 import type { Clock } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type OptionRules,
   timeoutRule,
 } from '../support/option-rules.ts'
-import { isCount, isHttpUrl, isToken68 } from '../support/predicates.ts'
+import { isCount, isHttpUrl } from '../support/predicates.ts'
 import { sleep } from '../support/sleep.ts'
 import { systemClock } from '../support/system-clock.ts'
 

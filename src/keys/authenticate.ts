@@ -3,6 +3,7 @@ import { type ApiResponse, errorResponse } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
+import { tokenOf } from './token.ts'
 
 /** The sender of a request: the holder of a valid key, or an anonymous client with the reason for a 401. */
 export type Caller =
@@ -16,17 +17,11 @@ const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
 const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
 const SCHEME = /^bearer(?: |$)/i
-/**
- * Matches the scheme and one token68 (RFC 6750, section 2.1). Two headers arrive joined by a comma, which a token68 cannot contain.
- * The number of spaces is limited, because a cached token keeps the text of its whole header in memory.
- */
-const CREDENTIAL = /^bearer {1,64}([\w\-.~+/]+=*)$/i
-
 /** Finds the sender of a request. */
 export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {
   const header = request.header('authorization')
   if (header === undefined) return NO_CREDENTIAL
-  const token = CREDENTIAL.exec(header)?.[1]
+  const token = tokenOf(header)
   if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
   return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID_TOKEN))
 }

@@ -7,6 +7,24 @@ const CHECKSUM_LENGTH = 6
 /** Matches the prefix, 43 digits of the secret and 6 digits of the checksum. */
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
+/** Matches one token68, the form of a bearer token (RFC 6750, section 2.1). */
+const TOKEN68 = /^[\w\-.~+/]+=*$/
+/**
+ * Matches the scheme and one token68. Two headers arrive joined by a comma, which a token68 cannot contain. The number of spaces is
+ * limited, because a cached token keeps the text of its whole header in memory.
+ */
+const CREDENTIAL = /^bearer {1,64}([\w\-.~+/]+=*)$/i
+
+/** Returns whether a value has the form of a bearer token. */
+export function isToken68(value: unknown): value is string {
+  return typeof value === 'string' && TOKEN68.test(value)
+}
+
+/** Returns the token in an `Authorization` header, or `undefined` if the header has another form. */
+export function tokenOf(header: string): string | undefined {
+  return CREDENTIAL.exec(header)?.[1]
+}
+
 /** Returns a new token: 256 random bits in base62, and a checksum so that a mistyped token needs no look-up. */
 export function newToken(): string {
   const secret = PREFIX + base62(randomInteger(32), SECRET_LENGTH)

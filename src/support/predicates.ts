@@ -7,8 +7,3 @@ export function isCount(value: unknown): value is number {
 export function isHttpUrl(value: unknown): value is string {
   return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && URL.canParse(value)
 }
-
-/** Returns whether a value has the form of a bearer token (RFC 6750, section 2.1). */
-export function isToken68(value: unknown): value is string {
-  return typeof value === 'string' && /^[\w\-.~+/]+=*$/.test(value)
-}
