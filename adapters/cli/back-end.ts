@@ -1,12 +1,14 @@
 import { memory } from '../../src/index.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'
+import type { PlanLimitsByName } from './flags.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
 /** The flags for where animals and keys are stored. */
 export interface PlaceFlags {
   readonly data?: string
   readonly databaseUrl?: string
+  readonly planLimits?: PlanLimitsByName
 }
 
 /** The flags for where a server stores animals and keys, and where it counts requests. */
@@ -39,10 +41,11 @@ export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackE
   }
 }
 
-async function openPlace({ data, databaseUrl }: PlaceFlags): Promise<OpenedBackEnd> {
+async function openPlace({ data, databaseUrl, planLimits = {} }: PlaceFlags): Promise<OpenedBackEnd> {
   if (data !== undefined && databaseUrl !== undefined)
     throw new Error('--data and --database-url exclude each other: give one of them')
-  if (databaseUrl !== undefined) return openPostgres(databaseUrl)
-  if (data !== undefined) return openSqliteFile(data)
+  const plans = Object.keys(planLimits)
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl, plans)
+  if (data !== undefined) return openSqliteFile(data, plans)
   throw new Error('the place of the animals and keys is missing: give --data <file> or --database-url <url>')
 }

@@ -21,7 +21,7 @@ type Pool = PostgresClient & Events & { end(): Promise<void> }
 type Pg = { Pool: new (options: object) => Pool }
 
 /** Opens a back end in PostgreSQL, and brings its tables up to date. */
-export async function openPostgres(url: string): Promise<OpenedBackEnd> {
+export async function openPostgres(url: string, plans: readonly string[]): Promise<OpenedBackEnd> {
   const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
   const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
   if (module === undefined) throw new Error('--database-url needs the driver pg: npm install pg')
@@ -31,7 +31,7 @@ export async function openPostgres(url: string): Promise<OpenedBackEnd> {
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
     const onError = (error: unknown) => console.error(`petstore: ${place}: ${reason(error)}`)
-    const { migrate, ...backEnd } = postgres(pool, { onError })
+    const { migrate, ...backEnd } = postgres(pool, { plans, onError })
     await using(place, () => migrate().catch(explainPooler))
     reportErrors(place, pool)
     return { ...backEnd, place, close }

@@ -16,8 +16,8 @@ export interface IssueFlags extends PlaceFlags {
 
 /** Runs `petstore keys issue`. It prints only the token to standard output, for scripts, and the rest to standard error. */
 export async function runIssue(flags: IssueFlags): Promise<void> {
-  const { plan, planLimits, account, label, limits, expires, ...place } = flags
-  requirePlan(plan, planLimits, limits)
+  const { plan, account, label, limits, expires, ...place } = flags
+  requirePlan(plan, place.planLimits, limits)
   const failure = await withPlace(place, async ({ keyStore }) => {
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)

@@ -15,12 +15,12 @@ const DRIVERS = [
 ] as const
 
 /** Opens a back end in a SQLite file. Creates the file if it is missing. */
-export async function openSqliteFile(path: string): Promise<OpenedBackEnd> {
+export async function openSqliteFile(path: string, plans: readonly string[] = []): Promise<OpenedBackEnd> {
   await using(path, () => requirePlace(path))
   const Driver = await findDriver()
   const database = await using(path, () => new Driver(path))
   const close = async () => void database.close()
-  const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database)))
+  const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans })))
   return { ...backEnd, place: path, close }
 }
 

@@ -12,6 +12,7 @@ import {
   clockRule,
   functionRule,
   type OptionRules,
+  planNamesRule,
   timeoutRule,
 } from '../../../src/support/option-rules.ts'
 import { connectionOf, type PostgresClient } from './connection.ts'
@@ -47,6 +48,8 @@ export interface PostgresOptions {
    * server removes a guarantee. @default logs to `console.error`
    */
   readonly onError?: ((error: unknown) => void) | undefined
+  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
+  readonly plans?: readonly string[] | undefined
 }
 
 /** A back end on PostgreSQL. */
@@ -73,6 +76,7 @@ const RULES: OptionRules<keyof PostgresOptions> = {
   clock: clockRule,
   lockTimeout: timeoutRule,
   onError: functionRule,
+  plans: planNamesRule,
 }
 
 /**
@@ -97,11 +101,11 @@ const RULES: OptionRules<keyof PostgresOptions> = {
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
-  const { keyCache = {}, clock, lockTimeout = 4_000, onError = logError } = options
+  const { keyCache = {}, clock, lockTimeout = 4_000, onError = logError, plans } = options
   const connection = connectionOf(client)
   const { query } = connection
   const schema = quoteName(options.schema ?? 'petstore')
-  const keyStore = postgresKeyStore(connection, schema, sqlTime(clock))
+  const keyStore = postgresKeyStore(connection, schema, sqlTime(clock), plans)
   return {
     storage: postgresStorage(connection, schema, lockTimeout, onError),
     keyStore: keyCache === false ? keyStore : cachedKeyStore(keyStore, { clock, ...keyCache }),

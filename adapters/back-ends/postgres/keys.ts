@@ -16,7 +16,12 @@ interface KeyRow {
 }
 
 /** Creates a key store in PostgreSQL. It finds a key by the SHA-256 hash of its token. The token never leaves the process. */
-export function postgresKeyStore(connection: Connection, schema: string, time: SqlTime): ManagedKeyStore {
+export function postgresKeyStore(
+  connection: Connection,
+  schema: string,
+  time: SqlTime,
+  plans?: readonly string[],
+): ManagedKeyStore {
   const { query, textColumn, readText } = connection
   const keys = `${schema}.keys`
   const columns = `id, ${textColumn('plan')} AS plan, ${textColumn('account')} AS account, ${textColumn('label')} AS label,
@@ -52,7 +57,7 @@ VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) R
     },
     async issue(options) {
       // The creation time is 0 here. The statement sets it, so that PostgreSQL's clock is used.
-      const { token, hash, key } = await newKey(options, 0)
+      const { token, hash, key } = await newKey(options, 0, plans)
       const { id, plan, account, limits, label, expiresAt } = key
       const limitValues = [limits?.perMinute ?? null, limits?.perDay ?? null]
       const values = [id, hash, plan, account ?? null, ...limitValues, label ?? null, expiresAt ?? null]
