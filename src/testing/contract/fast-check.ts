@@ -1,12 +1,10 @@
-import type { TestRunner } from './runner.ts'
-
 /** The module `fast-check`, an optional peer dependency. */
 export type FastCheck = typeof import('fast-check')
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
-/** Returns the `fast-check` of the runner, or imports it. The import is dynamic, so that only the suites need the package. */
-export async function fastCheckOf({ fc }: TestRunner): Promise<FastCheck> {
+/** Returns the `fast-check` that the runner has given, or imports it. The import is dynamic, so that only the suites need it. */
+export async function fastCheckOf(fc: object | undefined): Promise<FastCheck> {
   // The public type is `object`, because type declarations must not need an optional package.
   if (fc) return fc as FastCheck
   try {

@@ -81,7 +81,7 @@ export function suiteOf<Port, Checked>(
       ),
     property: (title, values, use, settings = {}) =>
       runner.test(title, async () => {
-        const fc = await fastCheckOf(runner)
+        const fc = await fastCheckOf(runner.fc)
         let runsAfterFailure = 0
         const property = fc.asyncProperty(values(fc), async (value) => {
           if (runsAfterFailure > MOST_SHRINKS) return
