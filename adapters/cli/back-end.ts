@@ -1,8 +1,10 @@
-import { memory } from '../../src/index.ts'
+import { memory, type PlanLimits } from '../../src/index.ts'
 import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'
-import type { PlanLimitsByName } from './flags.ts'
 import { openSqliteFile } from './sqlite-file.ts'
+
+/** The limits of each plan, from the flag `--plan-limits`. */
+export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 
 /** The flags for where animals and keys are stored. */
 export interface PlaceFlags {

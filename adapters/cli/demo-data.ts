@@ -1,8 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../src/index.ts'
+import type { PlanLimitsByName } from './back-end.ts'
 import { isPersistent } from './back-end.ts'
 import type { OpenedBackEnd } from './driver.ts'
-import { demoLimits, knownPlans, type PlanLimitsByName, type ServeFlags } from './flags.ts'
+import { demoLimits, knownPlans, type ServeFlags } from './flags.ts'
 import { progressBar } from './output.ts'
 
 const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiKey, IssuedKey, ManagedKeyStore } from '../../src/index.ts'
-import { demoLimits, type FixedKey, knownPlans, type PlanLimitsByName, type ServeFlags } from './flags.ts'
+import type { PlanLimitsByName } from './back-end.ts'
+import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from './flags.ts'
 import { printable } from './output.ts'
 import { isLoopback } from './page/routes.ts'
 

@@ -2,7 +2,7 @@ import type { CorsOptions, PlanLimits } from '../../src/index.ts'
 import { defaultPlans } from '../../src/model.ts'
 import { isHttpUrl } from '../../src/support/predicates.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
-import type { BackEndFlags } from './back-end.ts'
+import type { BackEndFlags, PlanLimitsByName } from './back-end.ts'
 
 export interface ServeFlags extends BackEndFlags {
   readonly port: number
@@ -21,9 +21,6 @@ export interface ServeFlags extends BackEndFlags {
   readonly json?: true
   readonly controlPort?: number
 }
-
-/** The limits of each plan, from the flag `--plan-limits`. */
-export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 
 /** Returns the plans that a server knows: those of the API, `enterprise`, and the plans of `--plan-limits`. */
 export function knownPlans(planLimits: PlanLimitsByName): string[] {

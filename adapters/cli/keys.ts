@@ -1,7 +1,7 @@
 import type { ApiKey, PlanLimits } from '../../src/index.ts'
-import { type PlaceFlags, withPlace } from './back-end.ts'
+import { type PlaceFlags, type PlanLimitsByName, withPlace } from './back-end.ts'
 import { reason } from './driver.ts'
-import { knownPlans, type PlanLimitsByName } from './flags.ts'
+import { knownPlans } from './flags.ts'
 import { print, printable } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 

@@ -1,7 +1,7 @@
 import { addCorsHeaders, corsRules } from '../../src/http/cors.ts'
 import type { CorsOptions } from '../../src/index.ts'
 import type { OpenApiOptions } from '../../src/openapi/index.ts'
-import type { PlanLimitsByName } from './flags.ts'
+import type { PlanLimitsByName } from './back-end.ts'
 import { print } from './output.ts'
 import { documentResponse, type SharedDocument, type SiteRoute, sharedDocument } from './site.ts'
 

@@ -103,7 +103,7 @@ const contractFaults: readonly Fault[] = [
   {
     fault: 'integers are rounded to floating-point numbers',
     row: 'keeps all digits of 64-bit integers',
-    says: /with the integers id and categoryId .*, got .*categoryId: 9223372036854776000/,
+    says: /with the integers id and categoryId, .*, got .*categoryId: 9223372036854776000/,
     change: onText((text) => (text === '' ? text : JSON.stringify(JSON.parse(text)))),
   },
   {
