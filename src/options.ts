@@ -30,7 +30,7 @@ export interface PetStoreOptions {
   readonly keyStore?: KeyStore | undefined
   /** Counts requests. @default a quota store in memory */
   readonly quota?: QuotaStore | undefined
-  /** The clock, in milliseconds since the Unix epoch. @default the system clock */
+  /** The clock, in milliseconds since the Unix epoch, from 1970 to 9999. @default the system clock */
   readonly clock?: Clock | undefined
   /** The path under which clients see the API, without a trailing slash. @default '/v1' */
   readonly basePath?: string | undefined

@@ -29,6 +29,7 @@ import {
 import { rememberRefusals } from './quota/refusal-memory.ts'
 import { andThen, isPending } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
+import { isTime } from './support/predicates.ts'
 
 /** A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno and Workers. */
 export interface PetStore {
@@ -134,12 +135,19 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
       request,
       target,
       route: matchRoute(request.method, target.route),
-      startedAt: clock.now(),
+      startedAt: readTime(),
       clientAddress: null,
       key: undefined,
       limits: quotaRules.anonymous,
       allowance: undefined,
     }
+  }
+
+  /** Reads the clock. With a time before 1970, each new key would be banned. */
+  function readTime(): number {
+    const time = clock.now()
+    if (!isTime(time)) throw invalidOption('clock', 'milliseconds since the Unix epoch, from 1970 to 9999', time)
+    return time
   }
 
   function handle(context: RequestContext): MaybePromise<ApiResponse> {

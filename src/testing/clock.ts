@@ -1,5 +1,6 @@
 import type { Clock } from '../ports.ts'
 import { invalidOption } from '../support/option-rules.ts'
+import { isTime } from '../support/predicates.ts'
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
@@ -13,7 +14,7 @@ export interface ManualClock extends Clock {
  * Creates a clock for tests.
  *
  * @param start - milliseconds since the Unix epoch, or a date. Default: 1 January 2026, 00:00 UTC
- * @throws {PetStoreError} `invalid_option` for anything but a finite number or a valid date
+ * @throws {PetStoreError} `invalid_option` for a time that is not from 1970 to 9999
  * @example
  * ```ts
  * import { manualClock } from 'petstore-kit/testing'
@@ -23,20 +24,20 @@ export interface ManualClock extends Clock {
  * ```
  */
 export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): ManualClock {
-  let time = milliseconds('start', start instanceof Date ? start.getTime() : start)
+  let time = checkTime('start', start instanceof Date ? start.getTime() : start)
   return {
     now: () => time,
     advance(length) {
-      time += milliseconds('milliseconds', length)
+      time = checkTime('milliseconds', time + length)
     },
     set(instant) {
-      time = milliseconds('time', instant)
+      time = checkTime('time', instant)
     },
   }
 }
 
-/** Throws unless a value is a finite number. Otherwise a header would contain `NaN` later. */
-function milliseconds(name: string, value: number): number {
-  if (!Number.isFinite(value)) throw invalidOption(name, 'a number of milliseconds', value)
-  return value
+/** Throws unless the clock may have this time. Otherwise a header would contain `NaN` later. */
+function checkTime(name: string, time: number): number {
+  if (!isTime(time)) throw invalidOption(name, 'a time from 1970 to 9999, in milliseconds since the Unix epoch', time)
+  return time
 }

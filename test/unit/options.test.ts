@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   type ApiKey,
   type BanOptions,
@@ -247,4 +247,12 @@ test('an invalid option has no HTTP status', () => {
   expect(() => createPetStore({ timeout: 0 })).toThrow(
     expect.objectContaining({ code: 'invalid_option', status: undefined }),
   )
+})
+
+test.each([-1, 253_402_300_800_000, Number.NaN])('a clock at %s gives 500, and onError says why', async (now) => {
+  const onError = vi.fn()
+  const petStore = createPetStore({ clock: { now: () => now }, onError })
+  expect((await petStore.fetch('http://localhost/v1/pets')).status).toBe(500)
+  const message = expect.stringMatching(/^option clock: expected .* from 1970 to 9999, got the number /)
+  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
 })

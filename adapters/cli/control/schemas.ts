@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import { petStatuses } from '../../../src/model.ts'
+import { isTime } from '../../../src/support/predicates.ts'
 
-const INSTANT = 'a time such as "2030-12-05T00:00:00Z"'
-const isInstant = (text: string) =>
-  /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
+const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isTime(Date.parse(text))
 const instant = z.string(INSTANT).check(z.refine(isInstant, INSTANT), z.meta({ format: 'date-time' }))
 /** The schema of a time in a response. */
 const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))

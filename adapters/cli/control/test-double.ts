@@ -1,6 +1,8 @@
 import type { BackEnd, Clock, IssuedKey, ManagedKeyStore, PetStorage, PetStore } from '../../../src/index.ts'
 import { memory } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
+import { invalidOption } from '../../../src/support/option-rules.ts'
+import { isTime } from '../../../src/support/predicates.ts'
 import { type PortFaults, portFaults } from '../../../src/testing/faults.ts'
 import { type RecordedRequest, recordRequests } from '../../../src/testing/journal.ts'
 import { withKnownKeys } from '../fixed-keys.ts'
@@ -12,7 +14,11 @@ export interface SteerableClock extends Clock {
   isRunning(): boolean
   /** Stops the clock at a time, in milliseconds since the Unix epoch. */
   set(time: number): void
-  /** Moves the clock forward by a number of milliseconds. If the clock runs, it keeps running. */
+  /**
+   * Moves the clock forward by a number of milliseconds. If the clock runs, it keeps running.
+   *
+   * @throws {PetStoreError} `invalid_option` if the clock would leave the year 9999
+   */
   advance(milliseconds: number): void
   /** Makes the clock follow the real time again, without an offset. */
   follow(): void
@@ -29,6 +35,8 @@ export function steerableClock(real: Clock): SteerableClock {
       stoppedAt = time
     },
     advance(milliseconds) {
+      if (!isTime((stoppedAt ?? real.now() + offset) + milliseconds))
+        throw invalidOption('advanceSeconds', 'a time up to the end of 9999', milliseconds / 1_000)
       if (stoppedAt === undefined) offset += milliseconds
       else stoppedAt += milliseconds
     },

@@ -189,10 +189,20 @@ test('POST /reset restores the initial animals, keys and clock', async () => {
 })
 
 describe('errors', () => {
+  test('the clock does not advance beyond the year 9999', async () => {
+    const { control } = await open()
+    await control('POST', '/clock', { set: '9999-12-31T00:00:00Z' })
+    const { status, body } = await control('POST', '/clock', { advanceSeconds: 86_400 })
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/advanceSeconds: expected .* the end of 9999/)])
+    expect((await control('GET', '/clock')).body.now).toBe('9999-12-31T00:00:00.000Z')
+  })
+
   test.each([
     ['POST', '/clock', { advance: 3 }, 400, /^expected \{ "set": time \}.*, got \{"advance":3\}\. GET \/openapi\.json/],
     ['POST', '/clock', { advanceSeconds: -3 }, 400, /^advanceSeconds: expected a number of seconds .*, got -3\./],
     ['POST', '/clock', { set: '2030-13-45T00:00:00Z' }, 400, /^set: expected a time such as/],
+    ['POST', '/clock', { set: '1969-12-31T23:59:59Z' }, 400, /^set: expected a time .*, from 1970 to 9999/],
+    ['POST', '/clock', { set: '9999-12-31T23:59:59-01:00' }, 400, /^set: expected a time .*, from 1970 to 9999/],
     ['POST', '/clock', '{"set":', 400, /cannot be read as JSON/],
     ['POST', '/clock', '{"set":"2030-12-05T00:00:00Z","set":"2030-12-05T00:00:00Z"}', 400, /member name once/],
     [
