@@ -174,7 +174,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
       revoke: (id) => current.keyStore.revoke(id),
       list: () => current.keyStore.list(),
     },
-    quota: { spend: (request) => current.quota.spend(request) },
+    quota: { spend: (request, context) => current.quota.spend(request, context) },
     faults,
     requests,
     async reset() {
