@@ -1,53 +1,38 @@
-import { type Pet, type PetStatus, petStatuses } from '../model.ts'
+import type { Pet, PetStatus } from '../model.ts'
 import type { PetStorage } from '../ports.ts'
 
-/** The number of ids that share one entry of the index. */
-const BLOCK = 64
-
-/**
- * Creates a storage in memory, with one list of all animals and one list for each status. The time to read a page does not depend
- * on the number of animals.
- */
+/** Creates a storage in memory. The time to read a page hardly depends on the number of animals. */
 export function memoryStorage(): PetStorage {
   const all: Pet[] = []
-  const empty = petStatuses.map((status): [PetStatus, StatusList] => [status, { pets: [], index: [] }])
-  const lists = Object.fromEntries(empty) as Record<PetStatus, StatusList>
+  /** For each status, the positions of its animals in `all`. */
+  const positions: Record<PetStatus, number[]> = { available: [], pending: [], sold: [] }
 
   return {
     list({ limit, after, status }) {
-      // Ids begin with 1, so the id of an animal is the index of the next animal.
+      // Ids begin with 1, so the id of an animal is the position of the next animal.
       const start = after === undefined || after < 0n ? 0 : Math.min(Number(after), all.length)
       if (status === undefined) return all.slice(start, start + limit)
-      const { pets, index } = lists[status]
-      const first = firstAfter(pets, index, start)
-      return pets.slice(first, first + limit)
+      const first = firstFrom(positions[status], start)
+      return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
     },
     create({ name, categoryId, status }) {
       const id = BigInt(all.length + 1)
       const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status })
-      if (all.length % BLOCK === 0) for (const { pets, index } of Object.values(lists)) index.push(pets.length)
+      if (status !== undefined) positions[status].push(all.length)
       all.push(pet)
-      if (status !== undefined) lists[status].pets.push(pet)
       return pet
     },
     get: (id) => (id < 1n || id > BigInt(all.length) ? undefined : all[Number(id) - 1]),
   }
 }
 
-/** The animals of one status. `index[n]` is how many of these animals have an id in a block before block `n`. */
-interface StatusList {
-  readonly pets: Pet[]
-  readonly index: number[]
-}
-
-/** Returns the position of the first animal with an id greater than `after`. Searches only the block that contains `after`. */
-function firstAfter(pets: readonly Pet[], index: readonly number[], after: number): number {
-  const block = Math.floor(after / BLOCK)
-  let low = index[block] ?? pets.length
-  let high = index[block + 1] ?? pets.length
+/** Returns the index of the first number that is at least `start`, in a sorted list. */
+function firstFrom(sorted: readonly number[], start: number): number {
+  let low = 0
+  let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((pets[middle] as Pet).id > after) high = middle
+    if ((sorted[middle] as number) >= start) high = middle
     else low = middle + 1
   }
   return low
