@@ -1,5 +1,4 @@
-import { readJson } from '../pets/json.ts'
-import { JsonNumber } from '../support/describe-value.ts'
+import { JsonNumber, readJson } from '../pets/json.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json'
 import { PetStoreError } from '../errors.ts'
 import { isInt64, isPet, type Pet } from '../model.ts'
-import { describe, JsonNumber } from '../support/describe-value.ts'
+import { describe, shorten } from '../support/describe-value.ts'
 
 /** The deepest nesting of a body, in levels. */
 const MAX_DEPTH = 256
@@ -10,6 +10,19 @@ const MAX_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** A JSON number that is not an int64. Keeps the text of the number. */
+export class JsonNumber {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Describes a value that {@link readJson} has returned, for an error message. */
+export function describeJson(value: unknown): string {
+  return value instanceof JsonNumber ? `the number ${shorten(value.text)}` : describe(value)
+}
 
 /**
  * Parses a body as JSON. Int64 numbers become `bigint`, other numbers a {@link JsonNumber}.

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import { INT64_MAX, INT64_MIN, type NewPet, petStatuses } from '../model.ts'
-import { describe, JsonNumber } from '../support/describe-value.ts'
 import { decodeCursor } from './cursor.ts'
+import { describeJson, JsonNumber } from './json.ts'
 
 // The error of each schema says what is expected; `problemsOf` adds the field and what was received.
 
@@ -100,7 +100,7 @@ function ownValue(body: object, name: PropertyKey): unknown {
 }
 
 /** Returns every problem that a schema has found, one per field: `limit: expected …, got …`. */
-export function problemsOf({ issues }: z.core.$ZodError, input: unknown, describeValue = describe): string {
+export function problemsOf({ issues }: z.core.$ZodError, input: unknown, describeValue = describeJson): string {
   const problems = new Map<string, string>()
   for (const { path, message } of issues) {
     const [field] = path

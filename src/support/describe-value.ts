@@ -1,19 +1,10 @@
 /** The longest text in a message, in UTF-16 code units. */
 const MAX_LENGTH = 40
 
-/** A JSON number that is not an int64. Keeps the text of the number. */
-export class JsonNumber {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
 /** Describes a value in a few words, for an error message. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null || typeof value === 'boolean') return String(value)
-  if (value instanceof JsonNumber) return `the number ${shorten(value.text)}`
   if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`
   if (typeof value === 'string') return `the string ${JSON.stringify(shorten(value))}`
   if (Array.isArray(value)) return 'an array'
@@ -21,6 +12,7 @@ export function describe(value: unknown): string {
   return `a ${typeof value}`
 }
 
-function shorten(text: string): string {
+/** Returns the beginning of a long text. */
+export function shorten(text: string): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
 }
