@@ -2,7 +2,7 @@ import { errorTable } from '../errors.ts'
 import { type ApiResponse, errorResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
-import { addressGroup } from '../support/address-group.ts'
+import { addressGroup } from '../support/ip-address.ts'
 import { isCount } from '../support/predicates.ts'
 
 /** The option `ban`. */

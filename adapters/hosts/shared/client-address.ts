@@ -1,6 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import type { PetStoreError } from '../../../src/index.ts'
+import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
 import { invalidOption, type OptionRule } from '../../../src/support/option-rules.ts'
+import { isCount } from '../../../src/support/predicates.ts'
 
 /**
  * Which proxies to trust for the client's address.
@@ -20,17 +22,17 @@ export type AddressReader = (peer: string | undefined, forwardedFor: string | un
  * @throws {PetStoreError} `invalid_option`
  */
 export function addressReader(trustProxy: TrustProxy = false): AddressReader {
+  if (!trustProxyRule.check(trustProxy)) throw invalidTrustProxy(trustProxy)
   if (trustProxy === false) return (peer) => firstKnown([peer])
-  if (typeof trustProxy === 'number') return byHops(checkHops(trustProxy))
-  return byList(trustedList(trustProxy))
+  return typeof trustProxy === 'number' ? byHops(trustProxy) : byList(trustedList(trustProxy))
 }
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
 
-/** The rule for the option `trustProxy`. `addressReader` checks the number or the list further. */
+/** The rule for the option `trustProxy`. `addressReader` also checks the entries of a list. */
 export const trustProxyRule: OptionRule = {
   expected: EXPECTED,
-  check: (value) => value === false || typeof value === 'number' || Array.isArray(value),
+  check: (value) => value === false || value === 0 || isCount(value) || Array.isArray(value),
 }
 
 function byHops(hops: number): AddressReader {
@@ -51,14 +53,14 @@ function byList(trusted: BlockList): AddressReader {
 /** Returns the last valid address of a chain. If a proxy adds an invalid entry, the proxy's own address is returned. */
 function firstKnown(chain: readonly (string | undefined)[]): string | undefined {
   for (let i = chain.length - 1; i >= 0; i--) {
-    const address = chain[i] === undefined ? undefined : canonicalAddress(chain[i] as string)
+    const address = canonicalAddress(chain[i])
     if (address !== undefined) return address
   }
   return undefined
 }
 
 function isTrusted(trusted: BlockList, text: string | undefined): boolean {
-  const address = text === undefined ? undefined : canonicalAddress(text)
+  const address = canonicalAddress(text)
   return address !== undefined && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
@@ -71,29 +73,17 @@ function forwardedAddresses(header = ''): string[] {
  * Returns an IP address in its canonical spelling, without port, zone and brackets. An IPv4-mapped IPv6 address becomes IPv4.
  * Returns `undefined` for any other text.
  */
-export function canonicalAddress(text: string): string | undefined {
+export function canonicalAddress(text = ''): string | undefined {
   if (isIP(text) === 4) return text
   const bare = text
     .trim()
     .replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
     .replace(/^([\d.]+):\d+$/, '$1')
-    .replace(/%.*$/, '')
   const version = isIP(bare)
-  if (version !== 6) return version === 4 ? bare : undefined
-  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1)
-  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(canonical)
-  if (mapped === null) return canonical
-  const [high, low] = [Number.parseInt(mapped[1] as string, 16), Number.parseInt(mapped[2] as string, 16)]
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-}
-
-function checkHops(hops: number): number {
-  if (!Number.isSafeInteger(hops) || hops < 0) throw invalidTrustProxy(hops)
-  return hops
+  return version === 6 ? canonicalIpv6(bare) : version === 4 ? bare : undefined
 }
 
 function trustedList(entries: readonly string[]): BlockList {
-  if (!Array.isArray(entries)) throw invalidTrustProxy(entries)
   const trusted = new BlockList()
   for (const entry of entries) addEntry(trusted, entry)
   return trusted

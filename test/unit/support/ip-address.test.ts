@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addressGroup } from '../../../src/support/address-group.ts'
+import { addressGroup } from '../../../src/support/ip-address.ts'
 
 test.each([
   ['203.0.113.7', 56, '203.0.113.7'],
