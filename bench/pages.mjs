@@ -51,10 +51,9 @@ async function timePage(storage, query, count) {
 }
 
 async function fill(storage, size) {
-  const add = storage.createMany ?? ((pets) => Promise.all(pets.map((one) => storage.create(one))))
   for (let from = 0; from < size; from += BATCH) {
     const pets = Array.from({ length: Math.min(BATCH, size - from) }, (_, i) => pet(from + i))
-    await add(pets.map((one) => ({ ...one, categoryId: BigInt(one.categoryId) })))
+    await Promise.all(pets.map((one) => storage.create({ ...one, categoryId: BigInt(one.categoryId) })))
   }
 }
 

@@ -4,7 +4,7 @@ export type { CorsOptions } from './http/cors.ts'
 export { type ApiRequest, toApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
 export { cachedKeyStore, type KeyCacheOptions } from './keys/key-cache.ts'
-export { type MemoryOptions, memory } from './memory/index.ts'
+export { type MemoryBackEnd, type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 export type { PetStoreOptions } from './options.ts'
 export { createPetStore, type PetStore, type PetStoreFetch } from './pet-store.ts'
@@ -17,6 +17,7 @@ export type {
   IssuedKey,
   IssueOptions,
   KeyStore,
+  ManagedBackEnd,
   ManagedKeyStore,
   MaybePromise,
   PetQuery,

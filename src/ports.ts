@@ -157,3 +157,9 @@ export interface BackEnd {
   /** Counts requests. */
   readonly quota: QuotaStore
 }
+
+/** A back end whose key store also issues keys, as `memory` and the databases of this package return it. */
+export interface ManagedBackEnd extends BackEnd {
+  /** Finds, issues, revokes and lists keys. Only the SHA-256 of a token is stored. */
+  readonly keyStore: ManagedKeyStore
+}

@@ -1,7 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../src/index.ts'
-import type { PlanLimitsByName } from './back-end.ts'
-import { isPersistent } from './back-end.ts'
+import { isPersistent, type PlanLimitsByName } from './back-end.ts'
 import type { OpenedBackEnd } from './driver.ts'
 import { demoLimits, knownPlans, type ServeFlags } from './flags.ts'
 import { progressBar } from './output.ts'
@@ -21,9 +20,6 @@ export function demoPet(index: number): NewPet {
   }
 }
 
-/** A storage, which may have a faster method to add many animals. */
-type BulkStorage = PetStorage & { createMany?(pets: readonly NewPet[]): Promise<unknown> }
-
 const BATCH = 500
 
 export interface AddOptions {
@@ -38,7 +34,7 @@ export interface AddOptions {
 
 /** Adds the demo animals with the indexes `from` to `to - 1`. */
 export async function addDemoPets(
-  storage: BulkStorage,
+  storage: PetStorage,
   from: number,
   to: number,
   { signal, pause = () => setImmediate() }: AddOptions = {},
@@ -49,8 +45,7 @@ export async function addDemoPets(
       progress.show(index)
       const startedAt = performance.now()
       const pets = Array.from({ length: Math.min(BATCH, to - index) }, (_, i) => demoPet(index + i))
-      if (storage.createMany) await storage.createMany(pets)
-      else await Promise.all(pets.map(async (pet) => storage.create(pet)))
+      await Promise.all(pets.map(async (pet) => storage.create(pet)))
       await pause(performance.now() - startedAt)
     }
   } finally {

@@ -1,13 +1,10 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isPetStoreError } from '../../src/errors.ts'
-import type { ManagedKeyStore, PetStorage, QuotaStore } from '../../src/index.ts'
+import type { ManagedBackEnd } from '../../src/index.ts'
 
 /** A back end that is open and ready for use. */
-export interface OpenedBackEnd {
-  readonly storage: PetStorage
-  readonly keyStore: ManagedKeyStore
-  readonly quota: QuotaStore
+export interface OpenedBackEnd extends ManagedBackEnd {
   /** The name of the file or database, for messages. It contains no password. */
   readonly place: string
   close(): Promise<void>

@@ -1,4 +1,4 @@
-import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import type { Clock, ManagedBackEnd } from '../ports.ts'
 import { checkOptions, clockRule, countRule, planNamesRule } from '../support/option-rules.ts'
 import { systemClock } from '../support/system-clock.ts'
 import { memoryKeyStore } from './keys.ts'
@@ -17,6 +17,9 @@ export interface MemoryOptions {
   readonly plans?: readonly string[] | undefined
 }
 
+/** A back end in memory. */
+export type MemoryBackEnd = ManagedBackEnd
+
 const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRule, plans: planNamesRule }
 
 /**
@@ -33,11 +36,7 @@ const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRu
  * const petStore = createPetStore({ ...backEnd })
  * ```
  */
-export function memory(options: MemoryOptions = {}): {
-  storage: PetStorage
-  keyStore: ManagedKeyStore
-  quota: QuotaStore
-} {
+export function memory(options: MemoryOptions = {}): MemoryBackEnd {
   checkOptions(RULES, options)
   const { clock = systemClock, maxCustomers = 100_000, maxAddresses = 10_000, plans } = options
   return {

@@ -1,14 +1,7 @@
-import {
-  type Clock,
-  cachedKeyStore,
-  type KeyCacheOptions,
-  type ManagedKeyStore,
-  type PetStorage,
-  type QuotaStore,
-} from '../../../src/index.ts'
-import { keyCacheRule } from '../../../src/keys/key-cache.ts'
-import { checkOptions, clockRule, type OptionRules, planNamesRule } from '../../../src/support/option-rules.ts'
+import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
+import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
+import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
 import { tableKeyStore } from '../sqlite-dialect/keys.ts'
 import { type Run, statements } from '../sqlite-dialect/statements.ts'
 import { tableStorage } from '../sqlite-dialect/storage.ts'
@@ -19,27 +12,17 @@ import { migrate } from './schema.ts'
 export type { D1Database, D1Statement } from './connection.ts'
 
 /** The options of {@link d1}. */
-export interface D1Options {
-  /** How API keys are cached in this isolate; `false` turns the cache off. @default { ttl: 30000, max: 10000 } */
-  readonly keyCache?: KeyCacheOptions | false | undefined
+export interface D1Options extends KeyOptions {
   /**
    * A clock for tests. It returns milliseconds since the Unix epoch.
    *
    * @default D1's time for rate limits, so that all Workers count alike; the system's time for keys
    */
   readonly clock?: Clock | undefined
-  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
-  readonly plans?: readonly string[] | undefined
 }
 
 /** A back end on Cloudflare D1. */
-export interface D1BackEnd {
-  /** The stored animals. A reader never sees an animal before one with a smaller id. */
-  readonly storage: PetStorage
-  /** The API keys. Only the SHA-256 hash of a token is stored. */
-  readonly keyStore: ManagedKeyStore
-  /** The request counters, one row per subject. */
-  readonly quota: QuotaStore
+export interface D1BackEnd extends ManagedBackEnd {
   /**
    * Creates or updates the tables, if `wrangler d1 migrations apply` does not. Several Workers may call it at the same time.
    *
@@ -49,7 +32,7 @@ export interface D1BackEnd {
   migrate(): Promise<void>
 }
 
-const RULES: OptionRules<keyof D1Options> = { keyCache: keyCacheRule, clock: clockRule, plans: planNamesRule }
+const RULES: OptionRules<keyof D1Options> = { ...keyRules, clock: clockRule }
 
 /**
  * Stores animals, keys and request counters in Cloudflare D1, for any number of Workers. Each operation is one round trip.
@@ -74,13 +57,13 @@ const RULES: OptionRules<keyof D1Options> = { keyCache: keyCacheRule, clock: clo
  */
 export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   checkOptions(RULES, options)
-  const { keyCache = {}, clock, plans } = options
+  const { clock, plans } = options
   const engine = engineOf(database)
   const run: Run = (name, ...values) => engine.run(statements[name], ...values)
   const keyStore = tableKeyStore(run, run, clock ?? systemClock, plans)
   return {
     storage: tableStorage(run, run),
-    keyStore: keyCache === false ? keyStore : cachedKeyStore(keyStore, { clock, ...keyCache }),
+    keyStore: cachedBy(options, keyStore, clock),
     quota: d1Quota(engine, clock),
     migrate: () => migrate(engine),
   }

@@ -1,20 +1,12 @@
-import {
-  type Clock,
-  cachedKeyStore,
-  type KeyCacheOptions,
-  type ManagedKeyStore,
-  type PetStorage,
-  type QuotaStore,
-} from '../../../src/index.ts'
-import { keyCacheRule } from '../../../src/keys/key-cache.ts'
+import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import {
   checkOptions,
   clockRule,
   functionRule,
   type OptionRules,
-  planNamesRule,
   timeoutRule,
 } from '../../../src/support/option-rules.ts'
+import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
 import { connectionOf, type PostgresClient } from './connection.ts'
 import { postgresKeyStore } from './keys.ts'
 import { migrate, quoteName, schemaRule } from './migrate.ts'
@@ -25,11 +17,9 @@ import { sqlTime } from './time.ts'
 export type { PostgresClient, PostgresValue } from './connection.ts'
 
 /** The options of {@link postgres}. */
-export interface PostgresOptions {
+export interface PostgresOptions extends KeyOptions {
   /** The PostgreSQL schema of the tables. `migrate` creates the schema. @default 'petstore' */
   readonly schema?: string | undefined
-  /** How API keys are cached in this process; `false` turns the cache off. @default { ttl: 30000, max: 10000 } */
-  readonly keyCache?: KeyCacheOptions | false | undefined
   /**
    * A clock for tests. It returns milliseconds since the Unix epoch.
    *
@@ -48,18 +38,10 @@ export interface PostgresOptions {
    * server removes a guarantee. @default logs to `console.error`
    */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
-  readonly plans?: readonly string[] | undefined
 }
 
 /** A back end on PostgreSQL. */
-export interface PostgresBackEnd {
-  /** The stored animals. Readers see new animals in the order of their ids. */
-  readonly storage: PetStorage
-  /** The API keys. Only the SHA-256 hash of a token is stored. */
-  readonly keyStore: ManagedKeyStore
-  /** The request counters, one row per subject. */
-  readonly quota: QuotaStore
+export interface PostgresBackEnd extends ManagedBackEnd {
   /**
    * Creates or updates the tables. Call it at every start; several processes may call it at the same time. If the setting
    * `synchronous_commit` is `off`, `onError` gets an error, because a crash of PostgreSQL can then lose acknowledged animals.
@@ -71,12 +53,11 @@ export interface PostgresBackEnd {
 }
 
 const RULES: OptionRules<keyof PostgresOptions> = {
+  ...keyRules,
   schema: schemaRule,
-  keyCache: keyCacheRule,
   clock: clockRule,
   lockTimeout: timeoutRule,
   onError: functionRule,
-  plans: planNamesRule,
 }
 
 /**
@@ -101,14 +82,14 @@ const RULES: OptionRules<keyof PostgresOptions> = {
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
-  const { keyCache = {}, clock, lockTimeout = 4_000, onError = logError, plans } = options
+  const { clock, lockTimeout = 4_000, onError = logError, plans } = options
   const connection = connectionOf(client)
   const { query } = connection
   const schema = quoteName(options.schema ?? 'petstore')
   const keyStore = postgresKeyStore(connection, schema, sqlTime(clock), plans)
   return {
     storage: postgresStorage(connection, schema, lockTimeout, onError),
-    keyStore: keyCache === false ? keyStore : cachedKeyStore(keyStore, { clock, ...keyCache }),
+    keyStore: cachedBy(options, keyStore, clock),
     quota: postgresQuota(query, schema, clock, lockTimeout, onError),
     async migrate() {
       await migrate(query, schema)

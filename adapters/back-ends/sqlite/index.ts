@@ -1,12 +1,4 @@
-import {
-  type Clock,
-  cachedKeyStore,
-  type KeyCacheOptions,
-  type ManagedKeyStore,
-  type PetStorage,
-  type QuotaStore,
-} from '../../../src/index.ts'
-import { keyCacheRule } from '../../../src/keys/key-cache.ts'
+import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import {
   checkOptions,
   clockRule,
@@ -14,9 +6,9 @@ import {
   millisecondsRule,
   type OptionRules,
   oneOf,
-  planNamesRule,
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
+import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
 import { tableKeyStore } from '../sqlite-dialect/keys.ts'
 import { type Run, statements } from '../sqlite-dialect/statements.ts'
 import { tableStorage } from '../sqlite-dialect/storage.ts'
@@ -28,11 +20,9 @@ import { createWriter } from './writer.ts'
 export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './connection.ts'
 
 /** The options of {@link sqlite}. */
-export interface SqliteOptions {
+export interface SqliteOptions extends KeyOptions {
   /** The clock for the times of keys. @default the system's clock */
   readonly clock?: Clock | undefined
-  /** How API keys are cached in this process; `false` turns the cache off. @default { ttl: 30000, max: 10000 } */
-  readonly keyCache?: KeyCacheOptions | false | undefined
   /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
   readonly busyTimeout?: number | undefined
   /**
@@ -42,26 +32,16 @@ export interface SqliteOptions {
    * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
    */
   readonly synchronous?: SqliteSynchronous | undefined
-  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
-  readonly plans?: readonly string[] | undefined
 }
 
 /** A back end on SQLite. */
-export interface SqliteBackEnd {
-  /** The stored animals. A reader never sees an animal before one with a smaller id. */
-  readonly storage: PetStorage
-  /** The API keys. Only the SHA-256 hash of a token is stored. */
-  readonly keyStore: ManagedKeyStore
-  /** The request counters, one row per subject. */
-  readonly quota: QuotaStore
-}
+export type SqliteBackEnd = ManagedBackEnd
 
 const RULES: OptionRules<keyof SqliteOptions> = {
+  ...keyRules,
   clock: clockRule,
-  keyCache: keyCacheRule,
   busyTimeout: millisecondsRule,
   synchronous: oneOf(...SYNCHRONOUS),
-  plans: planNamesRule,
 }
 
 /**
@@ -86,7 +66,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
  */
 export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): SqliteBackEnd {
   checkOptions(RULES, options)
-  const { clock = systemClock, keyCache = {}, busyTimeout, synchronous, plans } = options
+  const { clock = systemClock, busyTimeout, synchronous, plans } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
     throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {
@@ -100,7 +80,7 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): S
     const keyStore = tableKeyStore(read, write, clock, plans)
     return {
       storage: tableStorage(read, write),
-      keyStore: keyCache === false ? keyStore : cachedKeyStore(keyStore, { clock, ...keyCache }),
+      keyStore: cachedBy(options, keyStore, clock),
       quota: sqliteQuota(database, writer, clock),
     }
   })

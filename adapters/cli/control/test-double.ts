@@ -1,4 +1,4 @@
-import type { BackEnd, Clock, IssuedKey, ManagedKeyStore, PetStorage, PetStore } from '../../../src/index.ts'
+import type { BackEnd, Clock, IssuedKey, ManagedBackEnd, PetStorage, PetStore } from '../../../src/index.ts'
 import { memory } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
@@ -72,7 +72,7 @@ export interface TestDouble extends Service {
   readonly faults: PortFaults
   readonly requests: RecordedRequest[]
   /** Returns the back end since the last reset, without the injected faults. */
-  ports(): { readonly storage: PetStorage; readonly keyStore: ManagedKeyStore } & BackEnd
+  ports(): ManagedBackEnd
   /** Resets everything to the state at the start. */
   reset(): Promise<void>
 }
