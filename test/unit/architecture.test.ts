@@ -105,6 +105,17 @@ describe('the folders', () => {
     for (const file of all.keys()) visit(file, [])
   })
 
+  test('no file of fewer than 15 lines has a single importer', () => {
+    const all = [...src, ...adapters]
+    const entries = ['src/back-end.ts', 'src/client/index.ts', 'src/openapi/index.ts', 'src/testing/index.ts']
+    const alone = all
+      .map(([file]) => file)
+      .filter((file) => !entries.includes(file) && !file.startsWith('adapters/cli/page'))
+      .filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length <= 15)
+      .filter((file) => all.filter(([, names]) => names.includes(file)).length === 1)
+    expect(alone).toEqual([])
+  })
+
   test('only the default clock reads the time', () => {
     for (const file of [...src.keys(), ...adapters.keys()]) {
       const text = readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(?:\*|\/\/|\/\*).*$/gm, '')
