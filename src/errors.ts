@@ -1,14 +1,14 @@
-/** Every error code of the API, with its status and its default message. */
+/** Every error code of the API, with its status and its default message. Of one status, the most frequent code is first. */
 export const errorTable = {
-  bad_request: { status: 400, message: 'The request is not valid HTTP.' },
+  invalid_body: { status: 400, message: 'The body is not a valid animal.' },
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
   malformed_json: { status: 400, message: 'The body cannot be read as JSON.' },
-  invalid_body: { status: 400, message: 'The body is not a valid animal.' },
   incomplete_body: { status: 400, message: 'The body ended before it was complete.' },
+  bad_request: { status: 400, message: 'The request is not valid HTTP.' },
   missing_api_key: { status: 401, message: 'An API key is required: send "Authorization: Bearer <API_KEY>".' },
   invalid_api_key: { status: 401, message: 'The API key is not valid: it is unknown, mistyped, expired or revoked.' },
-  route_not_found: { status: 404, message: 'There is nothing at this path.' },
   pet_not_found: { status: 404, message: 'The animal could not be found.' },
+  route_not_found: { status: 404, message: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, message: 'This path does not support this method.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   operation_removed: { status: 410, message: 'This operation was removed on 5 December 2030: use GET /pets instead.' },
@@ -21,13 +21,13 @@ export const errorTable = {
     message: 'The API key is banned for a while, because it kept sending requests over its limit.',
   },
   request_header_fields_too_large: { status: 431, message: 'The headers of the request are too large.' },
+  internal_error: { status: 500, message: 'The service failed to process this request.' },
   body_already_read: {
     status: 500,
     message:
       'The body was read before the pet store could read it: ' +
       'mount the pet store before the body parser, or keep request.rawBody.',
   },
-  internal_error: { status: 500, message: 'The service failed to process this request.' },
   service_unavailable: { status: 503, message: 'The service is unavailable right now.' },
 } as const satisfies Record<string, { status: number; message: string }>
 

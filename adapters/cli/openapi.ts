@@ -1,9 +1,16 @@
-import { addCorsHeaders, corsRules } from '../../src/http/cors.ts'
-import type { CorsOptions } from '../../src/index.ts'
-import type { OpenApiOptions } from '../../src/openapi/index.ts'
+import type { ApiRequest } from '../../src/index.ts'
+import type { OpenApiDocument, OpenApiOptions } from '../../src/openapi/index.ts'
+import { boundedMap } from '../../src/support/bounded-map.ts'
 import type { PlanLimitsByName } from './back-end.ts'
 import { print } from './output.ts'
-import { documentResponse, type SharedDocument, type SiteRoute, sharedDocument } from './site.ts'
+import {
+  documentResponse,
+  isProxied,
+  type SharedDocument,
+  type SiteRoute,
+  type SiteRoutes,
+  sharedDocument,
+} from './site.ts'
 
 export interface OpenApiFlags {
   readonly yaml?: true
@@ -14,28 +21,50 @@ export interface OpenApiFlags {
 
 export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags): Promise<void> {
   const document = await documentOf({ ...address, plans: planLimits })
-  await print(yaml ? (await import('./yaml.ts')).toYaml(document) : JSON.stringify(document, undefined, 2))
+  await print(yaml ? await toYaml(document) : JSON.stringify(document, undefined, 2))
 }
 
-/** The settings of a server that its OpenAPI document depends on. */
-export interface DocumentOptions extends OpenApiOptions {
-  readonly cors?: boolean | CorsOptions | undefined
-}
+/** The largest number of addresses for which a document is kept. */
+const MAX_ADDRESSES = 16
 
-/** Returns the route for a server's OpenAPI document. Web pages that may call the API (CORS) may also read the document. */
-export function documentRoute({ cors = false, ...options }: DocumentOptions): SiteRoute {
-  const rules = corsRules(cors)
-  let shared: Promise<SharedDocument> | undefined
-  return async (request) => {
-    shared ??= documentOf(options).then((document) => sharedDocument(JSON.stringify(document)))
-    const headers = ['Content-Type', 'application/json']
-    if (rules) addCorsHeaders(headers, rules, request)
-    return documentResponse(await shared, request, headers)
+/**
+ * Returns the routes for a server's OpenAPI document, as JSON and as YAML. Any web page may read it: it contains no secret, and
+ * editors of such documents are web pages.
+ */
+export function documentRoutes(options: OpenApiOptions) {
+  const route = (type: string, write: (document: OpenApiDocument) => string | Promise<string>): SiteRoute => {
+    const byServer = boundedMap<Promise<SharedDocument>>(MAX_ADDRESSES)
+    return async (request) => {
+      const server = options.serverUrl === undefined ? serverOf(request) : undefined
+      const shared = byServer.get(server ?? '') ?? documentOf(options, server).then(write).then(sharedDocument)
+      byServer.set(server ?? '', shared)
+      return documentResponse(await shared, request, ['Content-Type', type, 'Access-Control-Allow-Origin', '*'])
+    }
   }
+  return {
+    '/openapi.json': route('application/json', (document) => JSON.stringify(document)),
+    '/openapi.yaml': route('application/yaml', toYaml),
+  } satisfies SiteRoutes
+}
+
+/**
+ * Returns the origin to which a request was sent, because client generators need absolute addresses. Returns `undefined` behind a
+ * proxy: only the flag `--public-url` tells whether clients use https.
+ */
+function serverOf(request: ApiRequest): string | undefined {
+  const host = request.header('host') ?? ''
+  return !isProxied(request) && /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host) ? `http://${host}` : undefined
 }
 
 /** Returns the document. Its code is loaded on demand, because most commands do not need it. */
-async function documentOf(options: OpenApiOptions) {
+async function documentOf(options: OpenApiOptions, server?: string): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../src/openapi/index.ts')
-  return openApiDocument(options)
+  const document = openApiDocument(options)
+  // The examples stay as the server sends them: without `--public-url`, its links are relative.
+  const [{ url } = { url: '' }] = document.servers
+  return server === undefined ? document : { ...document, servers: [{ url: new URL(url, server).href }] }
+}
+
+async function toYaml(document: OpenApiDocument): Promise<string> {
+  return (await import('./yaml.ts')).toYaml(document)
 }

@@ -8,7 +8,7 @@ import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
-import { documentRoute } from './openapi.ts'
+import { documentRoutes } from './openapi.ts'
 import { flagOf } from './output.ts'
 import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
@@ -75,14 +75,14 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
 /** Starts a server with the API and the routes outside the base path. */
 async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   const { petStore, usageOf } = service
-  const { port, host, trustProxy, publicUrl, planLimits, cors } = flags
+  const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
   const swaggerFolder = findSwagger()
   let demoKeys: readonly DemoKey[] = []
   const site = withSite(petStore, {
     ...operatingRoutes(readyCheck(ports)),
+    ...documentRoutes({ serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, bodyLimit }),
     ...pageRoutes({
       basePath: petStore.basePath,
-      document: documentRoute({ serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, cors }),
       demoKeys: () => demoKeys,
       usageOf,
       swaggerFolder,

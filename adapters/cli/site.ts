@@ -52,6 +52,11 @@ export function documentResponse({ bytes, tag }: SharedDocument, request: ApiReq
   return { status: 200, headers: tagged, body: '', bytes } satisfies BytesResponse
 }
 
+/** Returns whether a reverse proxy has passed a request on. */
+export function isProxied(request: ApiRequest): boolean {
+  return ['forwarded', 'via', 'x-forwarded-for'].some((name) => request.header(name) !== undefined)
+}
+
 /** Returns the routes that every server has: health checks and an empty favicon. */
 export function operatingRoutes(checkReady: ReadyCheck): SiteRoutes {
   return {

@@ -8,7 +8,7 @@ const JSON_TYPE = 'application/json'
  * Returns a 415 response unless the headers declare plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4). The response names the
  * type or coding that is accepted (RFC 9110, section 15.5.16).
  */
-export function rejectOtherMediaTypes(request: ApiRequest): ApiResponse | undefined {
+export function rejectOtherMediaTypes(request: Pick<ApiRequest, 'header'>): ApiResponse | undefined {
   const type = request.header('content-type')
   if (type !== JSON_TYPE && !isJson(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
   const coding = request.header('content-encoding')

@@ -1,31 +1,36 @@
-import { operationPlaces } from '../http/routes.ts'
 import type { PlanLimits } from '../model.ts'
-import { resolveAddress, resolvePlans, storeRules } from '../options.ts'
+import { type PetStoreOptions, resolveOptions, storeRules } from '../options.ts'
 import { checkOptions, type OptionRules } from '../support/option-rules.ts'
-import { errorExamples } from './errors.ts'
+import { apiDescription } from './description.ts'
+import { codesOfOperations } from './errors.ts'
+import { errorExamples } from './examples.ts'
 import { headerComponents } from './headers.ts'
-import { operationObject } from './operations.ts'
+import { serviceOperations } from './operations.ts'
 import { bodySchemas } from './schemas.ts'
+import { openApiFrame, pathsOf } from './writer.ts'
 
-/** The options of {@link openApiDocument}. */
-export interface OpenApiOptions {
+/** The options of {@link openApiDocument}: those of `createPetStore` that clients see, and the public URL. */
+export interface OpenApiOptions
+  extends Pick<PetStoreOptions, 'basePath' | 'plans' | 'ban' | 'bodyLimit' | 'maxNameLength' | 'defaultStatus'> {
   /**
    * The public URL of the server: `https://api.example`, or a URL that includes the path of the API.
    * @default the host from which the document is loaded
    */
   readonly serverUrl?: string | undefined
-  /** The path under which clients see the API. @default '/v1' */
-  readonly basePath?: string | undefined
-  /** Limits by plan, as in the option `plans` of `createPetStore`. @default the plans of the interface specification */
-  readonly plans?: Readonly<Record<string, PlanLimits>> | undefined
 }
 
 /** An OpenAPI 3.1 document: plain JSON values, which you may change. */
 export type OpenApiDocument = {
   /** The version of the OpenAPI specification. */
   openapi: string
-  /** Title, version, description and licence of the API. */
-  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  /** Title, version, description, contact and licence of the API. */
+  info: {
+    title: string
+    version: string
+    description: string
+    contact: { name: string; url: string }
+    license: { name: string; identifier: string }
+  }
   /** The base URL of the API. */
   servers: { url: string }[]
   /** The authentication that every operation requires. */
@@ -40,10 +45,15 @@ export type OpenApiDocument = {
   'x-rate-limits': Record<string, PlanLimits>
 }
 
+const { basePath, publicUrl, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeRules
 const rules: OptionRules<keyof OpenApiOptions> = {
-  serverUrl: storeRules.publicUrl,
-  basePath: storeRules.basePath,
-  plans: storeRules.plans,
+  serverUrl: publicUrl,
+  basePath,
+  plans,
+  ban,
+  bodyLimit,
+  maxNameLength,
+  defaultStatus,
 }
 
 /**
@@ -60,68 +70,26 @@ const rules: OptionRules<keyof OpenApiOptions> = {
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   checkOptions(rules, options)
-  const { basePath, linkBase } = resolveAddress({ basePath: options.basePath, publicUrl: options.serverUrl })
-  const plans = resolvePlans(options.plans)
-  const paths: OpenApiDocument['paths'] = {}
-  for (const { name, method, path } of operationPlaces())
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(name) }
+  const { serverUrl, ...storeOptions } = options
+  const resolved = resolveOptions({ ...storeOptions, publicUrl: serverUrl })
+  const { quotaRules, bodyLimit } = resolved
+  const api = resolved.linkBase({ path: resolved.basePath, route: '', query: '' })
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Pet store',
-      version: '1.0.0',
-      description: description(plans),
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: linkBase({ path: basePath, route: '', query: '' }) || '/' }],
+    ...openApiFrame('Pet store', apiDescription(quotaRules)),
+    servers: [{ url: api || '/' }],
     security: [{ bearerAuth: [] }],
     tags: [{ name: 'pets', description: 'The animals of the store' }],
-    paths,
+    paths: pathsOf(serviceOperations(bodyLimit)),
     components: {
-      schemas: bodySchemas(),
-      headers: headerComponents(),
-      examples: errorExamples(),
+      schemas: bodySchemas(resolved),
+      headers: headerComponents(api),
+      examples: errorExamples(codesOfOperations, resolved),
       securitySchemes: {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, which the operator issues.' },
       },
     },
-    'x-rate-limits': Object.fromEntries(Object.entries(plans).map(([plan, limits]) => [plan, { ...limits }])),
+    'x-rate-limits': Object.fromEntries(
+      Object.entries(quotaRules.plans).map(([plan, limits]) => [plan, { ...limits }]),
+    ),
   }
-}
-
-/** Returns the description of the API in Markdown. */
-function description(plans: Readonly<Record<string, PlanLimits>>): string {
-  const rows = Object.entries(plans).map(
-    ([plan, { perMinute, perDay }]) => `| ${escapeMarkdown(plan)} | ${grouped(perMinute)} | ${grouped(perDay)} |`,
-  )
-  return `A catalogue of animals offered in a store.
-
-Every request needs an API key as a bearer token. Ids are 64-bit integers: use a JSON reader that keeps all of their digits.
-
-## Pages
-
-\`GET /pets\` returns one page. The next page is in \`Link\` with \`rel="next"\`; \`X-Next-Cursor\` holds the value of the
-parameter \`cursor\` for it. The last page has neither header.
-
-## Limits
-
-Requests are counted per API key, in windows of one UTC minute and one UTC day:
-
-| Plan | Requests per minute | Requests per day |
-| --- | --- | --- |
-${rows.join('\n')}
-
-Keys of other plans, such as Enterprise, have limits of their own. Every response states the limit in \`X-RateLimit-Limit\`,
-\`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. Over the limit, the response is 429; wait as long as \`Retry-After\` says. A key that
-keeps sending is banned for a while.`
-}
-
-/** Returns a number with commas, such as `100,000`. */
-function grouped(count: number): string {
-  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
-}
-
-/** Escapes the name of a plan, because the operator may choose any characters. */
-function escapeMarkdown(text: string): string {
-  return text.replaceAll(/[\\`*_{}[\]<>#|&]/g, '\\$&').replaceAll(/\s+/g, ' ')
 }

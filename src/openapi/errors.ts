@@ -1,10 +1,15 @@
 import { type ErrorCode, errorTable } from '../errors.ts'
 import type { OperationName } from '../http/routes.ts'
 import { type HeaderName, responseHeaders } from './headers.ts'
-import { schemaRef } from './schemas.ts'
+import { schemaRef } from './json-schema.ts'
 
-/** Error codes that only one operation returns. Every other code, also a new code, is listed for every operation. */
-const onlyOf: Partial<Record<ErrorCode, OperationName>> = {
+/**
+ * Error codes that only one operation returns, or only requests that match no operation (`null`). Every other code, also a new
+ * code, is listed for every operation.
+ */
+const onlyOf: Partial<Record<ErrorCode, OperationName | null>> = {
+  route_not_found: null,
+  method_not_allowed: null,
   invalid_parameter: 'listPets',
   malformed_json: 'createPet',
   invalid_body: 'createPet',
@@ -19,17 +24,17 @@ const onlyOf: Partial<Record<ErrorCode, OperationName>> = {
 /** Additional headers of error responses, by status. */
 const headersOf: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
-  405: ['Allow'],
   415: ['Accept', 'Accept-Encoding'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 }
 
-const codes = Object.keys(errorTable) as ErrorCode[]
+/** The codes that operations return. */
+export const codesOfOperations = (Object.keys(errorTable) as ErrorCode[]).filter((code) => onlyOf[code] !== null)
 
 /** Returns the error responses of an operation, by status. */
 export function errorResponses(operation: OperationName) {
-  const ofOperation = codes.filter((code) => (onlyOf[code] ?? operation) === operation)
+  const ofOperation = codesOfOperations.filter((code) => (onlyOf[code] ?? operation) === operation)
   const statuses = [...new Set(ofOperation.map((code) => errorTable[code].status))]
   return Object.fromEntries(
     statuses.map((status) => {
@@ -38,25 +43,26 @@ export function errorResponses(operation: OperationName) {
       const response = {
         description: descriptionOf(ofStatus),
         headers: responseHeaders(operation, headersOf[status]),
-        content: { 'application/json': { schema: { $ref: schemaRef('Error') }, examples } },
+        body: { schema: { $ref: schemaRef('Error') }, examples },
       }
       return [status, response]
     }),
   )
 }
 
-/** Returns the messages of some error codes as Markdown. Escapes `<`, because `<API_KEY>` would be an HTML tag. */
+/** Returns the codes and messages of a status as Markdown. */
 function descriptionOf(ofStatus: readonly ErrorCode[]): string {
-  const messages = ofStatus.map((code) => errorTable[code].message.replaceAll('<', '\\<'))
-  return messages.length === 1 ? messages.join() : messages.map((message) => `- ${message}`).join('\n')
+  const lines = ofStatus.map((code) => `\`${code}\`: ${markdownMessage(code)}`)
+  return lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join('\n')
 }
 
-/** Returns one example for every error code, by code. */
-export function errorExamples() {
-  return Object.fromEntries(
-    codes.map((code) => {
-      const { message, status } = errorTable[code]
-      return [code, { summary: code, value: { code, message, status } }]
-    }),
-  )
+/** Returns a default message as Markdown. Escapes `<`, because `<API_KEY>` would be an HTML tag. */
+function markdownMessage(code: ErrorCode): string {
+  return errorTable[code].message.replaceAll('<', '\\<')
+}
+
+/** Returns every error code as a row of a Markdown table. */
+export function errorRows(): string[] {
+  const codes = Object.keys(errorTable) as ErrorCode[]
+  return codes.map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`)
 }

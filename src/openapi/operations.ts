@@ -1,30 +1,31 @@
-import type { OperationName } from '../http/routes.ts'
+import { type OperationName, operationPlaces } from '../http/routes.ts'
+import { grouped } from './description.ts'
 import { errorResponses } from './errors.ts'
+import { ADDED, PAGE } from './examples.ts'
 import { type HeaderName, responseHeaders } from './headers.ts'
-import { queryParameters, schemaRef } from './schemas.ts'
+import { schemaRef } from './json-schema.ts'
+import { queryParameters } from './schemas.ts'
+import type { OperationDescription } from './writer.ts'
 
 /** The description of an operation. Other files of this folder add its path, method and error responses. */
-interface Operation {
-  readonly summary: string
-  readonly description: string
-  readonly deprecated?: true
-  readonly parameters?: readonly object[]
-  readonly requestBody?: object
+interface Operation
+  extends Pick<OperationDescription, 'summary' | 'description' | 'deprecated' | 'parameters' | 'requestBody'> {
   readonly success: {
     readonly status: number
     readonly description: string
     /** The name of the body's schema. */
     readonly body: string
+    readonly examples: Readonly<Record<string, object>>
     readonly headers?: readonly HeaderName[]
     readonly links?: object
   }
 }
 
-const jsonOf = (name: string) => ({ 'application/json': { schema: { $ref: schemaRef(name) } } })
+const schemaOf = (name: string) => ({ $ref: schemaRef(name) })
 
-/** The descriptions of all operations. */
-const operations: Readonly<Record<OperationName, () => Operation>> = {
-  listPets: () => ({
+/** Returns the descriptions of all operations. */
+const operations = (bodyLimit: number): Readonly<Record<OperationName, Operation>> => ({
+  listPets: {
     summary: 'List animals',
     description:
       'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added.',
@@ -33,6 +34,10 @@ const operations: Readonly<Record<OperationName, () => Operation>> = {
       status: 200,
       description: 'A page of animals.',
       body: 'Pets',
+      examples: {
+        lastPage: { summary: 'The last page', value: [ADDED] },
+        page: { summary: 'A page with a next page, for limit=2', value: PAGE.pets },
+      },
       headers: ['NextPage', 'X-Next-Cursor'],
       links: {
         nextPage: {
@@ -46,16 +51,22 @@ const operations: Readonly<Record<OperationName, () => Operation>> = {
         },
       },
     },
-  }),
-  createPet: () => ({
+  },
+  createPet: {
     summary: 'Add an animal',
-    description:
-      'Adds an animal. Without `status`, the animal is available, unless the operator has decided otherwise.',
-    requestBody: { required: true, content: jsonOf('NewPet') },
+    description: `Adds an animal. A body of more than ${grouped(bodyLimit)} bytes gets 413.`,
+    requestBody: {
+      schema: schemaOf('PetToAdd'),
+      examples: {
+        shortest: { summary: 'With the default status', value: { name: 'Rex', categoryId: 1 } },
+        sold: { summary: 'With a status', value: { name: 'Ada', categoryId: 2, status: 'sold' } },
+      },
+    },
     success: {
       status: 201,
       description: 'The added animal with its id.',
       body: 'Pet',
+      examples: { added: { summary: 'The added animal', value: ADDED } },
       headers: ['Location'],
       links: {
         addedPet: {
@@ -65,8 +76,8 @@ const operations: Readonly<Record<OperationName, () => Operation>> = {
         },
       },
     },
-  }),
-  getPet: () => ({
+  },
+  getPet: {
     summary: 'Get an animal',
     description:
       'Returns one animal. This operation is removed on 5 December 2030: use `GET /pets` with a `status` filter instead.',
@@ -75,30 +86,41 @@ const operations: Readonly<Record<OperationName, () => Operation>> = {
       {
         name: 'petId',
         in: 'path',
-        required: true,
         description: 'The id of the animal.',
         schema: { type: 'integer', format: 'int64' },
+        example: ADDED.id,
       },
     ],
-    success: { status: 200, description: 'The animal.', body: 'Pet' },
-  }),
-}
-
-/** Returns an operation object for the OpenAPI document. */
-export function operationObject(name: OperationName) {
-  const { success, ...operation } = operations[name]()
-  return {
-    operationId: name,
-    tags: ['pets'],
-    ...operation,
-    responses: {
-      [success.status]: {
-        description: success.description,
-        headers: responseHeaders(name, success.headers),
-        content: jsonOf(success.body),
-        ...(success.links && { links: success.links }),
-      },
-      ...errorResponses(name),
+    success: {
+      status: 200,
+      description: 'The animal.',
+      body: 'Pet',
+      examples: { found: { summary: 'The animal', value: ADDED } },
     },
-  }
+  },
+})
+
+/** Returns all operations of the service. @param bodyLimit - the largest body of createPet, in bytes */
+export function serviceOperations(bodyLimit: number): OperationDescription[] {
+  const descriptions = operations(bodyLimit)
+  return operationPlaces().map(({ name, method, path }) => {
+    const { success, ...operation } = descriptions[name]
+    const { status, description, body, examples, headers, links } = success
+    return {
+      method,
+      path,
+      operationId: name,
+      tags: ['pets'],
+      ...operation,
+      responses: {
+        [status]: {
+          description,
+          headers: responseHeaders(name, headers),
+          body: { schema: schemaOf(body), examples },
+          ...(links && { links }),
+        },
+        ...errorResponses(name),
+      },
+    }
+  })
 }

@@ -1,16 +1,25 @@
 import * as z from 'zod/mini'
-import { DEFAULT_MAX_NAME_LENGTH } from '../options.ts'
-import { errorSchema, listQuerySchema, newPetSchema, petSchema, statusSchema } from '../pets/schemas.ts'
+import type { PetStatus } from '../model.ts'
+import { encodeCursor } from '../pets/cursor.ts'
+import { errorSchema, listQuerySchema, type newPetSchema, petSchema, statusSchema } from '../pets/schemas.ts'
+import { PAGE } from './examples.ts'
+import { type JsonSchema, queryJsonSchemas, toJsonSchemas } from './json-schema.ts'
 
-/** A JSON Schema of draft 2020-12. */
-export type JsonSchema = Readonly<Record<string, unknown>>
+/** What the schemas of bodies depend on. */
+export interface BodySchemaOptions {
+  readonly newPet: ReturnType<typeof newPetSchema>
+  readonly defaultStatus: PetStatus | null
+}
 
-/** Returns the schemas of request and response bodies, by their names in the interface specification. */
-const bodies = () => ({
+/**
+ * The schemas of request and response bodies. They have the names of the interface specification, except `PetToAdd`: generators for
+ * Go give `Pet` a constructor `NewPet`, which would clash with a type `NewPet`.
+ */
+const bodies = ({ newPet, defaultStatus }: BodySchemaOptions) => ({
   Pets: { schema: z.array(petSchema), description: 'A page of animals, by ascending id.' },
   Pet: { schema: petSchema, description: 'An animal of the catalogue.' },
-  NewPet: {
-    schema: newPetSchema(DEFAULT_MAX_NAME_LENGTH),
+  PetToAdd: {
+    schema: defaultStatus === null ? newPet : z.extend(newPet, { status: z._default(statusSchema, defaultStatus) }),
     description: 'An animal to add. Other members are ignored.',
   },
   PetStatus: { schema: statusSchema, description: 'The availability of an animal.' },
@@ -27,70 +36,40 @@ const memberTexts: Readonly<Record<string, JsonSchema>> = {
   status: { description: 'The HTTP status of the response.' },
 }
 
-/** Descriptions of the query parameters of listPets, by name. */
-const parameterTexts: Readonly<Record<string, string>> = {
-  limit: 'The largest number of animals to return.',
-  status: 'Returns only animals with this status.',
-  cursor: 'The value of `X-Next-Cursor` in the response before: returns the page that follows it.',
+/** Descriptions and examples of the query parameters of listPets, by name. */
+const parameterTexts: Readonly<Record<string, { readonly description: string; readonly example: unknown }>> = {
+  limit: { description: 'The largest number of animals to return.', example: 2 },
+  status: { description: 'Returns only animals with this status.', example: 'available' },
+  cursor: {
+    description: 'The value of `X-Next-Cursor` in the response before: returns the page that follows it.',
+    example: encodeCursor(PAGE.lastId),
+  },
 }
 
 /** Returns the schemas of bodies, by name. They allow additional members. */
-export function bodySchemas(): Record<string, JsonSchema> {
-  const all = Object.entries(bodies())
+export function bodySchemas(options: BodySchemaOptions): Record<string, JsonSchema> {
+  const all = Object.entries(bodies(options))
   const schemas = toJsonSchemas(Object.fromEntries(all.map(([name, { schema }]) => [name, schema])), 'input')
   return Object.fromEntries(all.map(([name, { description }]) => [name, { description, ...described(schemas[name]) }]))
 }
 
 /** Returns the query parameters of listPets. */
 export function queryParameters() {
-  const schemas = { PetStatus: statusSchema, ...listQuerySchema.shape }
-  const { PetStatus, ...values } = toJsonSchemas(schemas, 'output')
-  const texts = toJsonSchemas(schemas, 'input')
-  return Object.entries(values).map(([name, value]) => {
-    // zod cannot describe the output of a transform, so `cursor` gets the schema of its input, a string.
-    const schema = Object.keys(value).length === 0 ? texts[name] : value
-    return { name, in: 'query', description: parameterTexts[name], schema }
-  })
-}
-
-/** Returns a reference to a schema in the OpenAPI document. */
-export function schemaRef(name: string): string {
-  return `#/components/schemas/${name}`
-}
-
-/**
- * Converts schemas to JSON Schemas that refer to each other by name.
- *
- * @param io - whether to describe what a schema accepts (`input`) or what it returns (`output`)
- */
-function toJsonSchemas(named: Readonly<Record<string, z.ZodMiniType>>, io: 'input' | 'output') {
-  const registry = z.registry<{ id: string }>()
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
-  const { schemas } = z.toJSONSchema(registry, { uri: schemaRef, io, unrepresentable: 'any', override: toInteger })
-  return Object.fromEntries(Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]))
-}
-
-/** Describes each `bigint` schema as a JSON integer of 64 bits. */
-function toInteger({
-  zodSchema,
-  jsonSchema,
-}: {
-  zodSchema: z.core.$ZodTypes
-  jsonSchema: z.core.JSONSchema.BaseSchema
-}) {
-  // No bounds are set: the format implies them, and JavaScript numbers cannot hold them exactly.
-  if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
-  // zod adds the bounds of safe integers. With these bounds, client generators use 64 bits for an HTTP status.
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  const schemas = queryJsonSchemas(listQuerySchema, { PetStatus: statusSchema })
+  return Object.entries(schemas).map(([name, schema]) => ({
+    name,
+    in: 'query' as const,
+    ...parameterTexts[name],
+    schema,
+  }))
 }
 
 /** Adds descriptions to the members, but not beside `$ref`, where some generators do not support them. */
-function described({ properties, ...schema }: z.core.JSONSchema.BaseSchema = {}): JsonSchema {
+function described({ properties, ...schema }: JsonSchema = {}): JsonSchema {
   if (properties === undefined) return schema
-  const members = Object.entries(properties).map(([name, value]) => [
+  const members = Object.entries(properties as Record<string, JsonSchema>).map(([name, value]) => [
     name,
-    '$ref' in Object(value) ? value : { ...Object(value), ...memberTexts[name] },
+    '$ref' in value ? value : { ...value, ...memberTexts[name] },
   ])
   return { ...schema, properties: Object.fromEntries(members) }
 }

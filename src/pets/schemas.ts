@@ -50,18 +50,19 @@ export const errorSchema = z.object({ code: z.string(), message: z.string(), sta
 /** The number of animals on a page if the client does not send `limit`. */
 export const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
-const LIMIT = `a whole number from 1 to ${MAX_LIMIT}`
 const CURSOR = 'a cursor from an earlier page'
+
+/** Returns the schema of a query parameter that limits the number of results. */
+export function limitSchema(maximum: number, defaultLimit: number) {
+  const error = `a whole number from 1 to ${maximum}`
+  const digits = z.string(error).check(z.regex(/^[1-9]\d*$/, error))
+  const inRange = z.int(error).check(z.minimum(1, error), z.maximum(maximum, error))
+  return z._default(z.pipe(z.pipe(digits, z.transform(Number)), inRange), defaultLimit)
+}
 
 /** The schema of the query of listPets. Each parameter is a text. */
 export const listQuerySchema = z.object({
-  limit: z._default(
-    z.pipe(
-      z.pipe(z.string(LIMIT).check(z.regex(/^[1-9]\d*$/, LIMIT)), z.transform(Number)),
-      z.int(LIMIT).check(z.minimum(1, LIMIT), z.maximum(MAX_LIMIT, LIMIT)),
-    ),
-    DEFAULT_LIMIT,
-  ),
+  limit: limitSchema(MAX_LIMIT, DEFAULT_LIMIT),
   status: z.optional(statusSchema),
   cursor: z.optional(
     z.pipe(

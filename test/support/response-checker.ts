@@ -24,8 +24,11 @@ interface DeclaredResponse {
 
 type Operation = { readonly responses: Readonly<Record<string, DeclaredResponse>> }
 
-/** Headers that the OpenAPI document does not list: those of HTTP itself, and CORS headers, which depend on the request. */
-const UNDECLARED = /^(?:content-type|content-length|vary|access-control-.*)$/
+/**
+ * Headers that the OpenAPI document does not list: those of HTTP itself, that of a 405, and CORS headers, which depend on the
+ * request.
+ */
+const UNDECLARED = /^(?:content-type|content-length|vary|allow|access-control-.*)$/
 
 /** Returns a function that throws if a response differs from what the OpenAPI document says. */
 export function responseChecker(document: OpenApiDocument): (exchange: CheckedExchange) => void {
@@ -41,7 +44,7 @@ export function responseChecker(document: OpenApiDocument): (exchange: CheckedEx
     const name = `${method} ${path}: ${status}`
     // The document does not list OPTIONS, although every path supports it.
     if (method === 'OPTIONS' && status === 204) return
-    const response = operationOf(document, method, path).responses[status]
+    const response = operationOf(document, method, path)?.responses[status] ?? otherResponse(document, status)
     if (response === undefined) throw new Error(`${name}: the document has no such response`)
 
     const declared = Object.entries(response.headers).map(([header, { $ref }]) => [header.toLowerCase(), $ref] as const)
@@ -61,15 +64,23 @@ export function responseChecker(document: OpenApiDocument): (exchange: CheckedEx
     const { schema, examples } = response.content['application/json']
     const value = JSON.parse(body)
     check(schema.$ref, value, `${name}: body`)
-    if (examples && !Object.hasOwn(examples, value.code)) throw new Error(`${name}: no example of ${value.code}`)
+    if (status >= 400 && examples && !Object.hasOwn(examples, value.code))
+      throw new Error(`${name}: no example of ${value.code}`)
   }
 }
 
-/** Returns the operation of a request. For an unknown method or path, returns any operation: all list the errors 404 and 405. */
-function operationOf({ paths }: OpenApiDocument, method: string, path: string): Operation {
+/** Returns the operation of a request, or `undefined` if the document has no such method or path. */
+function operationOf({ paths }: OpenApiDocument, method: string, path: string): Operation | undefined {
   const isPath = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(path)
-  const [first = {}] = Object.values(paths)
-  const item = Object.entries(paths).find(([template]) => isPath(template))?.[1] ?? first
-  const operation = item[method === 'HEAD' ? 'get' : method.toLowerCase()] ?? Object.values(item)[0]
-  return operation as Operation
+  const item = Object.entries(paths).find(([template]) => isPath(template))?.[1]
+  return item?.[method === 'HEAD' ? 'get' : method.toLowerCase()] as Operation | undefined
+}
+
+/** Returns the response to a request that matches no operation: an error of every operation such as 401, or a 404 or 405. */
+function otherResponse({ paths }: OpenApiDocument, status: number): DeclaredResponse | undefined {
+  const { get } = paths['/pets'] as Readonly<Record<string, Operation>>
+  const { responses } = get as Operation
+  if (status !== 404 && status !== 405) return responses[status]
+  const { headers, content } = responses[500] as DeclaredResponse
+  return { headers, content: { 'application/json': { schema: content['application/json'].schema } } }
 }

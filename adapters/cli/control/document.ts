@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
+import { queryJsonSchemas, schemaRef, toJsonSchema } from '../../../src/openapi/json-schema.ts'
+import { openApiFrame, pathsOf } from '../../../src/openapi/writer.ts'
 import { operations } from './operations.ts'
-import { jsonSchemaOf } from './schemas.ts'
 
 const error = z.object({
   code: z.string().check(z.describe('What went wrong, for programs.')),
@@ -8,59 +9,47 @@ const error = z.object({
   status: z.int(),
 })
 
+/** Returns the OpenAPI document of the control API. */
 export function controlDocument() {
-  const paths: Record<string, Record<string, unknown>> = {}
-  for (const { method, path, id, summary, body, query, response, errors = {} } of operations) {
-    const item = paths[path] ?? {}
-    paths[path] = item
-    const parameters = [
-      ...(path.includes('{id}') ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }] : []),
-      ...(query ? queryParameters(query) : []),
-    ]
-    const invalid = body || query ? { 400: 'The request is not valid.' } : {}
-    const failures = { ...invalid, 403: 'A web page or a proxy has sent the request.', ...errors }
-    item[method.toLowerCase()] = {
-      operationId: id,
-      summary,
-      ...(parameters.length > 0 && { parameters }),
-      ...(body && { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(body) } } } }),
-      responses: {
-        [response.status]: {
-          description: response.description,
-          ...(response.body && { content: { 'application/json': { schema: jsonSchemaOf(response.body) } } }),
-        },
-        ...Object.fromEntries(
-          Object.entries(failures).map(([status, description]) => [
-            status,
-            { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
-          ]),
-        ),
-      },
-    }
-  }
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Pet store test double',
-      version: '1.0.0',
-      description:
-        'Steers a pet store in memory from tests in any language. Only programs on the same machine can use it.',
-    },
+    ...openApiFrame(
+      'Pet store test double',
+      'Steers a pet store in memory from tests in any language. Only programs on the same machine can use it.',
+    ),
     servers: [{ url: '/' }],
-    paths,
-    components: { schemas: { Error: jsonSchemaOf(error) } },
+    paths: pathsOf(operations.map(descriptionOf)),
+    components: { schemas: { Error: toJsonSchema(error) } },
   }
 }
 
-function queryParameters(query: z.ZodMiniObject) {
-  const { properties = {}, required = [] } = jsonSchemaOf(query) as {
-    properties?: Record<string, unknown>
-    required?: string[]
+function descriptionOf({ method, path, id, summary, body, query, response, errors }: (typeof operations)[number]) {
+  const queryParameters = query ? Object.entries(queryJsonSchemas(query)) : []
+  const failures = {
+    ...((body || query) && { 400: 'The request is not valid.' }),
+    403: 'A web page or a proxy has sent the request.',
+    ...errors,
   }
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }))
+  return {
+    method,
+    path,
+    operationId: id,
+    summary,
+    parameters: [
+      ...(path.includes('{id}') ? [{ in: 'path', name: 'id', schema: { type: 'string' } } as const] : []),
+      ...queryParameters.map(([name, schema]) => ({ in: 'query', name, schema }) as const),
+    ],
+    ...(body && { requestBody: { schema: toJsonSchema(body) } }),
+    responses: {
+      [response.status]: {
+        description: response.description,
+        body: response.body && { schema: toJsonSchema(response.body) },
+      },
+      ...Object.fromEntries(
+        Object.entries(failures).map(([status, description]) => [
+          status,
+          { description, body: { schema: { $ref: schemaRef('Error') } } },
+        ]),
+      ),
+    },
+  }
 }

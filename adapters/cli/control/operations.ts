@@ -170,7 +170,7 @@ export const operations: readonly Operation[] = [
     query: schemas.requestsQuery,
     response: { status: 200, description: 'The requests and their responses.', body: schemas.journal },
     run({ requests }, input) {
-      const { limit = 100 } = input.query as z.output<typeof schemas.requestsQuery>
+      const { limit } = input.query as z.output<typeof schemas.requestsQuery>
       const latest = requests.slice(-limit).map(({ time, method, path, header, body, response }) => ({
         time: new Date(time).toISOString(),
         method,

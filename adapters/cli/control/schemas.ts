@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
-import { petStatuses } from '../../../src/model.ts'
+import { toJsonSchema } from '../../../src/openapi/json-schema.ts'
+import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
+import { limitSchema, newPetSchema, petSchema } from '../../../src/pets/schemas.ts'
 import { isTime } from '../../../src/support/predicates.ts'
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
@@ -90,11 +92,9 @@ export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
 
 const MAX_DEMO_PETS = 10_000
-const int64 = z.number().check(z.meta({ type: 'integer', format: 'int64' }))
-const newPet = z.object({ name: z.string(), categoryId: int64, status: z.optional(z.enum(petStatuses)) })
-export const pets = z.array(z.extend(newPet, { id: int64 }))
-/** Accepts any value: the pet store's own schema checks the animals later, with messages that name each field. */
-const checkedLater = z.unknown().check(z.meta(jsonSchemaOf(newPet)))
+export const pets = z.array(petSchema)
+/** Accepts any value: `parseNewPet` checks the animals later, because here their integers are rounded. */
+const checkedLater = z.unknown().check(z.meta(toJsonSchema(newPetSchema(DEFAULT_MAX_NAME_LENGTH))))
 export const petsBody = z.union(
   [
     z.strictObject({ pets: z.array(checkedLater).check(z.describe('The animals to add.')) }),
@@ -103,12 +103,7 @@ export const petsBody = z.union(
   '{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }',
 )
 
-const MAX_LIMIT = 1_000
-const LIMIT = `a whole number from 1 to ${MAX_LIMIT}`
-const limit = z.pipe(z.string(LIMIT).check(z.regex(/^(?:[1-9]\d{0,2}|1000)$/, LIMIT)), z.transform(Number))
-export const requestsQuery = z.object({
-  limit: z.optional(limit).check(z.meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 100 })),
-})
+export const requestsQuery = z.object({ limit: limitSchema(1_000, 100) })
 export const journal = z.object({
   total: z.int().check(z.describe('The number of requests in the journal, which keeps the last 1,000.')),
   requests: z.array(
@@ -122,9 +117,3 @@ export const journal = z.object({
     }),
   ),
 })
-
-/** Returns the JSON Schema of the values that a client sends or receives. */
-export function jsonSchemaOf(schema: z.ZodMiniType): Record<string, unknown> {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input' })
-  return rest
-}

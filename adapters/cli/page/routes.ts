@@ -4,7 +4,14 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
-import { documentResponse, type SharedDocument, type SiteRoute, type SiteRoutes, sharedDocument } from '../site.ts'
+import {
+  documentResponse,
+  isProxied,
+  type SharedDocument,
+  type SiteRoute,
+  type SiteRoutes,
+  sharedDocument,
+} from '../site.ts'
 import type { Usage } from './usage.ts'
 
 /** A key that the page offers without asking the visitor for it. */
@@ -19,8 +26,6 @@ export interface PageOptions {
   readonly demoKeys: () => readonly DemoKey[]
   /** Returns the usage of a token's key, if the key is valid and a request with the token was served. */
   readonly usageOf: (token: string) => Promise<Usage | undefined>
-  /** The route for the OpenAPI document. */
-  readonly document: SiteRoute
   /** The folder that contains the page's files. @default 'page', beside the bundled command */
   readonly folder?: string
   /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. */
@@ -57,7 +62,6 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
   const own = (name: string) => file(join(folder, name))
   return {
     '/': own('index.html'),
-    '/openapi.json': options.document,
     '/reference': own(swagger === undefined ? 'no-reference.html' : 'reference.html'),
     '/page/page.css': own('page.css'),
     '/page/reference.css': own('reference.css'),
@@ -90,8 +94,10 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
  * other machines.
  */
 export function isFromThisMachine(request: ApiRequest): boolean {
-  const isProxied = ['forwarded', 'via', 'x-forwarded-for'].some((name) => request.header(name) !== undefined)
-  return !isProxied && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
+  return (
+    !isProxied(request) &&
+    /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
+  )
 }
 
 /** Returns whether a server that listens on this address can be reached from this machine only. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { documentRoute } from '../../../adapters/cli/openapi.ts'
+import { documentRoutes } from '../../../adapters/cli/openapi.ts'
 import { findSwagger, type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { withSite } from '../../../adapters/cli/site.ts'
@@ -20,8 +20,7 @@ export async function startSite(options: Partial<PageOptions> = {}) {
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
   const { usageOf, ...watched } = watchUsage(backEnd, clock)
   const petStore = createPetStore({ ...backEnd, ...watched, clock })
-  const routes = pageRoutes({
-    document: documentRoute({}),
+  const pages = pageRoutes({
     basePath: petStore.basePath,
     demoKeys: () => [{ plan: 'free', token }],
     usageOf,
@@ -29,7 +28,7 @@ export async function startSite(options: Partial<PageOptions> = {}) {
     swaggerFolder: findSwagger(),
     ...options,
   })
-  const server = await serve(withSite(petStore, routes), { port: 0 })
+  const server = await serve(withSite(petStore, { ...documentRoutes({}), ...pages }), { port: 0 })
   onTestFinished(server.close)
   return { ...server, ...backEnd, clock, token }
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { type DocumentOptions, documentRoute } from '../../../adapters/cli/openapi.ts'
+import { parse } from 'yaml'
+import { documentRoutes } from '../../../adapters/cli/openapi.ts'
 import { withSite } from '../../../adapters/cli/site.ts'
 import { createPetStore, toApiRequest } from '../../../src/index.ts'
-import { openApiDocument } from '../../../src/openapi/index.ts'
+import { type OpenApiOptions, openApiDocument } from '../../../src/openapi/index.ts'
 
 /** Requests the OpenAPI document from a server with these options. */
-async function get(options: DocumentOptions, headers: Record<string, string> = {}) {
-  const { handle } = withSite(createPetStore(), { '/openapi.json': documentRoute(options) })
-  const response = await handle(toApiRequest(new Request('http://a/openapi.json', { headers })))
+async function get(options: OpenApiOptions, headers: Record<string, string> = {}, path = '/openapi.json') {
+  const { handle } = withSite(createPetStore(), documentRoutes(options))
+  const response = await handle(toApiRequest(new Request(`http://a${path}`, { headers })))
   const names = response.headers.filter((_, index) => index % 2 === 0)
   const body = 'bytes' in response ? String(response.bytes) : response.body
   return { ...response, body, headers: Object.fromEntries(names.map((name, i) => [name, response.headers[2 * i + 1]])) }
@@ -30,12 +31,39 @@ describe('GET /openapi.json', () => {
   })
 
   test.each([
-    ['no other page', undefined, undefined],
-    ['every page with cors', true, '*'],
-    ['a page of a listed origin', { origins: ['https://shop.example'] }, 'https://shop.example'],
-    ['no page of another origin', { origins: ['https://other.example'] }, undefined],
-  ] as const)('the document can be read by %s', async (_, cors, allowed) => {
-    const { headers } = await get({ cors }, { origin: 'https://shop.example' })
-    expect(headers['Access-Control-Allow-Origin']).toBe(allowed)
+    ['the host of the request', {}, { host: 'localhost:3000' }, 'http://localhost:3000/v1'],
+    ['an IPv6 address', {}, { host: '[::1]:3000' }, 'http://[::1]:3000/v1'],
+    ['the root of the host', { basePath: '/' }, { host: 'a.test' }, 'http://a.test/'],
+    ['the public URL', { serverUrl: 'https://a.test' }, { host: 'b.test' }, 'https://a.test/v1'],
+    ['a path behind a proxy', {}, { host: 'a.test', 'x-forwarded-for': '192.0.2.1' }, '/v1'],
+    ['a path for a strange host', {}, { host: 'a.test/<b>' }, '/v1'],
+  ] as const)('the address in the document is %s', async (_, options, headers, url) => {
+    const { body } = await get(options, headers)
+    expect(JSON.parse(body)).toEqual({ ...openApiDocument(options), servers: [{ url }] })
+  })
+
+  test('each host gets its own address', async () => {
+    const { handle } = withSite(createPetStore(), documentRoutes({}))
+    for (let i = 0; i < 20; i++) {
+      const headers = { host: `host-${i % 18}.test` }
+      const response = await handle(toApiRequest(new Request('http://a/openapi.json', { headers })))
+      expect(String((response as { bytes?: unknown }).bytes)).toContain(`"http://host-${i % 18}.test/v1"`)
+    }
+  })
+
+  test.each(['/openapi.json', '/openapi.yaml'])('every web page may read %s', async (path) => {
+    const { headers } = await get({}, { origin: 'https://editor.example' }, path)
+    expect(headers['Access-Control-Allow-Origin']).toBe('*')
+  })
+
+  test.each(['/openapi.json', '/openapi.yaml'])('%s is not sent again to a client that has it', async (path) => {
+    const { headers } = await get({}, {}, path)
+    const again = await get({}, { 'if-none-match': String(headers.ETag) }, path)
+    expect([again.status, again.body, again.headers.ETag]).toEqual([304, '', headers.ETag])
+  })
+
+  test('GET /openapi.yaml responds with the same document', async () => {
+    const { headers, body } = await get({}, {}, '/openapi.yaml')
+    expect([headers['Content-Type'], parse(body)]).toEqual(['application/yaml', openApiDocument()])
   })
 })

@@ -50,8 +50,11 @@ describe('the operations', () => {
     ])
   })
 
+  const ofOtherPlaces = ['route_not_found', 'method_not_allowed']
+
   test('each error code has an example under its status', () => {
     for (const [code, { status }] of Object.entries(errorTable)) {
+      if (ofOtherPlaces.includes(code)) continue
       const statuses = operations.flatMap(({ responses }) =>
         Object.entries(responses)
           .filter(([, { content }]) => Object.keys(content['application/json'].examples ?? {}).includes(code))
@@ -63,6 +66,64 @@ describe('the operations', () => {
   })
 })
 
+describe('the headers', () => {
+  const { headers } = openApiDocument().components as { headers: Record<string, Record<string, unknown>> }
+
+  test('each header has an example', () => {
+    for (const [name, header] of Object.entries(headers))
+      expect({ name, hasExample: 'example' in header || 'examples' in header }).toEqual({ name, hasExample: true })
+  })
+
+  test('the example of a page has the link to its next page', () => {
+    const value = '</v1/pets?limit=2&cursor=MToy>; rel="next"'
+    expect(headers.NextPage?.examples).toMatchObject({ page: { value } })
+    expect(headers['X-Next-Cursor']?.examples).toMatchObject({ page: { value: 'MToy' } })
+  })
+
+  test('mock servers, which send the first example, end the pages', () => {
+    for (const name of ['NextPage', 'X-Next-Cursor'])
+      expect(Object.values(headers[name]?.examples as object)[0]).toMatchObject({ value: '' })
+  })
+})
+
+describe('the texts', () => {
+  const text = (options: OpenApiOptions) => openApiDocument(options).info.description
+  const examples = openApiDocument().components.examples as Record<string, { value: { message: string } }>
+
+  test('the description lists each error code', () => {
+    for (const code of Object.keys(errorTable)) expect(text({})).toContain(`| \`${code}\` |`)
+  })
+
+  test('the description states when a ban begins and how long it lasts', () => {
+    expect(text({})).toMatch(/reach its limit per minute, the key is banned for\s300 seconds/)
+    expect(text({ ban: { afterRefusals: 7, seconds: 1_200 } })).toMatch(/reach 7, the key is banned for\s1,200 seconds/)
+    expect(text({ ban: false })).not.toContain('the key is banned for')
+  })
+
+  test('examples of a 400 name the wrong field', () => {
+    expect(examples.invalid_body?.value.message).toMatch(/: categoryId: expected an integer .*, got the string "1"\.$/)
+    expect(examples.invalid_parameter?.value.message).toMatch(
+      /: limit: expected a whole number .*, got the string "500"\.$/,
+    )
+  })
+
+  test('the document states the limits of the options', () => {
+    const { paths, components } = openApiDocument({ bodyLimit: 2_000, maxNameLength: 50, defaultStatus: 'pending' })
+    expect(paths['/pets']?.post).toMatchObject({ description: expect.stringContaining('more than 2,000 bytes') })
+    expect(components.schemas.PetToAdd).toMatchObject({
+      properties: { name: { maxLength: 50 }, status: { default: 'pending' } },
+    })
+    expect(components.examples.payload_too_large).toMatchObject({
+      value: { message: expect.stringContaining('2000 bytes') },
+    })
+  })
+
+  test('without a default status, an animal to add has none', () => {
+    const { PetToAdd } = openApiDocument({ defaultStatus: null }).components.schemas
+    expect(JSON.stringify(PetToAdd)).not.toContain('default')
+  })
+})
+
 describe('the schemas', () => {
   const { schemas } = openApiDocument().components as { schemas: Record<string, Record<string, unknown>> }
 
@@ -70,14 +131,14 @@ describe('the schemas', () => {
     expect(Object.entries(schemas).map(([name, { type, required }]) => [name, type, required])).toEqual([
       ['Pets', 'array', undefined],
       ['Pet', 'object', ['id', 'name', 'categoryId']],
-      ['NewPet', 'object', ['name', 'categoryId']],
+      ['PetToAdd', 'object', ['name', 'categoryId']],
       ['PetStatus', 'string', undefined],
       ['Error', 'object', ['code', 'message', 'status']],
     ])
   })
 
   test('the schemas allow further members and error codes', () => {
-    expect(JSON.stringify(schemas)).not.toMatch(/additionalProperties|"default"|safe/)
+    expect(JSON.stringify(schemas)).not.toMatch(/additionalProperties|safe/)
     expect(schemas.Error?.properties).toMatchObject({ code: { type: 'string' } })
     expect(schemas.Error?.properties).not.toHaveProperty('code.enum')
   })
@@ -85,7 +146,7 @@ describe('the schemas', () => {
   test('the schemas state that ids are int64', () => {
     const int64 = { type: 'integer', format: 'int64' }
     expect(schemas.Pet?.properties).toMatchObject({ id: int64, categoryId: int64 })
-    expect(schemas.NewPet?.properties).toMatchObject({ categoryId: int64 })
+    expect(schemas.PetToAdd?.properties).toMatchObject({ categoryId: int64 })
   })
 })
 
@@ -120,6 +181,8 @@ describe('the options', () => {
     ['serverUrl', { serverUrl: '/v1' }],
     ['basePath', { basePath: 'v1' }],
     ['plans.free.perDay', { plans: { free: { perMinute: 1, perDay: 0 } } }],
+    ['bodyLimit', { bodyLimit: 0 }],
+    ['ban.seconds', { ban: { seconds: 0 } }],
     ['title', { title: 'Shop' }],
   ] as const)('the error about a wrong option names %s', (name, options) => {
     expect(() => openApiDocument(options as OpenApiOptions)).toThrow(new RegExp(`^option ${name}: `))

@@ -33,7 +33,8 @@ const throwing = (error: Error) => () => {
 const failing = (error: Error) => ({ list: throwing(error), create: throwing(error), get: throwing(error) })
 const tiny = { free: { perMinute: 1, perDay: 10 } }
 
-const provocations: Readonly<Record<ErrorCode, Provocation>> = {
+/** How to cause each error of an operation. */
+const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'method_not_allowed'>, Provocation>> = {
   bad_request: { headerError: 'bad_request' },
   invalid_parameter: { request: { path: '/pets?limit=0' } },
   malformed_json: { request: { body: '{' } },
@@ -41,9 +42,7 @@ const provocations: Readonly<Record<ErrorCode, Provocation>> = {
   incomplete_body: { bodyError: 'incomplete_body' },
   missing_api_key: { request: { authorization: '' } },
   invalid_api_key: { request: { authorization: 'Bearer x' } },
-  route_not_found: { request: { path: '/dogs' } },
   pet_not_found: { request: { path: '/pets/77' } },
-  method_not_allowed: { request: { method: 'DELETE' } },
   request_timeout: { headerError: 'request_timeout' },
   operation_removed: { options: { clock: manualClock(Date.UTC(2031, 0)) } },
   payload_too_large: { bodyError: 'payload_too_large' },
@@ -100,11 +99,11 @@ const operations = Object.values(document.paths).flatMap((item) => Object.values
 }[]
 
 describe.each(operations)('the OpenAPI document, for $operationId,', ({ operationId, responses }) => {
-  const codes = Object.values(responses).flatMap(({ content }) =>
-    Object.keys(content['application/json'].examples ?? {}),
-  )
+  const codes = Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([, { content }]) => Object.keys(content['application/json'].examples ?? {}))
 
-  test.each(codes as ErrorCode[])('lists the error %s, which a request can cause', async (code) => {
+  test.each(codes as (keyof typeof provocations)[])('lists the error %s, which a request can cause', async (code) => {
     expect((await provoke(operationId, provocations[code])).code).toBe(code)
   })
 

@@ -2,12 +2,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { documentRoutes } from '../../../../adapters/cli/openapi.ts'
 import { findSwagger, isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
 import { withSite } from '../../../../adapters/cli/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
 const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')
-const document = () => ({ status: 200, headers: [], body: '{}' })
 const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
 
 /** Creates a pet store with the page. Returns a function that sends a request to it. */
@@ -16,14 +16,13 @@ function site(options: Partial<PageOptions> = {}) {
   const usageOf = async () => undefined
   const routes = pageRoutes({
     basePath: '/v1',
-    document,
     demoKeys: () => demoKeys,
     usageOf,
     folder,
     swaggerFolder: findSwagger(),
     ...options,
   })
-  const { handle } = withSite(petStore, routes)
+  const { handle } = withSite(petStore, { ...documentRoutes({}), ...routes })
   return async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const request = new Request(`http://localhost${path}`, { headers: { host: 'localhost:3000', ...headers }, method })
     const response = await handle(toApiRequest(request, '192.0.2.1'))
