@@ -133,12 +133,18 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   describe('while the only synchronous standby is away', () => {
+    /** Sets the synchronous standbys. PostgreSQL tells its processes one after another, so this waits until commits obey. */
     const setStandby = async (names: string) => {
       await pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
       await pool.query('SELECT pg_reload_conf()')
-      await until(
-        async () => (await pool.query('SHOW synchronous_standby_names')).rows[0].synchronous_standby_names === names,
-      )
+      const probe = openPool(server.url, { query_timeout: 50 })
+      const isStuck = () =>
+        probe.query("SELECT pg_logical_emit_message(true, '', '')").then(
+          () => false,
+          () => true,
+        )
+      await until(async () => (await isStuck()) === (names !== ''))
+      await probe.end()
     }
     const waits = async () =>
       (await pool.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%save(%'")).rows
