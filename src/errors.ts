@@ -3,6 +3,11 @@ export const errorTable = {
   invalid_body: { status: 400, message: 'The body is not a valid animal.' },
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
   malformed_json: { status: 400, message: 'The body cannot be read as JSON.' },
+  invalid_idempotency_key: { status: 400, message: 'The header Idempotency-Key is not valid.' },
+  idempotency_not_supported: {
+    status: 400,
+    message: 'This service does not support the header Idempotency-Key: send the request without it.',
+  },
   incomplete_body: { status: 400, message: 'The body ended before it was complete.' },
   bad_request: { status: 400, message: 'The request is not valid HTTP.' },
   missing_api_key: { status: 401, message: 'An API key is required: send "Authorization: Bearer <API_KEY>".' },
@@ -15,6 +20,11 @@ export const errorTable = {
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The body must be application/json in UTF-8.' },
   expectation_failed: { status: 417, message: 'The only supported value of Expect is 100-continue.' },
+  idempotency_key_reused: {
+    status: 422,
+    message:
+      'This Idempotency-Key has been used for another animal within 24 hours: send each new animal with a new key.',
+  },
   rate_limit_exceeded: { status: 429, message: 'Too many requests.' },
   api_key_banned: {
     status: 429,

@@ -69,6 +69,8 @@ interface RequestContext {
   clientAddress: string | null | undefined
   key: ApiKey | undefined
   limits: PlanLimits
+  /** The name of the counter, to which the idempotency keys belong too. */
+  subject: string
   allowance: Allowance | undefined
 }
 
@@ -139,6 +141,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
       clientAddress: null,
       key: undefined,
       limits: quotaRules.anonymous,
+      subject: '',
       allowance: undefined,
     }
   }
@@ -179,6 +182,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     const request = key
       ? keyQuotaRequest(key, context.limits, quotaRules, now)
       : anonymousQuotaRequest(address ?? '', quotaRules, now)
+    context.subject = request.subject
     const count = spend(request, (error) => reportFault(error, observers, context.request))
     return andThen(count, (count) => admit(caller, context, count))
   }
@@ -189,13 +193,16 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     return caller.key ? dispatch(context) : unauthorized(caller)
   }
 
-  function dispatch({ request, target, route, startedAt }: RequestContext): MaybePromise<ApiResponse> {
+  function dispatch({ request, target, route, startedAt, subject }: RequestContext): MaybePromise<ApiResponse> {
     const hasGetPet = !isRemoved(startedAt, sunset)
     switch (route.kind) {
       case 'listPets':
         return listPets(ports.storage, request, target, linkBase(target), writePage)
       case 'createPet':
-        return createPet(ports.storage, request, bodyRules, hasGetPet ? linkBase(target) : undefined)
+        return createPet(ports.storage, request, bodyRules, hasGetPet ? linkBase(target) : undefined, {
+          scope: subject,
+          now: startedAt,
+        })
       case 'getPet':
         return hasGetPet ? getPet(ports.storage, request, route.petId) : errorResponse('operation_removed')
       default:

@@ -1,21 +1,26 @@
 import { isPetStoreError, PetStoreError, PortFault } from '../errors.ts'
 import type { ApiKey } from '../model.ts'
-import type { BackEnd, CallContext, MaybePromise, QuotaCount } from '../ports.ts'
+import type { BackEnd, CreateContext, Idempotency, MaybePromise, QuotaCount } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
+import { wrappedCreate } from '../support/idempotent-storage.ts'
 import { isPending } from '../support/maybe-promise.ts'
 import { withTimeout } from '../support/with-timeout.ts'
 
-type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
+type PortCall<Input, T> = (input: Input, context?: CreateContext) => MaybePromise<T>
 
 /** The context of a port call. Its signal also aborts at the time limit. The signal is created only if the port reads it. */
-class TimedContext implements CallContext {
-  readonly #context: CallContext | undefined
+class TimedContext implements CreateContext {
+  readonly #context: CreateContext | undefined
   #controller: AbortController | undefined
   #isSettled = false
   #stopListening: (() => void) | undefined
 
-  constructor(context: CallContext | undefined) {
+  constructor(context: CreateContext | undefined) {
     this.#context = context
+  }
+
+  get idempotency(): Idempotency | undefined {
+    return this.#context?.idempotency
   }
 
   get clientAddress(): string | undefined {
@@ -131,7 +136,10 @@ export function guardPorts(
   return {
     storage: {
       list: guard('storage', timeout, (query, context) => storage.list(query, context)),
-      create: guard('storage', timeout, (pet, context) => storage.create(pet, context)),
+      ...wrappedCreate(
+        storage,
+        guard('storage', timeout, (pet, context) => storage.create(pet, context)),
+      ),
       get: guard('storage', timeout, (id, context) => storage.get(id, context)),
     },
     keyStore: { find: guard('key store', timeout, (token, context) => keyStore.find(token, context), checkKey) },

@@ -6,7 +6,7 @@ import type { Route } from './routes.ts'
 export interface CorsOptions {
   /** The origins that may read responses, such as `https://shop.example`, or `*` for all. @default '*' */
   readonly origins?: '*' | readonly string[] | undefined
-  /** Request headers that web pages may send besides `Authorization` and `Content-Type`, such as `traceparent`. @default [] */
+  /** Request headers that web pages may send besides those that the API reads, such as `traceparent`. @default [] */
   readonly headers?: readonly string[] | undefined
   /** How long a browser may cache the response to a preflight, in seconds. @default 600 */
   readonly maxAge?: number | undefined
@@ -34,6 +34,7 @@ const EXPOSED_HEADERS = [
   'Link',
   'X-Next-Cursor',
   'Location',
+  'Idempotency-Replayed',
   'Deprecation',
   'Sunset',
 ].join(', ')
@@ -58,7 +59,7 @@ export function preflightResponse({ headers, maxAge }: CorsRules, route: Route):
       'Access-Control-Allow-Methods',
       allow,
       'Access-Control-Allow-Headers',
-      ['Authorization', 'Content-Type', ...headers].join(', '),
+      ['Authorization', 'Content-Type', 'Idempotency-Key', ...headers].join(', '),
       'Access-Control-Max-Age',
       String(maxAge),
     ],

@@ -1,11 +1,34 @@
-import type { Pet, PetStatus } from '../model.ts'
+import type { NewPet, Pet, PetStatus } from '../model.ts'
 import type { PetStorage } from '../ports.ts'
+import { usedKeys } from './used-keys.ts'
 
 /** Creates a storage in memory. The time to read a page hardly depends on the number of animals. */
 export function memoryStorage(): PetStorage {
   const all: Pet[] = []
   /** For each status, the positions of its animals in `all`. */
   const positions: Record<PetStatus, number[]> = { available: [], pending: [], sold: [] }
+
+  const used = usedKeys()
+
+  function add({ name, categoryId, status }: NewPet): Pet {
+    const id = BigInt(all.length + 1)
+    const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status })
+    if (status !== undefined) positions[status].push(all.length)
+    all.push(pet)
+    return pet
+  }
+
+  const create: PetStorage['create'] = (given, { idempotency } = {}) => {
+    if (idempotency === undefined) return add(given)
+    const earlier = used.find(idempotency)
+    if (earlier === undefined) {
+      const pet = add(given)
+      used.add(idempotency, pet.id)
+      return pet
+    }
+    const isSame = earlier.fingerprint === idempotency.fingerprint
+    return { ...given, id: earlier.petId, earlier: isSame ? 'same' : 'different' }
+  }
 
   return {
     list({ limit, after, status }) {
@@ -15,13 +38,8 @@ export function memoryStorage(): PetStorage {
       const first = firstFrom(positions[status], start)
       return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
     },
-    create({ name, categoryId, status }) {
-      const id = BigInt(all.length + 1)
-      const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status })
-      if (status !== undefined) positions[status].push(all.length)
-      all.push(pet)
-      return pet
-    },
+    create,
+    idempotentCreate: create,
     get: (id) => (id < 1n || id > BigInt(all.length) ? undefined : all[Number(id) - 1]),
   }
 }

@@ -2,6 +2,7 @@ import { type ErrorCode, errorTable } from '../errors.ts'
 import { rejectOtherMediaTypes } from '../http/media-type.ts'
 import { tooLarge } from '../http/read-body.ts'
 import type { ApiResponse } from '../http/response.ts'
+import { parseIdempotencyKey } from '../pets/idempotency.ts'
 import { readJson } from '../pets/json.ts'
 import { parsePageQuery } from '../pets/pagination.ts'
 import { type newPetSchema, parseNewPet } from '../pets/schemas.ts'
@@ -35,6 +36,7 @@ export function errorExamples(codes: readonly ErrorCode[], { bodyLimit, newPet }
     invalid_parameter: thrownMessage(() => parsePageQuery(new URLSearchParams({ limit: '500' }))),
     invalid_body: thrownMessage(() => parseNewPet(newPet, { name: 'Rex', categoryId: '1' })),
     malformed_json: thrownMessage(() => readJson(new TextEncoder().encode('{"name": "Rex"'))),
+    invalid_idempotency_key: thrownMessage(() => parseIdempotencyKey('order 1')),
     payload_too_large: tooLarge(bodyLimit).message,
     unsupported_media_type: messageIn(rejectOtherMediaTypes({ header: () => 'text/plain' })),
     rate_limit_exceeded: messageIn(tooManyRequests({ code: 'rate_limit_exceeded', retryAfter: RETRY_AFTER })),

@@ -65,6 +65,11 @@ function headersOf(api: string) {
       schema: { type: 'string', format: 'uri-reference' },
       example: `${api}/pets/${ADDED.id}`,
     },
+    'Idempotency-Replayed': {
+      description: 'Present if an earlier request with the same `Idempotency-Key` has added the animal.',
+      schema: { type: 'string', const: 'true' },
+      example: 'true',
+    },
     Deprecation: {
       description: 'Since when the operation is deprecated: an at sign and Unix seconds (RFC 9745).',
       schema: { type: 'string', const: DEPRECATION },

@@ -1,4 +1,5 @@
 import { type OperationName, operationPlaces } from '../http/routes.ts'
+import { IDEMPOTENCY_KEY } from '../pets/idempotency.ts'
 import { grouped } from './description.ts'
 import { errorResponses } from './errors.ts'
 import { ADDED, PAGE } from './examples.ts'
@@ -55,6 +56,16 @@ const operations = (bodyLimit: number): Readonly<Record<OperationName, Operation
   createPet: {
     summary: 'Add an animal',
     description: `Adds an animal. A body of more than ${grouped(bodyLimit)} bytes gets 413.`,
+    parameters: [
+      {
+        name: 'Idempotency-Key',
+        in: 'header',
+        description:
+          'A key of your choice, such as a UUID, bare or as a quoted string. Send a request again with the same key if no response arrives: within 24 hours, the animal is added once.',
+        schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+        example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+      },
+    ],
     requestBody: {
       schema: schemaOf('PetToAdd'),
       examples: {
@@ -67,7 +78,7 @@ const operations = (bodyLimit: number): Readonly<Record<OperationName, Operation
       description: 'The added animal with its id.',
       body: 'Pet',
       examples: { added: { summary: 'The added animal', value: ADDED } },
-      headers: ['Location'],
+      headers: ['Location', 'Idempotency-Replayed'],
       links: {
         addedPet: {
           operationId: 'getPet',

@@ -3,9 +3,10 @@ import type { ApiRequest } from '../http/request.ts'
 import type { Target } from '../http/request-target.ts'
 import { type ApiResponse, errorResponse, jsonResponse } from '../http/response.ts'
 import { type NewPet, type Pet, type PetStatus, parseInt64 } from '../model.ts'
-import type { MaybePromise, PetStorage } from '../ports.ts'
+import type { Idempotency, MaybePromise, PetStorage } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
+import { fingerprintOf, idempotencyKeyOf, isReplay, withIdempotency } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
 import type { WritePage } from './page-cache.ts'
 import { nextPageHeaders, parsePageQuery } from './pagination.ts'
@@ -43,23 +44,30 @@ export interface BodyRules {
 }
 
 /**
- * `POST /pets`: adds one animal.
+ * `POST /pets`: adds one animal, or none if the idempotency key of the request has been used.
  *
  * @param linkBase - where `Location` begins; `undefined` after the removal of getPet
+ * @param caller - whose idempotency keys apply, and the time of the request
  */
 export function createPet(
   storage: PetStorage,
   request: ApiRequest,
   { bodyLimit, newPet, defaultStatus }: BodyRules,
   linkBase: string | undefined,
+  { scope, now }: Pick<Idempotency, 'scope' | 'now'>,
 ): MaybePromise<ApiResponse> {
   const refusal = rejectOtherMediaTypes(request)
   if (refusal) return refusal
+  const key = idempotencyKeyOf(request, storage)
   return andThen(request.body(bodyLimit), (bytes) => {
     const pet = withStatus(parseNewPet(newPet, readJson(bytes)), defaultStatus)
-    return andThen(storage.create(pet, request), (created) => {
+    const context =
+      key === undefined ? request : withIdempotency(request, { scope, key, fingerprint: fingerprintOf(pet), now })
+    return andThen(storage.create(pet, context), (created) => {
+      const headers = key !== undefined && isReplay(created) ? ['Idempotency-Replayed', 'true'] : []
       const body = writePet(created)
-      return jsonResponse(201, body, linkBase === undefined ? [] : ['Location', `${linkBase}/pets/${created.id}`])
+      if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)
+      return jsonResponse(201, body, headers)
     })
   })
 }

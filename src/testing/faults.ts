@@ -1,5 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
+import { wrappedCreate } from '../support/idempotent-storage.ts'
 import { invalidOption, millisecondsRule } from '../support/option-rules.ts'
 import { isCount } from '../support/predicates.ts'
 import { sleep } from '../support/sleep.ts'
@@ -94,8 +95,9 @@ export function portFaults(): { readonly faults: PortFaults; inFrontOf(backEnd: 
     faults,
     inFrontOf: ({ storage, keyStore, quota }) => {
       const { run } = faults.storage
+      const wrapped = wrapPort(storage, { list: run, create: run, get: run })
       return {
-        storage: wrapPort(storage, { list: run, create: run, get: run }),
+        storage: { ...wrapped, ...wrappedCreate(storage, wrapped.create) },
         keyStore: wrapPort(keyStore, { find: faults.keyStore.run }),
         quota: wrapPort(quota, { spend: faults.quota.run }),
       }

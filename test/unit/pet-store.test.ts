@@ -230,7 +230,7 @@ describe('CORS', () => {
     expect(Object.fromEntries(got.headers)).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
-      'access-control-allow-headers': 'Authorization, Content-Type',
+      'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key',
       'access-control-max-age': '600',
     })
     expect(rateLimit(got).remaining).toBe(60)

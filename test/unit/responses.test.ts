@@ -54,7 +54,9 @@ describe('headers of a response', () => {
     const { send } = await startApi({ cors: { headers: ['traceparent'] } })
     const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' }
     const { headers: allowed } = await send('/v1/pets', { method: 'OPTIONS', headers })
-    expect(allowed.get('access-control-allow-headers')).toBe('Authorization, Content-Type, traceparent')
+    expect(allowed.get('access-control-allow-headers')).toBe(
+      'Authorization, Content-Type, Idempotency-Key, traceparent',
+    )
     expect(allowed.get('access-control-expose-headers')).toContain('X-Next-Cursor')
   })
 })

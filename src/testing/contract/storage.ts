@@ -4,6 +4,7 @@ import type { PetStorage } from '../../ports.ts'
 import { int64s, newPets } from './arbitraries.ts'
 import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
 import type { FastCheck } from './fast-check.ts'
+import { callWithKeys, keyedCalls, keyedExamples } from './idempotency.ts'
 import { command, type Opened, suiteOf, type TestRunner } from './runner.ts'
 import { races, runRace, smallRace } from './storage-race.ts'
 
@@ -25,7 +26,8 @@ export interface StorageContractOptions {
  * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`.
  *
  * The first tests show one rule each by a short example. Then the results of random sequences of calls must be those of a plain
- * list, and other tests read page by page while animals are added.
+ * list, and other tests read page by page while animals are added. If the storage has `idempotentCreate`, each idempotency key must
+ * add one animal in 24 hours.
  *
  * @example
  * ```ts
@@ -45,6 +47,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     const { example, property } = suiteOf(runner, 'storageContract', { runs, seed, open }, checkedStorage)
 
     for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
+    for (const [title, use] of Object.entries(keyedExamples)) example(title, use)
     example('a reader skips no animal while three are added', (checked) => runRace(checked, smallRace))
     example('lists full pages of any size', fillPages)
     example('a change to a returned array does not change the storage', changeWhatWasGiven)
@@ -58,6 +61,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
         ),
       (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
     )
+    property('idempotency keys give the same results as a plain map', keyedCalls, callWithKeys)
     // Failures are not shrunk, because a repeated race may end differently.
     property('a reader skips no animal while others are added', races, runRace, {
       runs: Math.ceil(runs / 3),

@@ -3,6 +3,7 @@ import { countRequest, hashToken, newQuotaState } from '../../../src/back-end.ts
 import {
   type ApiKey,
   type Clock,
+  type Idempotency,
   type ManagedKeyStore,
   memory,
   type Pet,
@@ -66,6 +67,20 @@ const firstLines: Record<string, string> = {
     'list showed animal 2 before animal 1: ids become visible in ascending order, or a reader skips some',
   'create and list return the stored objects':
     'list({ limit: 9, status: "sold" }) returned animal 2 after animal 3: ids ascend',
+  'create ignores the idempotency key':
+    'create added animal 2 for a key that has added animal 1: within 24 hours, a key adds one animal',
+  'create looks for the idempotency key before it adds':
+    'create added 10 animals for 10 calls at once with one key: a key adds one animal',
+  'create ignores the fingerprint': 'create returned earlier "same": the fingerprints differ',
+  'all scopes share their idempotency keys':
+    'create returned earlier "same": no earlier call of this scope has this key',
+  'create ignores the case of idempotency keys':
+    'create returned earlier "same": no earlier call of this scope has this key',
+  'create shortens idempotency keys': 'create returned earlier "same": no earlier call of this scope has this key',
+  'idempotency keys never end': 'create returned earlier "same": a key ends after 24 hours',
+  'idempotency keys end too soon':
+    'create added animal 2 for a key that has added animal 1: within 24 hours, a key adds one animal',
+  'create returns a new id for a repeat': 'create returned the id 2n for a key that has added animal 1',
   'revoke does nothing': 'find(the token of key 1) returned key 1: this key is revoked',
   'revoke always returns true': 'revoke("key_unknown") returned true: there is no such key',
   'revoke returns nothing': 'revoke(the id of key 1) returned undefined: the key was not revoked before',
@@ -223,6 +238,41 @@ const storageFaults: Faults<PetStorage> = {
     }
     return { create, list, get: (id) => pets.find((pet) => pet.id === id) }
   },
+  'create ignores the idempotency key': (sound) => keyed((pet) => sound.create(pet)),
+  'create looks for the idempotency key before it adds': (sound) => {
+    const used = new Map<string, bigint>()
+    return keyed(async (pet, { idempotency } = {}) => {
+      const id = used.get(idempotency?.key ?? '')
+      await timer()
+      if (id !== undefined) return { ...pet, id, earlier: 'same' }
+      const created = await sound.create(pet)
+      if (idempotency !== undefined) used.set(idempotency.key, created.id)
+      return created
+    })
+  },
+  'create ignores the fingerprint': (sound) => keyed(withKey(sound, () => ({ fingerprint: '' }))),
+  'all scopes share their idempotency keys': (sound) => keyed(withKey(sound, () => ({ scope: '' }))),
+  'create ignores the case of idempotency keys': (sound) =>
+    keyed(withKey(sound, ({ key }) => ({ key: key.toLowerCase() }))),
+  'create shortens idempotency keys': (sound) => keyed(withKey(sound, ({ key }) => ({ key: key.slice(0, 254) }))),
+  'idempotency keys never end': (sound) => keyed(withKey(sound, () => ({ now: 0 }))),
+  'idempotency keys end too soon': (sound) => keyed(withKey(sound, ({ now }) => ({ now: now + (now % 86_400_000) }))),
+  'create returns a new id for a repeat': (sound) =>
+    keyed(async (pet, context) => {
+      const created = await sound.create(pet, context)
+      return created.earlier ? { ...created, id: created.id + 1n } : created
+    }),
+}
+
+/** Marks a function as one that supports idempotency keys. */
+function keyed(create: PetStorage['create']): Partial<PetStorage> {
+  return { create, idempotentCreate: create }
+}
+
+/** Returns the `create` of a storage that gets other members of the idempotency key. */
+function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): PetStorage['create'] {
+  return (pet, { idempotency, ...context } = {}) =>
+    sound.create(pet, idempotency ? { ...context, idempotency: { ...idempotency, ...change(idempotency) } } : context)
 }
 
 /**
@@ -476,6 +526,8 @@ describe('the contract suites name the rule that is broken', () => {
     expectReports(await failures((runner) => quotaContract(runner, { name, open, runs: 10 })), firstLines[name])
   })
 
+  /** How many tests the storage suite has, and how many of them are not about idempotency keys. */
+  const [ALL, WITHOUT_KEYS] = [23, 16]
   const wrongResults: [string, Partial<PetStorage>, string][] = [
     [
       'create returns nothing',
@@ -496,7 +548,7 @@ describe('the contract suites name the rule that is broken', () => {
   test.each(wrongResults)('every test of the storage suite: %s', async (name, fault, firstLine) => {
     const open = faulty(memory().storage, () => fault)
     const failed = await failures((runner) => storageContract(runner, { name, open, runs: 10 }))
-    expect(failed).toHaveLength(16)
+    expect(failed).toHaveLength(name.startsWith('create') ? WITHOUT_KEYS : ALL)
     for (const error of failed) expectReports([error], firstLine)
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ErrorCode, PetStoreError } from '../../../src/errors.ts'
 import type { OperationName } from '../../../src/http/routes.ts'
-import { type ApiRequest, createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
+import { type ApiRequest, createPetStore, memory, type PetStorage, type PetStoreOptions } from '../../../src/index.ts'
 import { openApiDocument } from '../../../src/openapi/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { responseChecker } from '../../support/response-checker.ts'
@@ -12,7 +12,9 @@ const REX = '{"name":"Rex","categoryId":1}'
 
 /** How to cause a response: the request to send, and the options of the store. */
 interface Provocation {
-  readonly request?: Partial<Record<'method' | 'path' | 'authorization' | 'contentType' | 'body' | 'expect', string>>
+  readonly request?: Partial<
+    Record<'method' | 'path' | 'authorization' | 'contentType' | 'body' | 'expect' | 'idempotencyKey', string>
+  >
   readonly bodyError?: ErrorCode
   /** What the server's parser of HTTP has found. */
   readonly headerError?: ErrorCode
@@ -33,12 +35,28 @@ const throwing = (error: Error) => () => {
 const failing = (error: Error) => ({ list: throwing(error), create: throwing(error), get: throwing(error) })
 const tiny = { free: { perMinute: 1, perDay: 10 } }
 
+/** Requests whose response has every header of the operation. */
+const successes: Partial<Record<OperationName, Provocation>> = {
+  createPet: { request: { idempotencyKey: 'order-1' }, before: 1 },
+}
+
+const usedForAnother: PetStorage['create'] = (pet) => ({ id: 1n, ...pet, earlier: 'different' })
+
 /** How to cause each error of an operation. */
 const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'method_not_allowed'>, Provocation>> = {
   bad_request: { headerError: 'bad_request' },
   invalid_parameter: { request: { path: '/pets?limit=0' } },
   malformed_json: { request: { body: '{' } },
   invalid_body: { request: { body: '{}' } },
+  invalid_idempotency_key: { request: { idempotencyKey: '' } },
+  idempotency_not_supported: {
+    request: { idempotencyKey: 'order-1' },
+    options: { storage: failing(new Error('called')) },
+  },
+  idempotency_key_reused: {
+    request: { idempotencyKey: 'order-1' },
+    options: { storage: { ...memory().storage, create: usedForAnother, idempotentCreate: usedForAnother } },
+  },
   incomplete_body: { bodyError: 'incomplete_body' },
   missing_api_key: { request: { authorization: '' } },
   invalid_api_key: { request: { authorization: 'Bearer x' } },
@@ -72,6 +90,7 @@ async function provoke(
     authorization: sent.authorization || undefined,
     'content-type': sent.contentType,
     expect: sent.expect,
+    'idempotency-key': sent.idempotencyKey,
   }
   const apiRequest: ApiRequest = {
     method: sent.method,
@@ -108,7 +127,7 @@ describe.each(operations)('the OpenAPI document, for $operationId,', ({ operatio
   })
 
   test('lists the successful response with its headers', async () => {
-    const { status, headers } = await provoke(operationId)
+    const { status, headers } = await provoke(operationId, successes[operationId])
     expect(Object.keys(responses)[0]).toBe(String(status))
     const declared = Object.keys(responses[status]?.headers ?? {}).map((name) => name.toLowerCase())
     expect(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { type BackEnd, memory } from '../../../src/index.ts'
+import { isIdempotent } from '../../../src/support/idempotent-storage.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 import { portFaults } from '../../../src/testing/faults.ts'
 
@@ -28,6 +29,13 @@ test.each([
   ['the faults of the test store', (backEnd: BackEnd) => portFaults().inFrontOf(backEnd), 3],
 ])('%s pass the context of each call on', async (_, wrap, calls) => {
   expect(await contextsBehind(wrap)).toEqual(Array(calls).fill(context))
+})
+
+test('the faults of the test store keep the support of idempotency keys', () => {
+  const backEnd = memory()
+  const { idempotentCreate: _, ...plain } = backEnd.storage
+  expect(isIdempotent(portFaults().inFrontOf(backEnd).storage)).toBe(true)
+  expect(isIdempotent(portFaults().inFrontOf({ ...backEnd, storage: plain }).storage)).toBe(false)
 })
 
 test('a wrapped method keeps its port as `this`', () => {

@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { CreatedPet, PetStorage } from '../../../src/index.ts'
+import { memory } from '../../../src/index.ts'
+import { startApi } from '../../support/api.ts'
+
+const REX = '{"name":"Rex","categoryId":1}'
+const DAY = 86_400_000
+
+/** Starts a store with a function that adds an animal with a key. */
+async function start(options: Parameters<typeof startApi>[0] = {}) {
+  const api = await startApi({ plan: 'business', ...options })
+  const addWith = (key: string, body = REX, sent = {}) =>
+    api.add(body, { headers: { 'idempotency-key': key }, ...sent })
+  const count = async () => (await api.storage.list({ limit: 1_000 })).length
+  return { ...api, addWith, count }
+}
+
+describe('the header Idempotency-Key', () => {
+  test('a repeat gets the same animal and Idempotency-Replayed', async () => {
+    const { addWith, count } = await start()
+    const [first, repeat] = [await addWith('order-1'), await addWith('order-1')]
+    expect(first).toMatchObject({ status: 201, json: { id: 1, name: 'Rex', categoryId: 1, status: 'available' } })
+    expect(first.headers.has('idempotency-replayed')).toBe(false)
+    expect({ status: repeat.status, text: repeat.text }).toEqual({ status: 201, text: first.text })
+    expect(repeat.headers.get('location')).toBe(first.headers.get('location'))
+    expect(repeat.headers.get('idempotency-replayed')).toBe('true')
+    expect(await count()).toBe(1)
+  })
+
+  test('a request without the header adds an animal each time', async () => {
+    const { add, count } = await start()
+    for (let i = 0; i < 2; i++) expect((await add(REX)).headers.has('idempotency-replayed')).toBe(false)
+    expect(await count()).toBe(2)
+  })
+
+  test('repeats are equal if their animals are', async () => {
+    const { addWith, count } = await start()
+    for (const body of [REX, ' {"status":"available", "categoryId":1.0, "name":"\\u0052ex", "colour":"red"}'])
+      expect(await addWith('order-1', body)).toMatchObject({ status: 201, json: { id: 1 } })
+    expect(await count()).toBe(1)
+  })
+
+  test.each([
+    ['name', '{"name":"Ada","categoryId":1}'],
+    ['categoryId', '{"name":"Rex","categoryId":2}'],
+    ['status', '{"name":"Rex","categoryId":1,"status":"sold"}'],
+  ])('the same key with another %s gets 422', async (_, other) => {
+    const { addWith, count } = await start()
+    await addWith('order-1')
+    expect(await addWith('order-1', other)).toMatchObject({ status: 422, code: 'idempotency_key_reused' })
+    expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
+    expect(await count()).toBe(1)
+  })
+
+  test('a key ends after 24 hours by the clock of the store', async () => {
+    const { addWith, clock } = await start()
+    await addWith('order-1')
+    clock.advance(DAY - 1)
+    expect(await addWith('order-1')).toMatchObject({ json: { id: 1 } })
+    clock.advance(1)
+    expect(await addWith('order-1')).toMatchObject({ json: { id: 2 } })
+  })
+
+  test('keys belong to an API key, or to its account', async () => {
+    const { addWith, keyStore } = await start()
+    const issue = async (account?: string) => (await keyStore.issue({ plan: 'pro', account })).token
+    const ids = []
+    for (const token of [await issue(), await issue(), await issue('acme'), await issue('acme')])
+      ids.push(((await addWith('order-1', REX, { token })).json as { id: number }).id)
+    expect(ids).toEqual([1, 2, 3, 3])
+  })
+
+  test('a failed request does not use the key', async () => {
+    const { addWith } = await start()
+    for (const body of ['{', '{}']) expect((await addWith('order-1', body)).status).toBe(400)
+    expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
+  })
+
+  test('a repeat is counted', async () => {
+    const { addWith } = await start()
+    const remaining = async () => Number((await addWith('order-1')).headers.get('x-ratelimit-remaining'))
+    expect((await remaining()) - (await remaining())).toBe(1)
+  })
+
+  test('authentication and media type are checked first', async () => {
+    const { addWith } = await start()
+    expect(await addWith('', REX, { token: 'x' })).toMatchObject({ status: 401 })
+    const headers = { 'idempotency-key': '', 'content-type': 'text/plain' }
+    expect(await addWith('', REX, { headers })).toMatchObject({ status: 415 })
+    expect(await addWith('', '{')).toMatchObject({ code: 'invalid_idempotency_key' })
+  })
+
+  test('only createPet reads the header', async () => {
+    const { send } = await start()
+    expect(await send('/v1/pets', { headers: { 'idempotency-key': '' } })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the form of a key', () => {
+  test.each([
+    ['8e03978e-40d5-43dd-bc93-6894a57f9324', '"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
+    ['a\\b', '"a\\\\b"'],
+    ['"\\""', '"\\""'],
+    ["!#$%&'()*+,-./:;<=>?@[]^_`{|}~", '"!#$%&\'()*+,-./:;<=>?@[]^_`{|}~"'],
+    ['x'.repeat(255), `"${'x'.repeat(255)}"`],
+  ])('%s and %s are the same key', async (one, other) => {
+    const { addWith, count } = await start()
+    for (const header of [one, other]) expect(await addWith(header)).toMatchObject({ status: 201 })
+    expect(await count()).toBe(1)
+  })
+
+  test.each([
+    ['an empty value', ''],
+    ['an empty string', '""'],
+    ['256 characters', 'x'.repeat(256)],
+    ['a string of 256 characters', `"${'x'.repeat(256)}"`],
+    ['two headers', 'a, b'],
+    ['two strings', '"a", "b"'],
+    ['a string with parameters', '"a";x=1'],
+    ['a space', 'a b'],
+    ['a string with a space', '"a b"'],
+    ['an open string', '"a'],
+    ['a quote in a bare key', 'a"b'],
+    ['an unknown escape', '"\\a"'],
+    ['an escaped end', '"a\\"'],
+    ['a character beyond ASCII', 'é'],
+    ['a control character', '\u007f'],
+  ])('%s gets 400 invalid_idempotency_key', async (_, header) => {
+    const { addWith, count } = await start()
+    expect(await addWith(header)).toMatchObject({ status: 400, code: 'invalid_idempotency_key' })
+    expect(await count()).toBe(0)
+  })
+
+  test('the message says what was expected and received', async () => {
+    const { addWith } = await start()
+    expect((await addWith('a b')).message).toBe(
+      'The header Idempotency-Key is not valid: expected 1 to 255 visible ASCII characters, bare without double quotes ' +
+        'or as a string such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "a b" of 3 characters.',
+    )
+  })
+
+  test('every visible key works, and equals its quoted form', async () => {
+    const visible = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+      minLength: 1,
+      maxLength: 255,
+    })
+    const { addWith } = await start({ plans: { business: { perMinute: 1e6, perDay: 1e6 } } })
+    const property = fc.asyncProperty(visible, async (key) => {
+      const quoted = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
+      const [first, again] = [await addWith(quoted), await addWith(key.includes('"') ? quoted : key)]
+      expect(again).toMatchObject({ status: 201, text: first.text })
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+    })
+    await fc.assert(property)
+  })
+})
+
+describe('a storage of the host', () => {
+  const refused = { status: 400, code: 'idempotency_not_supported' }
+  const { storage } = memory()
+  const { idempotentCreate: _, ...plain } = storage
+  const wrapper: PetStorage = { ...storage, create: (pet) => storage.create(pet) }
+
+  test.each([
+    ['without idempotentCreate', plain],
+    ['that wraps create and drops the context', wrapper],
+  ])('%s refuses the header and adds nothing', async (_name, storage) => {
+    const { addWith, add } = await start({ storage })
+    const before = (await storage.list({ limit: 100 })).length
+    for (const key of ['order-1', '']) expect(await addWith(key)).toMatchObject(refused)
+    expect((await storage.list({ limit: 100 })).length).toBe(before)
+    expect((await add(REX)).status).toBe(201)
+  })
+
+  test('that wraps create and passes the context on supports the header', async () => {
+    const { storage } = memory()
+    const create: PetStorage['create'] = (pet, context) => storage.create(pet, context)
+    const { addWith } = await start({ storage: { ...storage, create, idempotentCreate: create } })
+    for (let i = 0; i < 2; i++) expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
+  })
+
+  test('gets scope, key, fingerprint, time, and the other members of the context', async () => {
+    const seen: unknown[] = []
+    const create: PetStorage['create'] = (pet, { idempotency, clientAddress, signal } = {}) => {
+      seen.push(idempotency, clientAddress, signal?.aborted)
+      return { id: 1n, ...pet }
+    }
+    const { addWith, clock } = await start({ storage: { ...storage, create, idempotentCreate: create } })
+    await addWith('"order-1"', REX, { address: '192.0.2.1', headers: { 'idempotency-key': '"order-1"' } })
+    const scope = expect.stringMatching(/^key:key_/)
+    const fingerprint = '1 available Rex'
+    expect(seen).toEqual([{ scope, key: 'order-1', fingerprint, now: clock.now() }, '192.0.2.1', false])
+  })
+
+  test.each([null, undefined])('may return earlier %s for a new animal', async (earlier) => {
+    const create = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier })
+    const { addWith } = await start({ storage: { ...storage, create, idempotentCreate: create } })
+    const got = await addWith('order-1')
+    expect(got.status).toBe(201)
+    expect(got.headers.has('idempotency-replayed')).toBe(false)
+  })
+
+  test('that returns another value of earlier causes a 500', async () => {
+    const errors: unknown[] = []
+    const create = () => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: true as never })
+    const onError = (error: unknown) => void errors.push(String(error))
+    const { addWith } = await start({ onError, storage: { ...storage, create, idempotentCreate: create } })
+    expect(await addWith('order-1')).toMatchObject({ status: 500 })
+    expect(errors).toEqual(['TypeError: storage: expected earlier to be "same" or "different", got true'])
+  })
+})
