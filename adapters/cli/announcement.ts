@@ -3,32 +3,41 @@ import type { AddedData } from './demo-data.ts'
 import type { ServeFlags } from './flags.ts'
 import { printable, shellWord } from './output.ts'
 
+/** The addresses of a started server. Those of the page and of the control API contain a secret. */
+export interface Addresses {
+  readonly api: string
+  readonly page: string
+  readonly control?: string | undefined
+}
+
 /** Returns one line of JSON about a started server, for a program that has started it. */
-export function startReport(url: string, place: string, { animals, keys }: AddedData, control?: string): string {
+export function startReport(
+  { api: url, page, control }: Addresses,
+  place: string,
+  { animals, keys }: AddedData,
+): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
-  return JSON.stringify({ url, control, place, animals, keys: tokens })
+  return JSON.stringify({ url, page, control, place, animals, keys: tokens })
 }
 
-export interface WelcomeOptions {
-  readonly controlUrl?: string | undefined
-  /** Whether the API reference is installed. */
-  readonly hasReference: boolean
-}
-
-/** Returns the text that a server prints at its start, for a person. */
+/**
+ * Returns the text that a server prints at its start, for a person.
+ *
+ * @param hasReference - whether the API reference is installed
+ */
 export function welcome(
-  url: string,
+  { api: url, page, control }: Addresses,
   place: string,
   added: AddedData,
   flags: ServeFlags,
-  { controlUrl: control, hasReference }: WelcomeOptions,
+  hasReference: boolean,
 ): string {
   const { animals = 0 } = added
   const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place}: gone when it ends`
   const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
   return [
     `Pet store on ${url}, ${kept}.`,
-    `Open ${new URL('/', url)} in a browser to try it.`,
+    `Open ${page} in a browser to try it.`,
     ...(hasReference ? [] : ['Its API reference needs one more package: npm install swagger-ui-dist']),
     ...addedAnimals,
     ...(control === undefined ? [] : [`Control API on ${control}, described by ${control}/openapi.json.`]),

@@ -51,7 +51,7 @@ export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: Ser
     )
   if (key.length > 0 && !insecureKeys && !isLoopback(host))
     throw new Error(
-      `--key: expected a loopback --host such as 127.0.0.1, got ${printable(host)}; --insecure-keys allows fixed keys there`,
+      `--key: expected a loopback --host such as 127.0.0.1, got another; --insecure-keys allows fixed keys there`,
     )
 }
 

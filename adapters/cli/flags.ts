@@ -72,9 +72,13 @@ export function parseHost(text: string): string {
   return text
 }
 
-/** Checks the name of a file. For an empty name, SQLite would open a temporary file; drivers treat URIs differently. */
+/**
+ * Checks the name of a file. For an empty name, SQLite would open a temporary file; drivers treat URIs differently. Messages show
+ * the name of the file, so an address of a database, which may contain a password, is no name.
+ */
 export function parseFile(text: string): string {
-  if (text.trim() === '' || /^(?::memory:$|file:)/.test(text)) throw new Error('Expected the name of a file.')
+  if (text.trim() === '' || /^(?::memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/.test(text))
+    throw new Error('Expected the name of a file.')
   return text
 }
 

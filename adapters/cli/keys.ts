@@ -2,7 +2,7 @@ import type { ApiKey, PlanLimits } from '../../src/index.ts'
 import { type PlaceFlags, type PlanLimitsByName, withPlace } from './back-end.ts'
 import { reason } from './driver.ts'
 import { knownPlans } from './flags.ts'
-import { print, printable } from './output.ts'
+import { plainWord, print, printable } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
 export interface IssueFlags extends PlaceFlags {
@@ -42,7 +42,7 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
   const plans = knownPlans(planLimits)
   if (!plans.includes(plan))
     throw new Error(
-      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${printable(plan)}; a key of another plan needs --limits 10/100, or --plan-limits as the server has it`,
+      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${plainWord(plan)}; a key of another plan needs --limits 10/100, or --plan-limits as the server has it`,
     )
 }
 

@@ -24,9 +24,17 @@ export function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }
 
-/** Hides secrets: tokens of this package, and the user name and password of an address. */
+/** Hides secrets: tokens of this package, and a user name and password before the `@` of an address, with or without scheme. */
 export function withoutSecrets(text: string): string {
-  return text.replace(/pet(?:_|%5f)[0-9A-Za-z]{16,}/gi, 'pet_***').replace(/:\/\/[^\s'"]*@/g, '://***@')
+  return text
+    .replace(/pet(?:_|%5f)[0-9A-Za-z]{16,}/gi, 'pet_***')
+    .replace(/:\/\/[^\s'"]*@/g, '://***@')
+    .replace(/[^\s'"/:]+:[^\s'"/]+@/g, '***@')
+}
+
+/** Returns a mistyped word for a message. Hides any other text, because a secret may stand there by mistake. */
+export function plainWord(text: string): string {
+  return /^[a-z-]{1,20}$/.test(text) ? text : '***'
 }
 
 /** Escapes characters that could control a terminal or turn its text around, also those that JSON does not escape. */
@@ -63,18 +71,27 @@ export function fail(error: unknown, failureCode = 1): void {
   report(explain(error, code, String(message)))
 }
 
+/** What an error of `listen` says about its place. `flag` is the flag of the port. */
+interface Place {
+  readonly address?: string
+  readonly port?: number
+  readonly flag?: string
+}
+
 function explain(error: unknown, code: string | undefined, message: string): string {
-  const { address, port, flag = '--port' } = error as { address?: string; port?: number; flag?: string }
+  const { address, port, syscall, flag = '--port' } = error as NodeJS.ErrnoException & Place
   if (code === 'EADDRINUSE')
     return `port ${port} on ${address} is taken: choose another with ${flag}, or 0 for any free port`
   if (code === 'EACCES')
     return `port ${port} on ${address} needs rights that this user does not have: choose another with ${flag}`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `--host: this machine has no such address (${message})`
+  // Node's message contains the address, in which a password may stand by mistake.
+  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo') return `--host: this machine has no such address (${code})`
   // The received value of an option may be a secret, such as the password of an address. That of an unknown flag may be one too.
   if (isPetStoreError(error))
     return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
-  const known = message.replace(/^(error: unknown option '(?:--[\w-]*|-\w)).*?'/s, "$1'")
+  const known = message
+    .replace(/^(error: unknown option '(?:--[\w-]*|-\w)).*?'/s, "$1'")
+    .replace(/^(error: unknown command) '(.*?)'(?=$|\n)/s, (_, error, name) => `${error} '${plainWord(name)}'`)
   const [first, ...others] = known.replace(/^error: /, '').split('\n')
   return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')
 }

@@ -12,6 +12,7 @@ import { documentRoutes } from './openapi.ts'
 import { flagOf } from './output.ts'
 import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
+import { newSecret } from './secret.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, watchRequests } from './shutdown.ts'
 import { operatingRoutes, readyCheck, withSite } from './site.ts'
 import { requireWritable } from './sqlite-file.ts'
@@ -64,12 +65,13 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     clock: Date,
   })
   const site = await serveSite(double, double.ports(), flags)
-  const control = await serve(createControlApi(double), { port: controlPort }).catch(async (error) => {
+  const secret = newSecret()
+  const control = await serve(createControlApi(double, secret), { port: controlPort }).catch(async (error) => {
     await site.close()
     throw Object.assign(error, { flag: '--control-port' })
   })
   closeOnSignal(site.running, site.close, control.close)
-  site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, control.url)
+  site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, `${control.url}/${secret}`)
 }
 
 /** Starts a server with the API and the routes outside the base path. */
@@ -77,12 +79,14 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   const { petStore, usageOf } = service
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
   const swaggerFolder = findSwagger()
+  const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
   const site = withSite(petStore, {
     ...operatingRoutes(readyCheck(ports)),
     ...documentRoutes({ serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, bodyLimit }),
     ...pageRoutes({
       basePath: petStore.basePath,
+      secret,
       demoKeys: () => demoKeys,
       usageOf,
       swaggerFolder,
@@ -94,9 +98,10 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   const announce = (place: string, added: AddedData, controlUrl?: string) => {
     if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
     const api = url + petStore.basePath
-    if (flags.json) console.log(startReport(api, place, added, controlUrl))
+    const addresses = { api, page: `${url}/#${secret}`, control: controlUrl }
+    if (flags.json) console.log(startReport(addresses, place, added))
     else {
-      const text = welcome(api, place, added, flags, { controlUrl, hasReference: swaggerFolder !== undefined })
+      const text = welcome(addresses, place, added, flags, swaggerFolder !== undefined)
       // With `--log json`, each line of standard output must be a JSON object, so this text goes to standard error.
       flags.log === 'json' ? console.error(text) : console.log(text)
     }

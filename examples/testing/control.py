@@ -1,5 +1,5 @@
-# petstore serve --control-port 3001 --key pro=my-token --plan-limits pro=2/100
-# python3 examples/testing/control.py http://127.0.0.1:3000/v1 http://127.0.0.1:3001 my-token
+# petstore serve --control-port 3001 --key pro=my-token --plan-limits pro=2/100 --json
+# python3 examples/testing/control.py http://127.0.0.1:3000/v1 http://127.0.0.1:3001/<secret> my-token
 """Tests a client against petstore serve: moves its clock past a 429, and makes its storage fail twice."""
 import json
 import sys

@@ -6,6 +6,7 @@ import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { readJson } from '../../../src/pets/json.ts'
 import { isFromThisMachine } from '../page/routes.ts'
+import { isSecret } from '../secret.ts'
 import { controlDocument } from './document.ts'
 import { type Operation, operations, problem } from './operations.ts'
 import type { TestDouble } from './test-double.ts'
@@ -13,11 +14,15 @@ import type { TestDouble } from './test-double.ts'
 /** The largest request body, in bytes. Ten thousand animals fit into it. */
 const BODY_LIMIT = 4 * 1024 * 1024
 
-/** Creates the control API of a test double. The result has the type of a pet store, so `serve` can serve it. */
-export function createControlApi(double: TestDouble): PetStore {
+/**
+ * Creates the control API of a test double. The result has the type of a pet store, so `serve` can serve it.
+ *
+ * @param secret - the first segment of each path
+ */
+export function createControlApi(double: TestDouble, secret: string): PetStore {
   const handle = async (request: ApiRequest): Promise<ApiResponse> => {
     try {
-      return await respond(double, request)
+      return await respond(double, request, secret)
     } catch (error) {
       if (!isPetStoreError(error)) return problem(500, 'internal_error', String(error))
       // The options come from the request body, so an invalid option is reported as an invalid body.
@@ -29,17 +34,19 @@ export function createControlApi(double: TestDouble): PetStore {
   return { fetch: fetchThrough(handle), handle, basePath: '' }
 }
 
-async function respond(double: TestDouble, request: ApiRequest): Promise<ApiResponse> {
+async function respond(double: TestDouble, request: ApiRequest, secret: string): Promise<ApiResponse> {
+  const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
   // Without this check, any web page could reset the pet store. With a POST to another site, browsers send `Origin`.
-  if (!isFromThisMachine(request) || request.header('origin') !== undefined)
+  if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)
     return problem(
       403,
       'forbidden',
-      'Expected a request of a program on this machine to 127.0.0.1 or localhost, got one of a web page or a proxy.',
+      'Expected a request of a program on this machine, to the address that petstore serve has printed with its secret; got one ' +
+        'without the secret, of a web page or of a proxy.',
     )
-  const target = originForm(request.target)
   const path = pathOf(target)
-  if (path === '/openapi.json' && request.method === 'GET') return jsonResponse(200, JSON.stringify(controlDocument()))
+  if (path === '/openapi.json' && request.method === 'GET')
+    return jsonResponse(200, JSON.stringify(controlDocument(secret)))
   const matches = operations.flatMap((operation) => {
     const id = parameterOf(operation, path)
     return id === undefined ? [] : [{ operation, id }]

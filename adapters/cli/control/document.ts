@@ -9,14 +9,18 @@ const error = z.object({
   status: z.int(),
 })
 
-/** Returns the OpenAPI document of the control API. */
-export function controlDocument() {
+/**
+ * Returns the OpenAPI document of the control API.
+ *
+ * @param secret - the first segment of each path
+ */
+export function controlDocument(secret: string) {
   return {
     ...openApiFrame(
       'Pet store test double',
       'Steers a pet store in memory from tests in any language. Only programs on the same machine can use it.',
     ),
-    servers: [{ url: '/' }],
+    servers: [{ url: `/${secret}` }],
     paths: pathsOf(operations.map(descriptionOf)),
     components: { schemas: { Error: toJsonSchema(error) } },
   }
@@ -26,7 +30,7 @@ function descriptionOf({ method, path, id, summary, body, query, response, error
   const queryParameters = query ? Object.entries(queryJsonSchemas(query)) : []
   const failures = {
     ...((body || query) && { 400: 'The request is not valid.' }),
-    403: 'A web page or a proxy has sent the request.',
+    403: 'The secret is missing, or a web page or a proxy has sent the request.',
     ...errors,
   }
   return {

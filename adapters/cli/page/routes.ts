@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
+import { isSecret } from '../secret.ts'
 import {
   documentResponse,
   isProxied,
@@ -22,6 +23,8 @@ export interface DemoKey {
 
 export interface PageOptions {
   readonly basePath: string
+  /** The secret in the page's address. Without it, a request gets no demo keys and no usage. */
+  readonly secret: string
   /** Returns the keys that the page offers. These keys must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
   /** Returns the usage of a token's key, if the key is valid and a request with the token was served. */
@@ -60,6 +63,8 @@ const PAGE_HEADERS = [
 export function pageRoutes(options: PageOptions): SiteRoutes {
   const { folder = fileURLToPath(new URL('page', import.meta.url)), swaggerFolder: swagger } = options
   const own = (name: string) => file(join(folder, name))
+  const isOpenedFromTerminal = (request: ApiRequest) =>
+    isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   return {
     '/': own('index.html'),
     '/reference': own(swagger === undefined ? 'no-reference.html' : 'reference.html'),
@@ -73,13 +78,13 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
       '/page/swagger-ui-bundle.js': file(join(swagger, 'swagger-ui-bundle.js')),
     }),
     '/page/settings.json': (request) => {
-      const demoKeys = isFromThisMachine(request) ? options.demoKeys() : []
-      return privateJson({ basePath: options.basePath, demoKeys })
+      const hasSecret = isOpenedFromTerminal(request)
+      return privateJson({ basePath: options.basePath, hasSecret, demoKeys: hasSecret ? options.demoKeys() : [] })
     },
     '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
-      // For other machines, the usage would say of each guessed token whether it is valid.
-      if (!isFromThisMachine(request)) return errorResponse('route_not_found')
+      // The usage would tell anybody else whether a guessed token is valid, and no guess is counted.
+      if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
       return privateJson((await options.usageOf(token)) ?? null)
     },
@@ -91,13 +96,11 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
  *
  * A website may make its own host name point to 127.0.0.1 (DNS rebinding), to read every response of this server. Then the `Host`
  * header still contains the website's name. Requests from a reverse proxy do not count, because the proxy passes on requests of
- * other machines.
+ * other machines. A proxy that replaces `Host` and adds no header cannot be recognized, so routes also need a secret.
  */
 export function isFromThisMachine(request: ApiRequest): boolean {
-  return (
-    !isProxied(request) &&
-    /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
-  )
+  const isLocalName = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
+  return !isProxied(request) && isLocalName && isLoopback(request.clientAddress ?? '')
 }
 
 /** Returns whether a server that listens on this address can be reached from this machine only. */

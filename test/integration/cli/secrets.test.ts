@@ -7,7 +7,15 @@ const ADDRESS = 'http://me:hunter2@127.0.0.1:1'
 
 /** Bad values that contain a secret, by flag. */
 const badKeys = ['hunter2', `pro=${TOKEN},hunter2`, `pro=${TOKEN}\r\n!`, 'hunter2=pro', `pro=${TOKEN},pro=${TOKEN}`]
-const badAddresses = [ADDRESS, 'me:hunter2@a', 'postgres://me:1?w0rd@a', 'redis://me:1#w0rd@a', 'http://me:hun/ter2@a']
+const badAddresses = [
+  ADDRESS,
+  'me:hunter2@a:5432',
+  'http://a/?password=hunter2',
+  'me:hunter2@a',
+  'postgres://me:1?w0rd@a',
+  'redis://me:1#w0rd@a',
+  'http://me:hun/ter2@a',
+]
 const badTokens = [`${TOKEN}\r\n`, 'hunter2 ', `${TOKEN}é`]
 
 /** The flags that need another one, so that the command gets to their values. */
@@ -16,12 +24,12 @@ const commands: readonly (readonly [flag: string, command: readonly string[], va
   ['--public-url', ['serve'], badAddresses],
   ['--cors', ['serve'], badAddresses],
   ['--trust-proxy', ['serve'], [...badAddresses, 'hunter2', TOKEN]],
-  ['--host', ['serve', '--port', '0'], [ADDRESS, TOKEN]],
+  ['--host', ['serve', '--port', '0'], [...badAddresses, 'hunter2', 'a:hunter2']],
   ['--base-path', ['serve'], badAddresses],
   ['--database-url', ['serve'], badAddresses],
   ['--database-url', ['keys', 'list'], badAddresses],
   ['--redis-url', ['serve'], badAddresses],
-  ['--data', ['serve'], [ADDRESS, `/${TOKEN}/hidden`]],
+  ['--data', ['serve'], [...badAddresses, `/${TOKEN}/hidden`]],
   ...['--port', '--seed', '--body-limit', '--log', '--control-port', '--plan-limits'].map(
     (flag) => [flag, ['serve'], ['hunter2', TOKEN]] as const,
   ),
@@ -60,5 +68,7 @@ describe('no error contains a secret', () => {
     [['serve', '-khunter2']],
     [['keys', 'revoke', 'hunter2', '--data', import.meta.filename]],
     [[TOKEN]],
+    [['keys', 'hunter2']],
+    [['keys', 'issue', '--plan', 'hunter2', '--data', 'x.db']],
   ])('of a mistake in the arguments', (args) => expectNoSecret(args))
 })

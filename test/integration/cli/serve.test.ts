@@ -95,7 +95,7 @@ describe('--control-port', () => {
   test('--control-port serves the control API and prints its address', async () => {
     const { line, child, exited } = await startPetstore('--control-port', '0', '--json', '--plan-limits', 'free=2/9')
     const report = JSON.parse(await line(/^\{/)) as { url: string; control: string; keys: Record<string, string> }
-    expect(report.control).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(report.control).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{24}$/)
     const list = async () => {
       const headers = { authorization: `Bearer ${report.keys.free}` }
       const { status } = await fetch(`${report.url}/pets`, { headers })

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { axeFindings, chromiumPath, launchChromium, openPage } from '../../support/chromium.ts'
 import { missing } from '../../support/skips.ts'
-import { startSite } from './site.ts'
+import { SECRET, startSite } from './site.ts'
 
 const isMissing = missing('Chromium', chromiumPath !== undefined)
 const LOOKS = [
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 async function open(url: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
-  const opened = await openPage(browser, url, width, colorScheme)
+  const opened = await openPage(browser, `${url}#${SECRET}`, width, colorScheme)
   onTestFinished(() => opened.page.context().close())
   return opened
 }
@@ -196,6 +196,19 @@ describe.skipIf(isMissing)('the live view', () => {
     expect({ findings, faults }).toEqual({ findings: [], faults: [] })
   })
 
+  test('a demo key needs the secret of the printed address', async () => {
+    const { url } = await startSite()
+    const { page } = await openPage(browser, url, 1280, 'light')
+    onTestFinished(() => page.context().close())
+    await page.getByText('Open the whole address that the server has printed').waitFor()
+    expect(await page.getByLabel('Demo key').isVisible()).toBe(false)
+    await page.evaluate((secret) => location.assign(`#${secret}`), SECRET)
+    await row(page, '1 Rex 1 available')
+    expect(page.url()).not.toContain(SECRET)
+    await page.reload()
+    await row(page, '1 Rex 1 available')
+  })
+
   test('counts down to the end of each window', async () => {
     const { clock, url } = await startSite()
     clock.advance(15_000)
@@ -205,7 +218,7 @@ describe.skipIf(isMissing)('the live view', () => {
     let loads = 0
     await page.route('**/usage', (route) => (++loads === 1 ? route.continue() : route.abort()))
     await page.clock.install({ time: clock.now() })
-    await page.goto(url)
+    await page.goto(`${url}#${SECRET}`)
     await page.getByText('Resets in 0:').waitFor()
     await page.clock.pauseAt(clock.now() + 20_000)
     const left = async (meter: string) => {
@@ -229,7 +242,7 @@ describe.skipIf(isMissing)('the page after a 429', () => {
     const page = await browser.newPage()
     onTestFinished(() => page.close())
     await page.clock.install({ time: clock.now() })
-    await page.goto(url)
+    await page.goto(`${url}#${SECRET}`)
     await button(page, 'Send requests until the limit').click()
     await page.getByText('The limit is reached').waitFor()
     await page.getByText('Sold', { exact: true }).first().click()

@@ -11,6 +11,9 @@ import { manualClock } from '../../../src/testing/index.ts'
 const ANIMALS = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper']
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
 
+/** The secret in the address of the page. */
+export const SECRET = 'of-this-run'
+
 /** Starts a pet store with its page, eight animals and a key of the `free` plan. Its clock stands still. */
 export async function startSite(options: Partial<PageOptions> = {}) {
   const clock = manualClock(Date.UTC(2026, 5, 1, 12))
@@ -21,6 +24,7 @@ export async function startSite(options: Partial<PageOptions> = {}) {
   const { usageOf, ...watched } = watchUsage(backEnd, clock)
   const petStore = createPetStore({ ...backEnd, ...watched, clock })
   const pages = pageRoutes({
+    secret: SECRET,
     basePath: petStore.basePath,
     demoKeys: () => [{ plan: 'free', token }],
     usageOf,

@@ -3,21 +3,22 @@ import { startReport, welcome } from '../../../adapters/cli/announcement.ts'
 import type { AddedData } from '../../../adapters/cli/demo-data.ts'
 
 const NOTHING: AddedData = { animals: undefined, keys: [], hasKeys: true }
-const URL_OF_API = 'http://127.0.0.1:3000/v1'
+const ADDRESSES = { api: 'http://127.0.0.1:3000/v1', page: 'http://127.0.0.1:3000/#of-this-run' }
 
 test.each([
   [true, []],
   [false, ['Its API reference needs one more package: npm install swagger-ui-dist']],
 ])('the welcome text says what the reference needs (Swagger UI: %j)', (hasReference, expected) => {
-  const lines = welcome(URL_OF_API, 'pets.db', NOTHING, { data: 'pets.db' } as never, { hasReference }).split('\n')
+  const lines = welcome(ADDRESSES, 'pets.db', NOTHING, { data: 'pets.db' } as never, hasReference).split('\n')
   expect(lines.filter((line) => line.includes('reference'))).toEqual(expected)
 })
 
 test('the start report omits the number of animals if it is unknown', () => {
-  expect(JSON.parse(startReport(URL_OF_API, 'pets.db', NOTHING))).toEqual({
-    url: URL_OF_API,
+  expect(JSON.parse(startReport(ADDRESSES, 'pets.db', NOTHING))).toEqual({
+    url: ADDRESSES.api,
+    page: ADDRESSES.page,
     place: 'pets.db',
     keys: {},
   })
-  expect(JSON.parse(startReport(URL_OF_API, 'memory', { ...NOTHING, animals: 0 }))).toMatchObject({ animals: 0 })
+  expect(JSON.parse(startReport(ADDRESSES, 'memory', { ...NOTHING, animals: 0 }))).toMatchObject({ animals: 0 })
 })

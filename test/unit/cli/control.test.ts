@@ -6,7 +6,7 @@ import { operations } from '../../../adapters/cli/control/operations.ts'
 import { createTestDouble, steerableClock } from '../../../adapters/cli/control/test-double.ts'
 import { addDemoPets } from '../../../adapters/cli/demo-data.ts'
 import { fixedKeys } from '../../../adapters/cli/fixed-keys.ts'
-import { createPetStore } from '../../../src/index.ts'
+import { createPetStore, toApiRequest } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 const START = Date.UTC(2027, 0, 15, 12)
@@ -23,14 +23,20 @@ async function open() {
     plans: ['free', 'pro'],
     clock: manualClock(START),
   })
-  const { fetch } = createControlApi(double)
-  const control = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+  const { handle } = createControlApi(double, 'of-this-run')
+  const control = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    base = '/of-this-run',
+  ) => {
     const init = { method, headers: { host: '127.0.0.1:1', ...headers } }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const response = await fetch(
-      new Request(`http://127.0.0.1:1${path}`, body === undefined ? init : { ...init, body: text }),
-    )
-    return { status: response.status, body: response.status === 204 ? undefined : await response.json() }
+    const url = `http://127.0.0.1:1${base}${path}`
+    const request = new Request(url, body === undefined ? init : { ...init, body: text })
+    const response = await handle(toApiRequest(request, '127.0.0.1'))
+    return { status: response.status, body: response.body === '' ? undefined : JSON.parse(response.body) }
   }
   const send = async (path: string, token = 'my-token', init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -247,10 +253,12 @@ describe('errors', () => {
     ['a page of another site', { origin: 'https://evil.example' }],
     ['a name that points to this machine', { host: 'evil.example' }],
     ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-  ])('the control API rejects requests from %s with 403', async (_, headers) => {
+    ['a proxy that cannot be recognized', {}, ''],
+    ['a client with another secret', {}, '/of-another-run'],
+  ])('the control API rejects requests from %s with 403', async (_, headers, base?: string) => {
     const { control, send } = await open()
     await send('/pets')
-    expect((await control('DELETE', '/requests', undefined, headers)).status).toBe(403)
+    expect((await control('DELETE', '/requests', undefined, headers, base)).status).toBe(403)
     expect((await control('GET', '/requests')).body.total).toBe(1)
   })
 })

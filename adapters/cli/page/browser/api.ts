@@ -1,5 +1,6 @@
 import { parse } from 'lossless-json'
 import type { Usage } from '../usage.ts'
+import { secretHeader } from './settings.ts'
 
 /** One request to the API, and its response. */
 export interface Exchange {
@@ -65,7 +66,7 @@ export class Api {
    */
   async usage(): Promise<Usage | undefined> {
     if (this.key === '') return undefined
-    const response = await fetch('/usage', { headers: { Authorization: `Bearer ${this.key}` } })
+    const response = await fetch('/usage', { headers: { ...secretHeader(), Authorization: `Bearer ${this.key}` } })
     return response.ok ? ((await response.json()) ?? undefined) : undefined
   }
 }

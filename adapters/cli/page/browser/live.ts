@@ -53,6 +53,11 @@ function prepareKeyForm(settings: Settings, useKey: (key: string) => void): void
     input.type = isShown ? 'text' : 'password'
     show.setAttribute('aria-pressed', String(isShown))
   })
+  if (!settings.hasSecret)
+    setText(
+      byId('key-note'),
+      'Open the whole address that the server has printed, to see its demo keys and the usage of a key.',
+    )
   if (demoKeys.length > 0)
     setText(byId('key-note'), 'The server keeps everything in memory for this machine, so its demo keys are filled in.')
   input.value = currentKey(settings)

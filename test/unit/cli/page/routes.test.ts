@@ -16,6 +16,7 @@ function site(options: Partial<PageOptions> = {}) {
   const usageOf = async () => undefined
   const routes = pageRoutes({
     basePath: '/v1',
+    secret: 'of-this-run',
     demoKeys: () => demoKeys,
     usageOf,
     folder,
@@ -23,9 +24,10 @@ function site(options: Partial<PageOptions> = {}) {
     ...options,
   })
   const { handle } = withSite(petStore, { ...documentRoutes({}), ...routes })
-  return async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
-    const request = new Request(`http://localhost${path}`, { headers: { host: 'localhost:3000', ...headers }, method })
-    const response = await handle(toApiRequest(request, '192.0.2.1'))
+  return async (path: string, headers: Record<string, string> = {}, method = 'GET', address = '127.0.0.1') => {
+    const all = { host: 'localhost:3000', 'petstore-secret': 'of-this-run', ...headers }
+    const request = new Request(`http://localhost${path}`, { headers: all, method })
+    const response = await handle(toApiRequest(request, address))
     const names = response.headers.filter((_, index) => index % 2 === 0)
     const headersByName = Object.fromEntries(names.map((name, i) => [name, response.headers[2 * i + 1] ?? '']))
     const body = 'bytes' in response ? String(response.bytes) : response.body
@@ -121,6 +123,14 @@ describe('demo keys', () => {
     expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
   })
 
+  test.each(['', 'of-this-ru', 'of-this-run2'])('demo keys are not sent with the secret %j', async (secret) => {
+    expect(await keysFor({ 'petstore-secret': secret })).toEqual([])
+  })
+
+  test('demo keys are not sent to the address of another machine', async () => {
+    expect((await site()('/page/settings.json', {}, 'GET', '192.0.2.1')).body).not.toContain('pet_secret')
+  })
+
   test('demo keys are not cached, and other origins cannot read them', async () => {
     expect((await site()('/page/settings.json')).headers).toMatchObject({
       'Cache-Control': 'no-store',
@@ -131,12 +141,13 @@ describe('demo keys', () => {
 })
 
 describe('/usage', () => {
-  test.each<Record<string, string>>([{ host: 'evil.example' }, { 'x-forwarded-for': '192.0.2.1' }])(
-    '/usage is not there for other machines (%j)',
-    async (headers) => {
-      expect((await site()('/usage', { authorization: 'Bearer abc', ...headers })).status).toBe(404)
-    },
-  )
+  test.each<Record<string, string>>([
+    { host: 'evil.example' },
+    { 'x-forwarded-for': '192.0.2.1' },
+    { 'petstore-secret': 'guessed' },
+  ])('/usage is only there for the page that was opened with the secret (%j)', async (headers) => {
+    expect((await site()('/usage', { authorization: 'Bearer abc', ...headers })).status).toBe(404)
+  })
 
   test('/usage needs a key', async () => {
     expect((await site()('/usage')).status).toBe(401)
