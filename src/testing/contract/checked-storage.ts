@@ -1,6 +1,6 @@
 import { INT64_MAX, INT64_MIN, isInt64, type NewPet, type Pet, type PetStatus } from '../../model.ts'
 import type { PetQuery, PetStorage } from '../../ports.ts'
-import { difference, few, recordSteps, type Steps, show } from './report.ts'
+import { type BrokenRule, difference, few, recordSteps, type Steps, show } from './report.ts'
 
 /** A storage, with checks that its results are those of a plain list. */
 export interface CheckedStorage {
@@ -38,12 +38,7 @@ export async function checkedStorage(storage: PetStorage, steps: Steps): Promise
       const before = pets.at(-1)?.id
       const created = await Promise.all(newcomers.map((pet) => added(storage, steps, pet, before)))
       for (const pet of created) {
-        if (pets.some(({ id }) => id === pet.id))
-          throw steps.broken(
-            `create returned id ${pet.id} twice: each animal has an id of its own`,
-            'a new id',
-            `${pet.id}n`,
-          )
+        if (pets.some(({ id }) => id === pet.id)) throw idTwice(steps, pet.id)
         pets.push({ ...pet })
       }
       pets.sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -63,6 +58,11 @@ export async function checkedStorage(storage: PetStorage, steps: Steps): Promise
       }
     },
   }
+}
+
+/** Returns the error for an id that `create` has returned before. */
+export function idTwice(steps: Steps, id: bigint): BrokenRule {
+  return steps.broken(`create returned id ${id} twice: each animal has an id of its own`, 'a new id', show(id))
 }
 
 /** Adds an animal. Checks what `create` returns, and that its id is above `before`. */

@@ -5,7 +5,7 @@ import { texts } from './arbitraries.ts'
 import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
 import type { FastCheck } from './fast-check.ts'
 import { show } from './report.ts'
-import { command, type Opened, suiteOf, type TestRunner } from './runner.ts'
+import { type Opened, suiteOf, type TestRunner } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
 export interface KeyStoreContractOptions {
@@ -40,17 +40,9 @@ export interface KeyStoreContractOptions {
 export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOptions): void {
   const { name, open, runs = 30, seed } = options
   runner.describe(`key store: ${name}`, () => {
-    const { example, property } = suiteOf(runner, 'keyStoreContract', { runs, seed, open }, checkedKeys)
+    const { example, sequences } = suiteOf(runner, 'keyStoreContract', { runs, seed, open }, checkedKeys)
     for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
-    property(
-      'gives the same results as a plain list of keys',
-      (fc) =>
-        fc.commands(
-          calls(fc).map((call) => call.map(command)),
-          { maxCommands: 40, size: 'max' },
-        ),
-      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
-    )
+    sequences('gives the same results as a plain list of keys', calls, 40)
   })
 }
 

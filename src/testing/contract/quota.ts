@@ -3,7 +3,7 @@ import type { BanRule, Clock, QuotaStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedQuota, checkedQuota, type Spending } from './checked-quota.ts'
 import type { FastCheck } from './fast-check.ts'
-import { command, type Opened, suiteOf, type TestRunner } from './runner.ts'
+import { type Opened, suiteOf, type TestRunner } from './runner.ts'
 
 /** The options of {@link quotaContract}. */
 export interface QuotaContractOptions {
@@ -41,17 +41,9 @@ export interface QuotaContractOptions {
 export function quotaContract(runner: TestRunner, options: QuotaContractOptions): void {
   const { name, open, runs = 30, commands = 60, seed } = options
   runner.describe(`quota: ${name}`, () => {
-    const { example, property } = suiteOf(runner, 'quotaContract', { runs, seed, open }, checkedQuota)
+    const { example, sequences } = suiteOf(runner, 'quotaContract', { runs, seed, open }, checkedQuota)
     for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
-    property(
-      'gives the same results as countRequest',
-      (fc) =>
-        fc.commands(
-          calls(fc).map((call) => call.map(command)),
-          { maxCommands: commands, size: 'max' },
-        ),
-      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
-    )
+    sequences('gives the same results as countRequest', calls, commands)
   })
 }
 

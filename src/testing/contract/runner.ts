@@ -1,4 +1,4 @@
-import type { Arbitrary, AsyncCommand } from 'fast-check'
+import type { Arbitrary } from 'fast-check'
 import type { Clock, MaybePromise } from '../../ports.ts'
 import { type ManualClock, manualClock } from '../clock.ts'
 import { type FastCheck, fastCheckOf } from './fast-check.ts'
@@ -29,10 +29,15 @@ interface SuiteOptions<Port> {
   open(clock: Clock): Promise<Opened<Port>>
 }
 
+/** Uses a port with checks of its results. */
+type Use<Checked> = (checked: Checked) => Promise<void>
+
 /** Adds the tests of one suite. */
 interface Suite<Checked> {
   /** Adds a test of one rule by a fixed example. */
-  example(title: string, use: (checked: Checked) => Promise<void>): void
+  example(title: string, use: Use<Checked>): void
+  /** Adds a test with random sequences of at most `longest` calls. */
+  sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest: number): void
   /** Adds a test with random values. Failures are shrunk unless `endOnFailure`. */
   property<Value>(
     title: string,
@@ -51,13 +56,13 @@ const MOST_SHRINKS = 500
  * @param contract - the name of the suite's function, for reports
  * @param check - returns the port with checks of its results
  */
-export function suiteOf<Port, Checked>(
+export function suiteOf<Port, Checked extends object>(
   runner: TestRunner,
   contract: string,
   { runs, seed, open }: SuiteOptions<Port>,
   check: (port: Port, steps: Steps, clock: ManualClock) => MaybePromise<Checked>,
 ): Suite<Checked> {
-  const run = async (use: (checked: Checked) => Promise<void>) => {
+  const run = async (use: Use<Checked>) => {
     const clock = manualClock()
     const { port, close } = await recordSteps().call(
       'open()',
@@ -74,33 +79,41 @@ export function suiteOf<Port, Checked>(
     }
     await closing()
   }
+  const property: Suite<Checked>['property'] = (title, values, use, settings = {}) =>
+    runner.test(title, async () => {
+      const fc = await fastCheckOf(runner.fc)
+      let runsAfterFailure = 0
+      const property = fc.asyncProperty(values(fc), async (value) => {
+        if (runsAfterFailure > MOST_SHRINKS) return
+        if (runsAfterFailure > 0) runsAfterFailure++
+        await run((checked) => use(checked, value, fc)).catch((error) => {
+          runsAfterFailure ||= 1
+          throw error
+        })
+      })
+      const parameters = { numRuns: settings.runs ?? runs, ...(settings.endOnFailure && { endOnFailure: true }) }
+      const result = await fc.check(property, seed === undefined ? parameters : { ...parameters, seed })
+      if (result.failed) report(result.errorInstance, `add seed: ${result.seed} to the options of ${contract}.`)
+    })
   return {
+    property,
     example: (title, use) =>
       runner.test(title, () =>
         run(use).catch((error) => report(error, `this test alone, "${title}". It has no random values.`)),
       ),
-    property: (title, values, use, settings = {}) =>
-      runner.test(title, async () => {
-        const fc = await fastCheckOf(runner.fc)
-        let runsAfterFailure = 0
-        const property = fc.asyncProperty(values(fc), async (value) => {
-          if (runsAfterFailure > MOST_SHRINKS) return
-          if (runsAfterFailure > 0) runsAfterFailure++
-          await run((checked) => use(checked, value, fc)).catch((error) => {
-            runsAfterFailure ||= 1
-            throw error
+    sequences: (title, calls, longest) =>
+      property(
+        title,
+        (fc) => {
+          const toCommand = (use: Use<Checked>) => ({
+            check: () => true,
+            run: (_model: object, checked: Checked) => use(checked),
+            toString: () => 'call',
           })
-        })
-        const parameters = { numRuns: settings.runs ?? runs, ...(settings.endOnFailure && { endOnFailure: true }) }
-        const result = await fc.check(property, seed === undefined ? parameters : { ...parameters, seed })
-        if (result.failed) report(result.errorInstance, `add seed: ${result.seed} to the options of ${contract}.`)
-      }),
+          const commands = calls(fc).map((call) => call.map(toCommand))
+          return fc.commands(commands, { maxCommands: longest, size: 'max' })
+        },
+        (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
+      ),
   }
-}
-
-/** Returns a command of a random sequence, which uses a port with checks of its results. */
-export function command<Checked extends object>(
-  use: (checked: Checked) => Promise<void>,
-): AsyncCommand<object, Checked> {
-  return { check: () => true, run: (_model, checked) => use(checked), toString: () => 'call' }
 }

@@ -1,7 +1,17 @@
 import type { Arbitrary } from 'fast-check'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
+import { sleep } from '../../support/sleep.ts'
 import { newPets } from './arbitraries.ts'
-import { added, type CheckedStorage, checkFound, listed, matches, showIds, showPet } from './checked-storage.ts'
+import {
+  added,
+  type CheckedStorage,
+  checkFound,
+  idTwice,
+  listed,
+  matches,
+  showIds,
+  showPet,
+} from './checked-storage.ts'
 import type { FastCheck } from './fast-check.ts'
 import { show } from './report.ts'
 
@@ -52,19 +62,14 @@ async function addInTurn(
   for (const pet of pets) {
     const created = await added(storage, steps, pet, own.at(-1)?.id)
     own.push(created)
-    if (ids.has(created.id))
-      throw steps.broken(
-        `create returned id ${created.id} twice: each animal has an id of its own`,
-        'a new id',
-        show(created.id),
-      )
+    if (ids.has(created.id)) throw idTwice(steps, created.id)
     ids.add(created.id)
     const text = `get(${created.id}n)`
     const found = await steps.call(text, () => storage.get(created.id), 'create has returned this animal', showPet)
     checkFound(steps, text, found, created)
     const query = { limit: 1, after: created.id - 1n }
     checkFound(steps, `list(${show(query)})[0]`, (await listed(storage, steps, query))[0], created)
-    await yieldToOthers()
+    await sleep(0)
   }
   return own
 }
@@ -89,7 +94,7 @@ async function follow(
     const pets = await listed(storage, steps, query)
     if (pets.length > 0) pages.push({ text: `list(${show(query)}) → ${showIds(pets)}`, pets })
     else if (isLastRound) return pages
-    await yieldToOthers()
+    await sleep(0)
   }
 }
 
@@ -119,9 +124,4 @@ function checkReader({ steps }: CheckedStorage, all: readonly Pet[], pages: read
     )
   }
   seen.forEach((pet, i) => void checkFound(steps, 'list', pet, all[i]))
-}
-
-/** Waits for one turn of the event loop. */
-function yieldToOthers(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0))
 }

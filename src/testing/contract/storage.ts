@@ -5,7 +5,8 @@ import { int64s, newPets } from './arbitraries.ts'
 import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
 import type { FastCheck } from './fast-check.ts'
 import { callWithKeys, keyedCalls, keyedExamples } from './idempotency.ts'
-import { command, type Opened, suiteOf, type TestRunner } from './runner.ts'
+import { show } from './report.ts'
+import { type Opened, suiteOf, type TestRunner } from './runner.ts'
 import { races, runRace, smallRace } from './storage-race.ts'
 
 /** The options of {@link storageContract}. */
@@ -44,7 +45,7 @@ export interface StorageContractOptions {
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
   const { name, open, runs = 30, commands = 60, seed } = options
   runner.describe(`storage: ${name}`, () => {
-    const { example, property } = suiteOf(runner, 'storageContract', { runs, seed, open }, checkedStorage)
+    const { example, property, sequences } = suiteOf(runner, 'storageContract', { runs, seed, open }, checkedStorage)
 
     for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
     for (const [title, use] of Object.entries(keyedExamples)) example(title, use)
@@ -52,15 +53,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     example('lists full pages of any size', fillPages)
     example('a change to a returned array does not change the storage', changeWhatWasGiven)
     example('keeps working after a client has disconnected', leaveEarly)
-    property(
-      'gives the same results as a plain list',
-      (fc) =>
-        fc.commands(
-          calls(fc).map((call) => call.map(command)),
-          { maxCommands: commands, size: 'max' },
-        ),
-      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
-    )
+    sequences('gives the same results as a plain list', calls, commands)
     property('idempotency keys give the same results as a plain map', keyedCalls, callWithKeys)
     // Failures are not shrunk, because a repeated race may end differently.
     property('a reader skips no animal while others are added', races, runRace, {
@@ -197,17 +190,8 @@ async function changeWhatWasGiven({ create, list }: CheckedStorage): Promise<voi
 async function leaveEarly({ storage, steps }: CheckedStorage): Promise<void> {
   const kept = await added(storage, steps, { name: 'kept', categoryId: 1n }, undefined)
   const left = { signal: AbortSignal.abort() }
-  const attempt = async (text: string, call: () => unknown) => {
-    const text2 = `${text} of a client that has left`
-    await steps
-      .call(
-        text2,
-        async () => call(),
-        '',
-        () => '',
-      )
-      .catch(() => undefined)
-  }
+  const attempt = (text: string, call: () => unknown) =>
+    steps.call(`${text} of a client that has left`, async () => call(), '', show).catch(() => undefined)
   await attempt('list', () => storage.list({ limit: 1 }, left))
   await attempt('get', () => storage.get(kept.id, left))
   await attempt('create', () => storage.create({ name: 'perhaps', categoryId: 2n }, left))

@@ -1,6 +1,5 @@
-import { check, checkEqual } from '../contract/assert.ts'
 import type { ContractClient } from './client.ts'
-import { expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
+import { check, checkEqual, expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
 import { type HttpContractRow, isRemoved, post, REX, rowsOf, UNKNOWN_PET, useUp } from './row.ts'
 
 const row = rowsOf('contract')

@@ -1,6 +1,7 @@
-import { check, checkEqual } from '../contract/assert.ts'
 import type { ContractClient, ContractResponse } from './client.ts'
 import {
+  check,
+  checkEqual,
   expectCode,
   expectHeader,
   expectJsonType,

@@ -1,5 +1,5 @@
 import { isPet, petStatuses } from '../../model.ts'
-import { check, checkEqual, show } from '../contract/assert.ts'
+import { same, show } from '../contract/report.ts'
 import type { ContractResponse } from './client.ts'
 
 /** An animal in JSON whose integers are `bigint`. */
@@ -8,6 +8,16 @@ export interface ReceivedPet {
   readonly name: string
   readonly categoryId: bigint
   readonly status?: string
+}
+
+/** Throws an error with the text `what` unless `holds`. */
+export function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(what)
+}
+
+/** Compares plain values deeply. A member that is `undefined` counts as absent. */
+export function checkEqual(actual: unknown, expected: unknown, what: string): void {
+  check(same(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`)
 }
 
 /** Checks the status. If it differs, the error shows the body. */
