@@ -3,7 +3,6 @@ import type { IssuedKey, ManagedKeyStore, NewPet, PetStorage } from '../../src/i
 import { isPersistent, type PlanLimitsByName } from './back-end.ts'
 import type { OpenedBackEnd } from './driver.ts'
 import { demoLimits, knownPlans, type ServeFlags } from './flags.ts'
-import { progressBar } from './output.ts'
 
 const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 'Pepper', 'Coco', 'Biscuit']
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
@@ -39,17 +38,11 @@ export async function addDemoPets(
   to: number,
   { signal, pause = () => setImmediate() }: AddOptions = {},
 ): Promise<void> {
-  const progress = progressBar(to)
-  try {
-    for (let index = from; index < to && !signal?.aborted; index += BATCH) {
-      progress.show(index)
-      const startedAt = performance.now()
-      const pets = Array.from({ length: Math.min(BATCH, to - index) }, (_, i) => demoPet(index + i))
-      await Promise.all(pets.map(async (pet) => storage.create(pet)))
-      await pause(performance.now() - startedAt)
-    }
-  } finally {
-    progress.end()
+  for (let index = from; index < to && !signal?.aborted; index += BATCH) {
+    const startedAt = performance.now()
+    const pets = Array.from({ length: Math.min(BATCH, to - index) }, (_, i) => demoPet(index + i))
+    await Promise.all(pets.map(async (pet) => storage.create(pet)))
+    await pause(performance.now() - startedAt)
   }
 }
 

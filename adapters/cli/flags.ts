@@ -1,4 +1,5 @@
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
+import { isToken68 } from '../../src/keys/token.ts'
 import { defaultPlans } from '../../src/model.ts'
 import { isHttpUrl } from '../../src/support/predicates.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
@@ -104,10 +105,9 @@ export function parseLogFormat(text: string): LogFormat {
 /** Parses `pro=my-token`, or several such keys separated by commas, and adds them to the previous keys. */
 export function parseKeys(text: string, previous: readonly FixedKey[] = []): readonly FixedKey[] {
   const keys = splitList(text).map((part) => {
-    // Only the characters of a token68 (RFC 9110, section 11.2) may stand in an Authorization header.
-    const [, plan, token] = /^([^=]+)=([\w\-.~+/]+=*)$/.exec(part) ?? []
+    const [, plan, token] = /^([^=]+)=(.+)$/.exec(part) ?? []
     // The error message does not contain `part`, because `part` may be a token.
-    if (plan === undefined || token === undefined)
+    if (plan === undefined || !isToken68(token))
       throw new Error('Expected plan=token with a token of letters, digits and -._~+/, such as pro=my-token.')
     return { plan, token }
   })
@@ -123,9 +123,9 @@ function splitList(text: string): string[] {
 /** Parses `free=10/100`, or several such limits separated by commas, and adds them to the previous limits. */
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   const entries = text.split(',').map((part) => {
-    const [, plan, perMinute, perDay] = /^([^=]+)=(\d{1,15})\/(\d{1,15})$/.exec(part) ?? []
-    const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
-    if (plan === undefined || limits.perMinute < 1 || limits.perDay < 1)
+    const [, plan, text] = /^([^=]+)=(.+)$/.exec(part) ?? []
+    const limits = limitsOf(text)
+    if (plan === undefined || limits === undefined)
       throw new Error('Expected plan=perMinute/perDay, whole numbers of at least 1, such as free=10/100.')
     return [plan, limits] as const
   })
@@ -134,12 +134,15 @@ export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanL
 
 /** Parses the limits of one key, such as `10/100`. */
 export function parseLimits(text: string): PlanLimits {
+  const limits = limitsOf(text)
+  if (limits === undefined) throw new Error('Expected perMinute/perDay, whole numbers of at least 1, such as 10/100.')
+  return limits
+}
+
+function limitsOf(text = ''): PlanLimits | undefined {
   const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
   const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
-  if (!(limits.perMinute >= 1 && limits.perDay >= 1)) {
-    throw new Error('Expected perMinute/perDay, whole numbers of at least 1, such as 10/100.')
-  }
-  return limits
+  return limits.perMinute >= 1 && limits.perDay >= 1 ? limits : undefined
 }
 
 /** Returns the time at which a key expires, in milliseconds since the Unix epoch. */

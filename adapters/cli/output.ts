@@ -108,24 +108,3 @@ const FLAGS: Readonly<Record<string, string>> = {
 export function flagOf(option: string): string {
   return FLAGS[option] ?? `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
-
-const BAR_WIDTH = 30
-
-/** Returns a progress bar on standard error. It draws nothing if standard error is not a terminal. */
-export function progressBar(total: number): { show(done: number): void; end(): void } {
-  const { stderr } = process
-  if (!stderr.isTTY || process.env.TERM === 'dumb' || total === 0) return { show: () => {}, end: () => {} }
-  return {
-    show(done) {
-      const text = `${String(Math.floor((done / total) * 100)).padStart(3)} %  ${done} of ${total}`
-      stderr.write(`\r${barOf(done / total, (stderr.columns || 80) - text.length - 4)}${text}`)
-    },
-    end: () => void stderr.write('\r\x1b[K'),
-  }
-}
-
-/** Returns the bar, not wider than the terminal: a wider bar would begin a new line at each step. */
-function barOf(part: number, room: number): string {
-  const width = Math.min(BAR_WIDTH, room)
-  return width < 1 ? '' : `[${'#'.repeat(Math.floor(part * width)).padEnd(width, '.')}] `
-}

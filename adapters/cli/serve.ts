@@ -13,7 +13,7 @@ import { flagOf } from './output.ts'
 import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
 import { newSecret } from './secret.ts'
-import { CLOSE_TIMEOUT, closeOnSignal, watchRequests } from './shutdown.ts'
+import { CLOSE_TIMEOUT, closeOnSignal } from './shutdown.ts'
 import { operatingRoutes, readyCheck, withSite } from './site.ts'
 import { requireWritable } from './sqlite-file.ts'
 
@@ -30,7 +30,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 
 async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   const site = await serveSite(createService(backEnd, flags, Date), backEnd, flags)
-  const closing = closeOnSignal(site.running, site.close, async () => {
+  const closing = closeOnSignal(site.close, async () => {
     await adding.catch(() => {})
     await backEnd.close()
   })
@@ -70,7 +70,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     await site.close()
     throw Object.assign(error, { flag: '--control-port' })
   })
-  closeOnSignal(site.running, site.close, control.close)
+  closeOnSignal(site.close, control.close)
   site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, `${control.url}/${secret}`)
 }
 
@@ -92,8 +92,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
       swaggerFolder,
     }),
   })
-  const { running, ...watched } = watchRequests(site)
-  const { url, close } = await serve(watched, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
+  const { url, close } = await serve(site, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
   /** Prints the addresses and the keys. */
   const announce = (place: string, added: AddedData, controlUrl?: string) => {
     if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
@@ -106,7 +105,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
       flags.log === 'json' ? console.error(text) : console.log(text)
     }
   }
-  return { running, announce, close }
+  return { announce, close }
 }
 
 /** Returns whether only this machine can reach the server and nothing is stored, so that demo keys are harmless. */

@@ -213,6 +213,6 @@ describe('the documents', () => {
     expect((await fetch(`${url}/pets`)).status).toBe(401)
     child.kill('SIGINT')
     await ended
-    expect([child.exitCode, output()]).toEqual([0, expect.stringContaining('Closing.')])
+    expect([child.exitCode, output()]).toEqual([0, expect.stringContaining('Closing:')])
   })
 })

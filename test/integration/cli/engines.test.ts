@@ -97,12 +97,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       await pool.end()
       proxy.freeze()
       child.kill('SIGTERM')
-      await until(async () => output.includes('Closing.'))
+      await until(async () => output.includes('Closing:'))
       if (then !== '') proxy.close()
       expect(await within(ended, 'the end of the command', 8_000)).toEqual([0, null])
       // If the connection is lost between two batches, the command prints the error.
-      const interrupted = /^\nClosing\.\n(?:petstore: PostgreSQL at \S+: Connection terminated unexpectedly\n)?$/
-      expect(output).toMatch(flags.length > 0 ? interrupted : /Ctrl-C ends it\.\n\nClosing\.\n$/)
+      const interrupted = /^\nClosing: .+\n(?:petstore: PostgreSQL at \S+: Connection terminated unexpectedly\n)?$/
+      expect(output).toMatch(flags.length > 0 ? interrupted : /Ctrl-C ends it\.\n\nClosing: .+\n$/)
     })
   },
 )

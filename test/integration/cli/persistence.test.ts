@@ -122,7 +122,7 @@ describe('petstore serve --data', () => {
     await connection.send(`POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n`)
     expect((await connection.answer()).status).toBe(100)
     const ended = server.end('SIGTERM')
-    await until(async () => server.output().includes('Closing: waiting up to 10 seconds for POST /v1/pets to finish.'))
+    await until(async () => server.output().includes('Closing: running requests may take up to 10 seconds.'))
     await connection.send(body)
     expect((await connection.answer()).status).toBe(201)
     await ended
@@ -138,7 +138,10 @@ describe('petstore serve --data', () => {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk))
     await until(async () => countOf('pets') > 0 || child.exitCode !== null)
     child.kill('SIGTERM')
-    expect([await ended, output]).toEqual([[0, null], '\nClosing.\n'])
+    expect([await ended, output]).toEqual([
+      [0, null],
+      '\nClosing: running requests may take up to 10 seconds. Ctrl-C again ends it at once.\n',
+    ])
     expect(countOf('pets')).toBeLessThan(1_000_000)
     expect(countOf('keys')).toBe(0)
   })
