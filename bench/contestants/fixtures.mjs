@@ -1,0 +1,62 @@
+// What the servers of the bench share. It runs on Node, Bun and Deno.
+import process from 'node:process'
+
+/** The number of animals in each server before the measurement starts. */
+export const PETS = 1000
+/** Limits that no run reaches, so that every request is counted and served. */
+export const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
+/** The tokens of the servers that are not ours: one without a reachable limit, one with a limit of one request per minute. */
+export const TOKENS = { main: 'pet_bench_main', limited: 'pet_bench_limited' }
+export const STATUSES = ['available', 'pending', 'sold']
+
+/** Returns the animal at an index, without its id. Indexes begin with 0. */
+export const pet = (i) => ({ name: `Animal number ${i}`, categoryId: (i % 7) + 1, status: STATUSES[i % 3] })
+/** The animal that every create request sends. */
+export const created = pet(PETS)
+
+/** Returns the limit per minute of a token, for the servers that are not ours. */
+export const limitOf = (authorization) => (authorization === `Bearer ${TOKENS.limited}` ? 1 : LIMITS.perMinute)
+/** Returns whether a token is valid, for the servers that are not ours. */
+export const isValidToken = (token) => token === TOKENS.main || token === TOKENS.limited
+
+/** Tells the bench, on standard output, where this server listens and which tokens it knows. */
+export function ready(port, tokens = TOKENS) {
+  console.log(JSON.stringify({ port, tokens }))
+}
+
+/** Imports an entry of petstore-kit: of this checkout's build, or of the build that `PETSTORE_KIT_DIST` names. */
+export function importKit(entry = 'index') {
+  const dist = process.env.PETSTORE_KIT_DIST ?? `${import.meta.dirname}/../../dist`
+  return import(`file://${dist}/${entry}.js`)
+}
+
+/** Adds animals to a storage of ours. */
+export async function fill(storage, count = PETS) {
+  for (let from = 0; from < count; from += 10_000) {
+    const indexes = Array.from({ length: Math.min(10_000, count - from) }, (_, i) => from + i)
+    const pets = indexes.map((i) => ({ ...pet(i), categoryId: BigInt(pet(i).categoryId) }))
+    if (storage.createMany) await storage.createMany(pets)
+    else for (const one of pets) await storage.create(one)
+  }
+}
+
+/** Creates a store of ours with animals, and the two keys. Without a back end, everything is in memory. */
+export async function filledStore(backEnd, count = PETS) {
+  const { createPetStore, memory } = await importKit()
+  const all = backEnd ?? memory()
+  await fill(all.storage, count)
+  const issue = async (limits) => (await all.keyStore.issue({ plan: 'enterprise', limits })).token
+  const tokens = { main: await issue(LIMITS), limited: await issue({ ...LIMITS, perMinute: 1 }) }
+  // Requests without a valid key get 401 as long as their own limit is not reached.
+  return { petStore: createPetStore({ ...all, anonymous: LIMITS }), tokens }
+}
+
+/** With `BENCH_BUSY`, adds the route `/compute`, which computes for 20 ms. */
+export function withComputeRoute(handler) {
+  if (!process.env.BENCH_BUSY) return handler
+  return (request, response) => {
+    if (request.url !== '/compute') return handler(request, response)
+    for (const end = performance.now() + 20; performance.now() < end; );
+    response.end('computed')
+  }
+}

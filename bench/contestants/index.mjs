@@ -1,0 +1,61 @@
+/**
+ * The servers of the bench. `does` says how much of the job a server does: `all` of it, only the `bytes` (a bare handler that
+ * repeats our recorded responses), `less` (no keys, limits or storage), or `nothing` (an empty handler).
+ */
+const node = (name, file, does = 'all', more = {}) => ({ name, file, runtime: 'node', does, ...more })
+const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runtime, does, ...more })
+const empty = { args: ['empty'] }
+
+export const OURS = 'petstore-kit'
+export const UNBATCHED = 'petstore-kit, no batched writes'
+
+/** Servers are compared within a group. The first server of a group is its base. */
+export const groups = [
+  {
+    name: 'Node',
+    servers: [
+      node('bare node:http', 'bare-node', 'bytes'),
+      node(OURS, 'kit-serve'),
+      node(UNBATCHED, 'kit-serve', 'all', { isUnbatched: true }),
+      node('Fastify', 'fastify'),
+      node('Hono', 'hono'),
+      node('Express', 'express'),
+    ],
+  },
+  {
+    name: 'Bun',
+    servers: [
+      on('bun', 'bare Bun.serve', 'bare-bun', 'bytes'),
+      on('bun', OURS, 'kit-bun'),
+      // Elysia validates before its rate limiter runs, so a 400 has no rate-limit headers.
+      on('bun', 'Elysia', 'elysia', 'all', { withoutHeaders: [400] }),
+    ],
+  },
+  {
+    name: 'Deno',
+    servers: [on('deno', 'bare Deno.serve', 'bare-deno', 'bytes'), on('deno', OURS, 'kit-deno')],
+  },
+  {
+    name: 'Mounted on node:http',
+    works: ['list', 'create'],
+    servers: [node('bare node:http', 'bare-node', 'bytes'), node(OURS, 'kit-node')],
+  },
+  ...['Express', 'Fastify', 'Hono'].map((host) => ({
+    name: `Mounted on ${host}`,
+    works: ['list', 'create'],
+    servers: [
+      node('empty handler', `kit-${host.toLowerCase()}`, 'nothing', empty),
+      node(OURS, `kit-${host.toLowerCase()}`),
+    ],
+  })),
+  {
+    name: 'Mock servers',
+    works: ['list', 'create'],
+    servers: [
+      node('bare node:http', 'bare-node', 'bytes'),
+      node(OURS, 'kit-serve'),
+      node('json-server', 'json-server', 'less'),
+      node("Prism's mock", 'prism', 'less'),
+    ],
+  },
+]

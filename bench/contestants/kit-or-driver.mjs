@@ -1,0 +1,40 @@
+import { createServer } from 'node:http'
+import { importKit, LIMITS, ready } from './fixtures.mjs'
+
+/**
+ * Serves our store, or with the argument `driver` only what the driver does: the same statement, and the same headers. Cleans up
+ * when this process is told to end.
+ */
+export async function serveKitOrDriver(petStore, tokens, driver, cleanUp) {
+  const { toNodeHandler } = await importKit('node')
+  const server = createServer(process.argv[2] === 'driver' ? driverHandler(driver) : toNodeHandler(petStore))
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, async () => {
+      await cleanUp()
+      process.exit()
+    })
+  }
+  server.listen(0, '127.0.0.1', () => ready(server.address().port, tokens))
+}
+
+function driverHandler({ list, create }) {
+  return async (req, res) => {
+    if (req.method === 'GET') return write(res, 200, await list())
+    const chunks = []
+    for await (const chunk of req) chunks.push(chunk)
+    write(res, 201, await create(JSON.parse(Buffer.concat(chunks).toString())))
+  }
+}
+
+function write(res, status, value) {
+  const body = JSON.stringify(value)
+  res.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-RateLimit-Limit': LIMITS.perMinute,
+    'X-RateLimit-Remaining': 999_999_999,
+    'X-RateLimit-Reset': 1_795_251_060,
+    'Content-Length': Buffer.byteLength(body),
+  })
+  res.end(body)
+}

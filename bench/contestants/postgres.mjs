@@ -1,0 +1,32 @@
+import { Pool } from 'pg'
+import { filledStore, importKit, PETS } from './fixtures.mjs'
+import { serveKitOrDriver } from './kit-or-driver.mjs'
+
+// Arguments: kit or driver, how many microseconds PostgreSQL waits before each commit goes to disk, as on a slow disk, and a schema
+// that several processes share.
+const [, delay = '0', shared] = process.argv.slice(2)
+const schema = shared ?? `bench_${process.pid}`
+const { memory } = await importKit()
+const { postgres } = await importKit('postgres')
+const options = `-c commit_delay=${delay} -c commit_siblings=0`
+const pool = new Pool({ connectionString: process.env.DATABASE_URL, options })
+const backEnd = postgres(pool, { schema })
+await backEnd.migrate()
+// The driver alone counts nothing. So if one process is compared with the driver, counts are in memory.
+const { petStore, tokens } = await (shared
+  ? filledStore(backEnd, 0)
+  : filledStore({ ...backEnd, quota: memory().quota }, PETS))
+// A copy of the table without the triggers of ours, which would slow down plain inserts.
+await pool.query(`CREATE TABLE IF NOT EXISTS ${schema}.bare_pets (LIKE ${schema}.pets INCLUDING ALL)`)
+
+const columns = 'id::text, name, category_id::text, status'
+const page = `SELECT ${columns} FROM ${schema}.pets WHERE id > $1 ORDER BY id LIMIT $2`
+const add = `INSERT INTO ${schema}.bare_pets (id, name, category_id, status)
+VALUES (nextval('${schema}.pet_ids'), $1, $2, $3) RETURNING ${columns}`
+const petOf = ({ id, name, category_id, status }) => ({ id: Number(id), name, categoryId: Number(category_id), status })
+const driver = {
+  list: async () => (await pool.query(page, [0, 21])).rows.slice(0, 20).map(petOf),
+  create: async ({ name, categoryId, status }) => petOf((await pool.query(add, [name, categoryId, status])).rows[0]),
+}
+const dropSchema = () => shared ?? pool.query(`DROP SCHEMA ${schema} CASCADE`)
+await serveKitOrDriver(petStore, tokens, driver, dropSchema)

@@ -1,0 +1,55 @@
+import { groups } from '../contestants/index.mjs'
+import { works } from '../load/works.mjs'
+import { withServers } from '../support/processes.mjs'
+import { median, shuffled } from '../support/statistics.mjs'
+
+const CONNECTIONS = 64
+
+/** Measures the latency of each server at half of its peak rate: the rate at which users run a server, not the highest. */
+export async function latency(context) {
+  const results = []
+  for (const group of groups.filter(({ name }) => ['Node', 'Bun', 'Deno'].includes(name))) {
+    const samples = new Map()
+    for (let process = 0; process < context.settings.processes; process++) {
+      await withServers(shuffled(group.servers), async (running) => {
+        for (const work of ['list', 'create'])
+          for (const server of shuffled(running)) await measure(context, server, work, samples)
+      })
+    }
+    for (const work of ['list', 'create']) results.push(...summarize(group, work, samples))
+  }
+  return results
+}
+
+async function measure({ load, settings }, server, work, samples) {
+  const requests = works[work](server)
+  const result = await load.connected(server, requests, CONNECTIONS, async ({ run, pace }) => {
+    await run(settings.warmUp)
+    const { count, seconds } = await run(settings.burst * 2)
+    const rate = count / seconds / 2
+    return { rate, ...(await pace(rate, settings.burst * 8)) }
+  })
+  const key = `${server.name} ${work}`
+  samples.set(key, [...(samples.get(key) ?? []), result])
+}
+
+function summarize({ name: group, servers }, work, samples) {
+  console.log(`\n${group}, ${work} at half of the peak rate, ${CONNECTIONS} connections: latency in microseconds`)
+  return servers.map(({ name }) => {
+    const all = samples.get(`${name} ${work}`)
+    const of = (key) => Math.round(median(all.map((sample) => sample[key])))
+    const result = {
+      group,
+      name,
+      work,
+      rate: of('rate'),
+      p50: of('p50'),
+      p90: of('p90'),
+      p99: of('p99'),
+      p999: of('p999'),
+    }
+    const columns = ['p50', 'p90', 'p99', 'p999'].map((key) => `${key} ${String(result[key]).padStart(6)}`)
+    console.log(`  ${name.padEnd(32)} ${String(result.rate).padStart(7)}/s  ${columns.join('  ')}`)
+    return { ...result, p99s: all.map(({ p99 }) => Math.round(p99)) }
+  })
+}

@@ -1,0 +1,22 @@
+/** Returns the median. */
+export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+/** Returns a list in random order. */
+export const shuffled = (list) =>
+  list
+    .map((item) => [Math.random(), item])
+    .sort(([a], [b]) => a - b)
+    .map(([, item]) => item)
+
+/**
+ * Compares two servers by samples of the same rounds: `samples[process][round]`. Returns the median of the ratios, with the
+ * lowest and the highest median of a process.
+ */
+export function ratioOf(samples, base) {
+  const ratios = samples.map((rounds, process) => rounds.map((value, round) => value / base[process][round]))
+  const ofProcesses = ratios.map(median)
+  return { ratio: median(ratios.flat()), low: Math.min(...ofProcesses), high: Math.max(...ofProcesses) }
+}
+
+/** Returns a ratio as text: `1.05 (1.02 to 1.10)`. */
+export const ratioText = ({ ratio, low, high }) => `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`
