@@ -19,6 +19,11 @@ export const petStatuses = ['available', 'pending', 'sold'] as const
 /** The availability of an animal. */
 export type PetStatus = (typeof petStatuses)[number]
 
+/** Returns whether a value is a status. */
+export function isPetStatus(value: unknown): value is PetStatus {
+  return petStatuses.includes(value as PetStatus)
+}
+
 /** An animal without an id, as a client sends it. */
 export interface NewPet {
   /** The name: at least one character is not white space. */
@@ -42,10 +47,7 @@ export interface Pet extends NewPet {
 export function isPet(value: unknown): value is Pet {
   const { id, name, categoryId, status } = Object(value) as Partial<Pet>
   return (
-    isInteger(id) &&
-    typeof name === 'string' &&
-    isInteger(categoryId) &&
-    (status === undefined || petStatuses.includes(status))
+    isInteger(id) && typeof name === 'string' && isInteger(categoryId) && (status === undefined || isPetStatus(status))
   )
 }
 

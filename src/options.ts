@@ -141,6 +141,7 @@ const ALLOW_TIMEOUT = 1_000
 export function resolveOptions(options: PetStoreOptions) {
   checkOptions(storeRules, options, COMPANIONS)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
+  const { maxNameLength = DEFAULT_MAX_NAME_LENGTH } = options
   const plans = resolvePlans(options.plans)
   return {
     ...resolveAddress(options),
@@ -157,7 +158,8 @@ export function resolveOptions(options: PetStoreOptions) {
     observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
     sunset: options.sunset ?? 'enforce',
     bodyLimit: options.bodyLimit ?? 65_536,
-    newPet: newPetSchema(options.maxNameLength ?? DEFAULT_MAX_NAME_LENGTH),
+    newPet: newPetSchema(maxNameLength),
+    maxNameLength,
     defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
   } as const
 }

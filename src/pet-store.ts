@@ -4,7 +4,7 @@ import { CLIENT_CLOSED_REQUEST, type ErrorReport, reportFault, reportResponse } 
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import { type ApiRequest, hasUnknownExpectation, toApiRequest } from './http/request.ts'
 import { readTarget, type Target } from './http/request-target.ts'
-import { type ApiResponse, errorResponse, headResponse, toResponse } from './http/response.ts'
+import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
 import { matchRoute, type Route, routeErrorResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
 import { memoryQuota } from './memory/quota.ts'
@@ -14,16 +14,17 @@ import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
 import { pageCache } from './pets/page-cache.ts'
+import { pageQueryReader } from './pets/pagination.ts'
 import type { MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/fixed-windows.ts'
 import {
   type Allowance,
+  addRateLimitHeaders,
   allowanceOf,
   anonymousQuotaRequest,
   keyQuotaRequest,
   limitsOf,
-  rateLimitHeaders,
   tooManyRequests,
 } from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/refusal-memory.ts'
@@ -98,6 +99,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   const ports = guardPorts({ storage, keyStore, quota }, timeouts)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
+  const readQuery = pageQueryReader()
   const writePage = pageCache()
 
   /** Returns a response without a promise if no port has returned a promise. Never throws, and the promise never rejects. */
@@ -112,7 +114,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     }
   }
 
-  async function finalizeLater(response: Promise<ApiResponse>, context: RequestContext): Promise<ApiResponse> {
+  async function finalizeLater(response: Promise<OwnResponse>, context: RequestContext): Promise<ApiResponse> {
     try {
       return finalize(await response, context)
     } catch (error) {
@@ -153,7 +155,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     return time
   }
 
-  function handle(context: RequestContext): MaybePromise<ApiResponse> {
+  function handle(context: RequestContext): MaybePromise<OwnResponse> {
     const { request, route } = context
     if (observers.onResponse) readClientAddress(context)
     if (hasUnknownExpectation(request)) return errorResponse('expectation_failed')
@@ -172,7 +174,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     return context.clientAddress ?? undefined
   }
 
-  function enforceQuota(caller: Caller, context: RequestContext): MaybePromise<ApiResponse> {
+  function enforceQuota(caller: Caller, context: RequestContext): MaybePromise<OwnResponse> {
     const { key } = caller
     const now = clock.now()
     context.key = key
@@ -187,17 +189,17 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     return andThen(count, (count) => admit(caller, context, count))
   }
 
-  function admit(caller: Caller, context: RequestContext, count: QuotaCount): MaybePromise<ApiResponse> {
+  function admit(caller: Caller, context: RequestContext, count: QuotaCount): MaybePromise<OwnResponse> {
     context.allowance = allowanceOf(count, context.limits)
     if (context.allowance.refusal) return tooManyRequests(context.allowance.refusal)
     return caller.key ? dispatch(context) : unauthorized(caller)
   }
 
-  function dispatch({ request, target, route, startedAt, subject }: RequestContext): MaybePromise<ApiResponse> {
+  function dispatch({ request, target, route, startedAt, subject }: RequestContext): MaybePromise<OwnResponse> {
     const hasGetPet = !isRemoved(startedAt, sunset)
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target, linkBase(target), writePage)
+        return listPets(ports.storage, request, target, linkBase(target), readQuery, writePage)
       case 'createPet':
         return createPet(ports.storage, request, bodyRules, hasGetPet ? linkBase(target) : undefined, {
           scope: subject,
@@ -211,15 +213,15 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   /** Adds the headers that every response has, and calls `onResponse`. */
-  function finalize(response: ApiResponse, context: RequestContext, reportedStatus = response.status): ApiResponse {
+  function finalize(response: OwnResponse, context: RequestContext, reportedStatus = response.status): ApiResponse {
     const { request, route, target, startedAt } = context
-    const { status, body } = response
-    const allowance = context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits)
-    const headers = [...response.headers, ...rateLimitHeaders(allowance), 'X-Content-Type-Options', 'nosniff']
+    const { headers } = response
+    addRateLimitHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
+    headers.push('X-Content-Type-Options', 'nosniff')
     if (route.kind === 'getPet') addDeprecationHeaders(headers, `${linkBase(target)}/pets`)
     if (cors) addCorsHeaders(headers, cors, request)
     if (observers.onResponse) reportResponse(observers, context, reportedStatus, clock.now() - startedAt)
-    return request.method === 'HEAD' ? headResponse(status, body, headers) : { status, headers, body }
+    return request.method === 'HEAD' ? headResponse(response) : response
   }
 
   return {

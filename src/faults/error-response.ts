@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable, isPetStoreError } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
-import { type ApiResponse, errorResponse } from '../http/response.ts'
+import { errorResponse, type OwnResponse } from '../http/response.ts'
 import { type Observers, reportFault } from './observers.ts'
 
 /** The value of `Retry-After` in a 503 response, in seconds. */
@@ -13,7 +13,7 @@ const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b
 const TIMEOUT_NAME = 'TimeoutError'
 
 /** Returns the response to a request whose handling threw. Reports a 500 or 503 to `onError`; the client never sees its cause. */
-export function errorResponseOf(error: unknown, observers: Observers, request: ApiRequest): ApiResponse {
+export function errorResponseOf(error: unknown, observers: Observers, request: ApiRequest): OwnResponse {
   const code = codeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)

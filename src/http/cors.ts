@@ -1,5 +1,5 @@
 import type { ApiRequest } from './request.ts'
-import type { ApiResponse } from './response.ts'
+import type { OwnResponse } from './response.ts'
 import type { Route } from './routes.ts'
 
 /** The option `cors`. */
@@ -49,7 +49,7 @@ export function isPreflight(request: ApiRequest): boolean {
 }
 
 /** Returns the response to a preflight. No API key is required, because browsers send preflights without credentials. */
-export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): ApiResponse {
+export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): OwnResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
   return {
     status: 204,

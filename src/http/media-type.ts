@@ -1,6 +1,6 @@
 import { describe } from '../support/describe-value.ts'
 import type { ApiRequest } from './request.ts'
-import { type ApiResponse, errorResponse } from './response.ts'
+import { errorResponse, type OwnResponse } from './response.ts'
 
 const JSON_TYPE = 'application/json'
 
@@ -8,7 +8,7 @@ const JSON_TYPE = 'application/json'
  * Returns a 415 response unless the headers declare plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4). The response names the
  * type or coding that is accepted (RFC 9110, section 15.5.16).
  */
-export function rejectOtherMediaTypes(request: Pick<ApiRequest, 'header'>): ApiResponse | undefined {
+export function rejectOtherMediaTypes(request: Pick<ApiRequest, 'header'>): OwnResponse | undefined {
   const type = request.header('content-type')
   if (type !== JSON_TYPE && !isJson(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
   const coding = request.header('content-encoding')
@@ -31,7 +31,7 @@ function isJson(type = ''): boolean {
   )
 }
 
-function unsupported(accepted: readonly string[], expected: string, received: string | undefined): ApiResponse {
+function unsupported(accepted: readonly string[], expected: string, received: string | undefined): OwnResponse {
   const reason = `expected ${expected}, got ${describe(received)}`
   return errorResponse('unsupported_media_type', accepted, `The body must be application/json in UTF-8: ${reason}.`)
 }

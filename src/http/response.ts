@@ -29,19 +29,24 @@ export function toResponse({ status, headers, body }: ApiResponse): Response {
   return response
 }
 
+/** A response whose list of headers belongs to this response alone, so that the pipeline can add headers without a copy. */
+export interface OwnResponse extends ApiResponse {
+  readonly headers: string[]
+}
+
 /** Returns an error response: its body has `code`, `message` and `status`. */
-export function errorResponse(code: ErrorCode, headers: readonly string[] = [], message?: string): ApiResponse {
+export function errorResponse(code: ErrorCode, headers?: readonly string[], message?: string): OwnResponse {
   const { status, message: defaultMessage } = errorTable[code]
   return jsonResponse(status, JSON.stringify({ code, message: message ?? defaultMessage, status }), headers)
 }
 
 /** Returns a JSON response. Caches must not store it, because it is meant for one API key. */
-export function jsonResponse(status: number, body: string, headers: readonly string[] = []): ApiResponse {
+export function jsonResponse(status: number, body: string, headers: readonly string[] = []): OwnResponse {
   return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
 }
 
 /** Returns the response to HEAD: no body, but the `Content-Length` of the response to GET (RFC 9110, section 8.6). */
-export function headResponse(status: number, body: string, headers: readonly string[]): ApiResponse {
+export function headResponse({ status, headers, body }: OwnResponse): ApiResponse {
   const length = new TextEncoder().encode(body).length
   return { status, headers: [...headers, 'Content-Length', String(length)], body: '' }
 }

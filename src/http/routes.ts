@@ -1,6 +1,6 @@
 import { IttyRouter } from 'itty-router/IttyRouter'
 import type { Target } from './request-target.ts'
-import { type ApiResponse, errorResponse } from './response.ts'
+import { errorResponse, type OwnResponse } from './response.ts'
 
 /** The operations, with their names in the interface specification. */
 export type OperationName = 'listPets' | 'createPet' | 'getPet'
@@ -15,15 +15,22 @@ export type Route =
 /** A handler in the router. It gets the parameters of the path and returns the route. */
 type ToRoute = (request: { params: Record<string, string | undefined> }) => Route
 
-const { routes } = createRouter()
+const operations = createOperations()
 
 /** Creates the router inside a function: at the top level, terser mistakes itty-router's minified `e` for a `catch (e)`. */
-function createRouter() {
+function createOperations() {
   const router = IttyRouter()
-  router.get('/pets', (): Route => ({ kind: 'listPets' }))
-  router.post('/pets', (): Route => ({ kind: 'createPet' }))
+  const listPets: Route = { kind: 'listPets' }
+  const createPet: Route = { kind: 'createPet' }
+  router.get('/pets', () => listPets)
+  router.post('/pets', () => createPet)
   router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
-  return router
+  return router.routes.map(([method, pattern, [toRoute], path = '']) => ({
+    method,
+    pattern,
+    path,
+    toRoute: toRoute as unknown as ToRoute,
+  }))
 }
 
 /**
@@ -35,11 +42,11 @@ function createRouter() {
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }
   const wanted = method === 'HEAD' ? 'GET' : method
-  for (const [offered, pattern, [toRoute]] of routes) {
+  for (const { method: offered, pattern, toRoute } of operations) {
     const match = offered === wanted && pattern.exec(path)
-    if (match) return (toRoute as unknown as ToRoute)({ params: match.groups ?? {} })
+    if (match) return toRoute({ params: match.groups ?? {} })
   }
-  const others = routes.filter(([, pattern]) => pattern.test(path)).map(([offered]) => offered)
+  const others = operations.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
   if (others.length === 0) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
 }
@@ -53,8 +60,8 @@ export interface OperationPlace {
 
 /** Returns every operation with its method and path. */
 export function operationPlaces(): OperationPlace[] {
-  return routes.map(([method, , [toRoute], path = '']) => {
-    const { kind } = (toRoute as unknown as ToRoute)({ params: {} })
+  return operations.map(({ method, path, toRoute }) => {
+    const { kind } = toRoute({ params: {} })
     return { name: kind as OperationName, method, path: path.replaceAll(/:(\w+)/g, '{$1}') }
   })
 }
@@ -69,7 +76,7 @@ export function routeErrorResponse(
   route: Exclude<Route, { kind: OperationName }>,
   target: Target,
   basePath: string,
-): ApiResponse {
+): OwnResponse {
   if (route.kind === 'options') return { status: 204, headers: ['Allow', route.allow], body: '' }
   if (route.kind === 'otherMethod')
     return errorResponse('method_not_allowed', ['Allow', route.allow], `This path supports only ${route.allow}.`)

@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../http/request.ts'
-import { type ApiResponse, errorResponse } from '../http/response.ts'
+import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
@@ -32,6 +32,6 @@ function isLive(key: ApiKey, clock: Clock): boolean {
 }
 
 /** Returns a 401 response with a challenge (RFC 9110, section 11.6.1). */
-export function unauthorized({ code, challenge }: Exclude<Caller, { key: ApiKey }>): ApiResponse {
+export function unauthorized({ code, challenge }: Exclude<Caller, { key: ApiKey }>): OwnResponse {
   return errorResponse(code, ['WWW-Authenticate', challenge])
 }

@@ -13,7 +13,7 @@ const TOKEN68 = /^[\w\-.~+/]+=*$/
  * Matches the scheme and one token68. Two headers arrive joined by a comma, which a token68 cannot contain. The number of spaces is
  * limited, because a cached token keeps the text of its whole header in memory.
  */
-const CREDENTIAL = /^bearer {1,64}([\w\-.~+/]+=*)$/i
+const CREDENTIAL = /^bearer {1,64}[\w\-.~+/]+=*$/i
 
 /** Returns whether a value has the form of a bearer token. */
 export function isToken68(value: unknown): value is string {
@@ -22,7 +22,7 @@ export function isToken68(value: unknown): value is string {
 
 /** Returns the token in an `Authorization` header, or `undefined` if the header has another form. */
 export function tokenOf(header: string): string | undefined {
-  return CREDENTIAL.exec(header)?.[1]
+  return CREDENTIAL.test(header) ? header.slice(header.lastIndexOf(' ') + 1) : undefined
 }
 
 /** Returns a new token: 256 random bits in base62, and a checksum so that a mistyped token needs no look-up. */

@@ -2,6 +2,7 @@ import { type ErrorCode, errorTable } from '../errors.ts'
 import { rejectOtherMediaTypes } from '../http/media-type.ts'
 import { tooLarge } from '../http/read-body.ts'
 import type { ApiResponse } from '../http/response.ts'
+import { encodeCursor } from '../pets/cursor.ts'
 import { parseIdempotencyKey } from '../pets/idempotency.ts'
 import { readJson } from '../pets/json.ts'
 import { parsePageQuery } from '../pets/pagination.ts'
@@ -12,9 +13,9 @@ import { tooManyRequests } from '../quota/rate-limit.ts'
 export const ADDED = { id: 7, name: 'Rex', categoryId: 1, status: 'available' }
 
 /** An example of a page that is not the last one, and the query for it. */
-export const PAGE_QUERY = new URLSearchParams({ limit: '2' })
+export const PAGE_QUERY = 'limit=2'
 export const PAGE = {
-  lastId: 2n,
+  nextCursor: encodeCursor(2n),
   pets: [
     { id: 1, name: 'Rex', categoryId: 1, status: 'available' },
     { id: 2, name: 'Ada', categoryId: 2, status: 'sold' },
@@ -28,13 +29,14 @@ export const RETRY_AFTER = 30
 export interface ErrorExampleOptions {
   readonly bodyLimit: number
   readonly newPet: ReturnType<typeof newPetSchema>
+  readonly maxNameLength: number
 }
 
 /** Returns an example of each error response, by code. The messages are those that the service itself writes. */
-export function errorExamples(codes: readonly ErrorCode[], { bodyLimit, newPet }: ErrorExampleOptions) {
+export function errorExamples(codes: readonly ErrorCode[], { bodyLimit, newPet, maxNameLength }: ErrorExampleOptions) {
   const messages: Partial<Record<ErrorCode, string | undefined>> = {
-    invalid_parameter: thrownMessage(() => parsePageQuery(new URLSearchParams({ limit: '500' }))),
-    invalid_body: thrownMessage(() => parseNewPet(newPet, { name: 'Rex', categoryId: '1' })),
+    invalid_parameter: thrownMessage(() => parsePageQuery('limit=500')),
+    invalid_body: thrownMessage(() => parseNewPet(newPet, { name: 'Rex', categoryId: '1' }, maxNameLength)),
     malformed_json: thrownMessage(() => readJson(new TextEncoder().encode('{"name": "Rex"'))),
     invalid_idempotency_key: thrownMessage(() => parseIdempotencyKey('order 1')),
     payload_too_large: tooLarge(bodyLimit).message,

@@ -18,7 +18,7 @@ interface Header {
 
 /** Returns all headers by their component names. @param api - the URL of the API, or its path */
 function headersOf(api: string) {
-  const [, link = '', , cursor = ''] = nextPageHeaders(`${api}/pets`, PAGE_QUERY, PAGE.lastId)
+  const [, link = '', , cursor = ''] = nextPageHeaders(`${api}/pets`, `${PAGE_QUERY}&`, PAGE.nextCursor)
   return {
     'X-RateLimit-Limit': {
       description: 'The request limit in force: that of the window with the fewest requests remaining.',

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import type { PetStatus } from '../model.ts'
-import { encodeCursor } from '../pets/cursor.ts'
 import { errorSchema, listQuerySchema, type newPetSchema, petSchema, statusSchema } from '../pets/schemas.ts'
 import { PAGE } from './examples.ts'
 import { type JsonSchema, queryJsonSchemas, toJsonSchemas } from './json-schema.ts'
@@ -42,7 +41,7 @@ const parameterTexts: Readonly<Record<string, { readonly description: string; re
   status: { description: 'Returns only animals with this status.', example: 'available' },
   cursor: {
     description: 'The value of `X-Next-Cursor` in the response before: returns the page that follows it.',
-    example: encodeCursor(PAGE.lastId),
+    example: PAGE.nextCursor,
   },
 }
 

@@ -51,20 +51,24 @@ const NOT_PLAIN = /\d[.eE]|\d{16}/
 function parsePlain(text: string, members: number): unknown {
   if (NOT_PLAIN.test(text)) return undefined
   try {
-    const value = withIntegers(JSON.parse(text))
-    return countMembers(value) === members ? value : undefined
+    const holder: unknown[] = [JSON.parse(text)]
+    return convertIntegers(holder) === members ? holder[0] : undefined
   } catch {
     return undefined
   }
 }
 
-/** Replaces each number by a `bigint`. */
-function withIntegers(value: unknown): unknown {
-  if (typeof value === 'number') return BigInt(value)
-  if (typeof value !== 'object' || value === null) return value
-  const members = value as Record<string, unknown>
-  for (const name of Object.keys(members)) members[name] = withIntegers(members[name])
-  return value
+/** Replaces each number in an object or array by a `bigint`. Returns the number of members, also of inner objects. */
+function convertIntegers(holder: object): number {
+  const values = holder as Record<string, unknown>
+  const names = Object.keys(values)
+  let members = Array.isArray(holder) ? 0 : names.length
+  for (const name of names) {
+    const value = values[name]
+    if (typeof value === 'number') values[name] = BigInt(value)
+    else if (typeof value === 'object' && value !== null) members += convertIntegers(value)
+  }
+  return members
 }
 
 function parseExactly(text: string, members: number): unknown {

@@ -1,12 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import type { Pet } from '../model.ts'
+import { encodeCursor } from './cursor.ts'
 import { writePets } from './json.ts'
 
 /** The largest total length of the cached texts, in UTF-16 code units. */
 const MAX_TEXT = 1_048_576
 
+/** A page of animals as JSON. */
+export interface WrittenPage {
+  readonly text: string
+  /** The cursor of the next page; `undefined` if this page is empty. */
+  readonly nextCursor: string | undefined
+}
+
 /** Writes one page of animals as JSON. */
-export type WritePage = (pets: readonly Pet[]) => string
+export type WritePage = (pets: readonly Pet[]) => WrittenPage
 
 /**
  * Returns a function that writes pages as JSON, and caches the texts of recent pages.
@@ -15,17 +23,17 @@ export type WritePage = (pets: readonly Pet[]) => string
  * the cache never has their texts.
  */
 export function pageCache(): WritePage {
-  const texts = new LRUCache<Pet, { readonly pets: readonly Pet[]; readonly text: string }>({
+  const cached = new LRUCache<Pet, WrittenPage & { readonly pets: readonly Pet[] }>({
     maxSize: MAX_TEXT,
     sizeCalculation: ({ text }) => text.length,
   })
   return (pets) => {
     const last = pets.at(-1)
-    const known = last && texts.get(last)
-    if (known && hasSameItems(known.pets, pets)) return known.text
-    const text = writePets(pets)
-    if (last && pets.every(isPlainAndFrozen)) texts.set(last, { pets, text })
-    return text
+    const known = last && cached.get(last)
+    if (known && hasSameItems(known.pets, pets)) return known
+    const page = { pets, text: writePets(pets), nextCursor: last && encodeCursor(last.id) }
+    if (last && pets.every(isPlainAndFrozen)) cached.set(last, page)
+    return page
   }
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import { INT64_MAX, INT64_MIN, type NewPet, petStatuses } from '../model.ts'
+import { isInt64, isPetStatus, type NewPet, petStatuses } from '../model.ts'
 import { decodeCursor } from './cursor.ts'
 import { describeJson, JsonNumber } from './json.ts'
 
@@ -13,18 +13,22 @@ import { describeJson, JsonNumber } from './json.ts'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes U+0000
 const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
 
+/** Returns whether a text may be a name. Some databases cannot store lone surrogates. */
+function isName(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && NAME.test(text) && text.isWellFormed()
+}
+
 function nameSchema(maxLength: number) {
   const error = `a string of at most ${maxLength} characters, one of them not white space, without U+0000 and lone surrogates`
   return z.string(error).check(
-    z.maxLength(maxLength, error),
-    z.regex(NAME, error),
-    // Some databases cannot store lone surrogates.
-    z.refine((text) => text.isWellFormed(), error),
+    z.refine((text) => isName(text, maxLength), error),
+    // For the OpenAPI document: zod cannot describe a function.
+    z.meta({ maxLength, pattern: NAME.source }),
   )
 }
 
 const INT64 = 'an integer from -2^63 to 2^63-1'
-const int64Schema = z.bigint(INT64).check(z.minimum(INT64_MIN, INT64), z.maximum(INT64_MAX, INT64))
+const int64Schema = z.bigint(INT64).check(z.refine(isInt64, INT64))
 /** The schema of an animal's status. */
 export const statusSchema = z.enum(petStatuses, `one of ${petStatuses.join(', ')}`)
 
@@ -81,19 +85,38 @@ export const listQuerySchema = z.object({
  *
  * @throws {PetStoreError} `invalid_body`, with each wrong field, what was expected and what was received
  */
-export function parseNewPet(schema: ReturnType<typeof newPetSchema>, body: unknown): NewPet {
+export function parseNewPet(schema: ReturnType<typeof newPetSchema>, body: unknown, maxNameLength: number): NewPet {
   // zod treats an array as an object, so pass `null` for everything that is not a plain object.
   const isRecord = typeof body === 'object' && body !== null && !Array.isArray(body) && !(body instanceof JsonNumber)
-  // Nothing is read from a prototype, because a body may contain a member named `__proto__`.
-  const result = schema.safeParse(isRecord ? ownMembers(body, Object.keys(schema.shape)) : null)
+  const members = isRecord ? membersOf(body) : null
+  // Most bodies are valid. Calling the rules of the schema directly takes a tenth of the time.
+  if (members && isNewPet(members, maxNameLength)) return members
+  const result = schema.safeParse(members)
   if (result.success) return result.data
   throw new PetStoreError('invalid_body', `The body is not a valid animal: ${problemsOf(result.error, body)}.`)
 }
 
-function ownMembers(body: object, names: readonly string[]): Record<string, unknown> {
-  const members: Record<string, unknown> = Object.create(null)
-  for (const name of names) members[name] = ownValue(body, name)
-  return members
+type Members = Partial<Record<keyof NewPet, unknown>>
+
+/** Returns the members of an animal. Nothing is read from a prototype, because a body may contain a member named `__proto__`. */
+function membersOf(body: object): Members {
+  return {
+    name: ownValue(body, 'name'),
+    categoryId: ownValue(body, 'categoryId'),
+    status: ownValue(body, 'status'),
+  }
+}
+
+/** Returns whether members follow the rules of {@link newPetSchema}. */
+function isNewPet(members: Members, maxNameLength: number): members is NewPet {
+  const { name, categoryId, status } = members
+  return (
+    typeof name === 'string' &&
+    isName(name, maxNameLength) &&
+    typeof categoryId === 'bigint' &&
+    isInt64(categoryId) &&
+    (status === undefined || isPetStatus(status))
+  )
 }
 
 function ownValue(body: object, name: PropertyKey): unknown {

@@ -1,5 +1,5 @@
 import { errorTable } from '../errors.ts'
-import { type ApiResponse, errorResponse } from '../http/response.ts'
+import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { addressGroup } from '../support/ip-address.ts'
@@ -90,20 +90,20 @@ function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, in
   return { limit, remaining: 0, resetsAt, refusal: { code, retryAfter } }
 }
 
-/** Returns the three rate-limit headers of the interface, section 8.2. The reset is in Unix seconds. */
-export function rateLimitHeaders({ limit, remaining, resetsAt }: Allowance): string[] {
-  return [
+/** Adds the three rate-limit headers of the interface, section 8.2. The reset is in Unix seconds. */
+export function addRateLimitHeaders(headers: string[], { limit, remaining, resetsAt }: Allowance): void {
+  headers.push(
     'X-RateLimit-Limit',
     String(limit),
     'X-RateLimit-Remaining',
     String(remaining),
     'X-RateLimit-Reset',
     String(Math.ceil(resetsAt / 1000)),
-  ]
+  )
 }
 
 /** Returns a 429 response with `Retry-After` in seconds (RFC 9110, section 10.2.3). */
-export function tooManyRequests({ code, retryAfter }: Refusal): ApiResponse {
+export function tooManyRequests({ code, retryAfter }: Refusal): OwnResponse {
   const seconds = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
   return errorResponse(code, ['Retry-After', String(retryAfter)], `${errorTable[code].message} Retry after ${seconds}.`)
 }

@@ -153,7 +153,7 @@ export const operations: readonly Operation[] = [
       const newPet = newPetSchema(DEFAULT_MAX_NAME_LENGTH)
       const pets =
         'pets' in body
-          ? body.pets.map((pet) => parseNewPet(newPet, pet))
+          ? body.pets.map((pet) => parseNewPet(newPet, pet, DEFAULT_MAX_NAME_LENGTH))
           : Array.from({ length: Number(body.count) }, (_, index) => demoPet(index))
       const { storage } = double.ports()
       const added = await Promise.all(

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { petStatuses } from '../../../src/index.ts'
+import { newPetSchema, parseNewPet } from '../../../src/pets/schemas.ts'
 import { startApi } from '../../support/api.ts'
 
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
@@ -54,6 +56,29 @@ describe('createPet', () => {
         expect((await add(text)).code).toBe(repeats ? 'malformed_json' : 'invalid_body')
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('accepts exactly the animals that the schema of the document accepts', () => {
+    const schema = newPetSchema(5)
+    const maybe = (valid: fc.Arbitrary<unknown>) => fc.oneof({ weight: 3, arbitrary: valid }, fc.anything())
+    const text = fc.string({ unit: fc.constantFrom('a', ' ', '\x85', '\0', '\ud800', '\u{1f600}'), maxLength: 6 })
+    const int64 = fc.bigInt({ min: -(2n ** 63n) - 2n, max: 2n ** 63n + 1n })
+    const status = fc.constantFrom(...petStatuses, 'lost', undefined)
+    const body = fc.record({ name: maybe(text), categoryId: maybe(int64), status: maybe(status) })
+    const isAccepted = (value: unknown) => {
+      try {
+        parseNewPet(schema, value, 5)
+        return true
+      } catch {
+        return false
+      }
+    }
+    fc.assert(
+      fc.property(body, (value) => {
+        expect(isAccepted(value)).toBe(schema.safeParse(value).success)
+      }),
+      { numRuns: 1_000 },
     )
   })
 

@@ -13,7 +13,7 @@ test('the cache does not change a page', () => {
   fc.assert(
     fc.property(fc.array(page, { minLength: 1, maxLength: 40 }), (pages) => {
       const writePage = pageCache()
-      for (const pets of [...pages, ...pages]) expect(writePage(pets)).toBe(writePets(pets))
+      for (const pets of [...pages, ...pages]) expect(writePage(pets).text).toBe(writePets(pets))
     }),
   )
 })
@@ -23,7 +23,7 @@ test('does not reuse the text of an animal that may have changed', () => {
   const changing = pet(1) as { name: string } & Pet
   writePage([changing])
   changing.name = 'another'
-  expect(writePage([changing])).toBe(writePets([changing]))
+  expect(writePage([changing]).text).toBe(writePets([changing]))
 })
 
 test('does not reuse the text of an animal with getters', () => {
@@ -39,5 +39,5 @@ test('does not reuse the text of an animal with getters', () => {
   const row = Object.freeze(new Row())
   writePage([row])
   name = 'second'
-  expect(writePage([row])).toContain('second')
+  expect(writePage([row]).text).toContain('second')
 })
