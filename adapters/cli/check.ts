@@ -1,3 +1,4 @@
+import { isErrorCode } from '../../src/errors.ts'
 import type { Clock } from '../../src/index.ts'
 import { wrapPort } from '../../src/support/wrap-port.ts'
 import {
@@ -105,8 +106,10 @@ async function requireServer(client: ContractClient): Promise<void> {
     if (error instanceof LimitReached) return { url: '', status: 429, json: undefined }
     throw new Error(`cannot use the server: ${error.message}`)
   })
-  const { code = 'no code' } = Object(json) as { code?: string }
-  if (status === 401) throw new Error(`--key: the server rejects this key (401, ${code})`)
+  const { code } = Object(json) as { code?: unknown }
+  // A hostile server may send anything, such as the key or megabytes.
+  const shown = isErrorCode(code) ? code : 'no code of the interface'
+  if (status === 401) throw new Error(`--key: the server rejects this key (401, ${shown})`)
   const { origin, pathname } = new URL(url || 'http://localhost')
   if (status === 404 && !/\/v\d+\/pets$/.test(pathname))
     throw new Error(

@@ -17,7 +17,12 @@ const MAX_PATH = 200
 
 /** Returns the path of a target for a log. Queries are left out, because clients put tokens there by mistake. */
 export function loggedPath(target = ''): string {
-  const path = withoutSecrets(pathOf(originForm(target)))
+  // Clients may also encode characters that need no encoding (RFC 3986, section 2.3).
+  const plain = pathOf(originForm(target)).replace(/%[3-7][0-9a-f]/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16))
+    return /\w/.test(character) ? character : code
+  })
+  const path = withoutSecrets(plain)
   return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path
 }
 

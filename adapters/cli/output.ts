@@ -27,7 +27,7 @@ export function printable(text: string): string {
 /** Hides secrets: tokens of this package, and a user name and password before the `@` of an address, with or without scheme. */
 export function withoutSecrets(text: string): string {
   return text
-    .replace(/pet(?:_|%5f)[0-9A-Za-z]{16,}/gi, 'pet_***')
+    .replace(/pet_[0-9A-Za-z]{16,}/gi, 'pet_***')
     .replace(/:\/\/[^\s'"]*@/g, '://***@')
     .replace(/[^\s'"/:]+:[^\s'"/]+@/g, '***@')
 }
@@ -90,7 +90,7 @@ function explain(error: unknown, code: string | undefined, message: string): str
   if (isPetStoreError(error))
     return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
   const known = message
-    .replace(/^(error: unknown option '(?:--[\w-]*|-\w)).*?'/s, "$1'")
+    .replace(/^(error: unknown option '(?:-\w|--[a-z-]{1,20}(?=[=']))?).*?'/s, "$1'")
     .replace(/^(error: unknown command) '(.*?)'(?=$|\n)/s, (_, error, name) => `${error} '${plainWord(name)}'`)
   const [first, ...others] = known.replace(/^error: /, '').split('\n')
   return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')

@@ -66,6 +66,7 @@ describe('no error contains a secret', () => {
     [['openapi', '--server-url', ADDRESS]],
     [['serve', `--token=${TOKEN}`]],
     [['serve', '-khunter2']],
+    [['serve', '--hunter2']],
     [['keys', 'revoke', 'hunter2', '--data', import.meta.filename]],
     [[TOKEN]],
     [['keys', 'hunter2']],

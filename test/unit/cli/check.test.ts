@@ -474,12 +474,18 @@ describe('petstore check', () => {
   })
 
   test.each([
-    ['a wrong key', { status: 401 }, /^--key: the server rejects this key \(401, no code\)/],
+    ['a wrong key', { status: 401 }, /^--key: the server rejects this key \(401, no code of the interface\)/],
     ['a wrong path', { status: 404 }, /^expected the address of the API with its version/],
   ])('the error of petstore check explains %s', async (_, init, message) => {
     const fetch = async () => Response.json({}, init)
     const checked = checkServer('http://localhost', { key: 'x', timeout: 1 }, { fetch })
     await expect(checked).rejects.toThrow(message)
+  })
+
+  test('the error of petstore check does not repeat an unknown error code', async () => {
+    const fetch = async () => Response.json({ code: 'Bearer my-token' }, { status: 401 })
+    const checked = checkServer('http://localhost', { key: 'my-token', timeout: 1 }, { fetch })
+    await expect(checked).rejects.toThrow(/^(?!.*my-token)/)
   })
 
   test('sends the key only to the host under test', async () => {
