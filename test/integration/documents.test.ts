@@ -190,9 +190,9 @@ describe('the documents', () => {
     },
   )
 
-  test('README links to an example for each of the 11 hosts', () => {
+  test('README links to an example for each of the 12 hosts', () => {
     const hosts = [...readme.matchAll(/^\| ([^|]+) \| `[^|]+` \| \[[^\]]+\]\((examples\/[^)]+)\) \|$/gm)]
-    expect(hosts.length).toBe(11)
+    expect(hosts.length).toBe(12)
   })
 
   test('README names npm start, which starts a server, and npm test', async () => {

@@ -37,13 +37,13 @@ export const limitTable: readonly Limit[] = [
     reason: 'the host calls fetch of the store directly, so no adapter catches errors of a replaced handle',
   },
   {
-    hosts: ['Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
+    hosts: ['Bun', 'Elysia', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
     rows: ['does not resolve dot segments'],
     shows: /200 !== 404/,
     reason: 'a Request resolves dot segments (URL standard)',
   },
   {
-    hosts: ['Bun', 'h3'],
+    hosts: ['Bun', 'Elysia', 'h3'],
     rows: ['does not treat a backslash as a slash'],
     shows: /'200'/,
     reason: 'a Request replaces a backslash with a slash (URL standard)',
@@ -104,7 +104,7 @@ export const limitTable: readonly Limit[] = [
     reason: 'the runtime stops the code of a request whose client has disconnected',
   },
   {
-    hosts: ['workerd', 'workerd with D1', 'Bun', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
+    hosts: ['workerd', 'workerd with D1', 'Bun', 'Elysia', 'Hono', 'h3', 'itty-router', 'Koa, with a Response'],
     rows: ['responds with 413 to an upload of 3 MB'],
     shows: /ECONNRESET|EPIPE|socket hang up/,
     reason: 'the host closes the connection after the response, which a client that still writes may lose',
@@ -135,19 +135,19 @@ export const limitTable: readonly Limit[] = [
     reason: 'a Request with GET has no body to read, and the runtime closes the connection after an unread body',
   },
   {
-    hosts: ['Bun'],
+    hosts: ['Bun', 'Elysia'],
     rows: ['ignores trailers of a chunked body'],
     shows: /400 !== 200/,
     reason: 'the runtime takes trailers for another request, which it rejects',
   },
   {
-    hosts: ['Bun'],
+    hosts: ['Bun', 'Elysia'],
     rows: ['rejects a huge Content-Length with 413'],
     shows: /payload_too_large/,
     reason: 'the runtime itself responds with 413 and no body above its maxRequestBodySize',
   },
   {
-    hosts: ['Bun'],
+    hosts: ['Bun', 'Elysia'],
     rows: ['responds to a request that is pipelined after a slow request'],
     shows: /the connection ended/,
     reason: 'the runtime closes a connection if a request arrives while an earlier response is pending',

@@ -52,13 +52,14 @@ test('shop-with-own-auth.mjs: colleagues share one limit', async () => {
 })
 
 const bun = await runtimeBinary('bun')
-test.skipIf(missing('Bun', bun !== undefined))('the example bun.mjs responds', async () => {
-  await expectPetStore(await start(bun ?? '', example('bun.mjs')))
-})
-
-test.skipIf(missing('Bun', bun !== undefined))('the example itty-router.mjs responds', async () => {
-  await expectPetStore(await start(bun ?? '', example('itty-router.mjs')))
-})
+test.skipIf(missing('Bun', bun !== undefined)).each(['bun.mjs', 'elysia.mjs', 'itty-router.mjs'])(
+  'the example %s responds',
+  async (name) => {
+    const started = await start(bun ?? '', example(name))
+    await expectPetStore(started)
+    assert.equal(await (await fetch(new URL('/', started.url))).text(), 'The shop itself')
+  },
+)
 
 const deno = await runtimeBinary('deno')
 test.skipIf(missing('Deno', deno !== undefined))('the example deno.mjs responds', async () => {

@@ -1,18 +1,26 @@
 import { type ExecFileOptions, execFile } from 'node:child_process'
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
 import { chromiumPath } from '../../support/chromium.ts'
 import { startServer } from '../../support/petstore-command.ts'
 import { runtimeBinary } from '../../support/runtimes.ts'
 import { startPetstore } from '../../support/serve-command.ts'
-import { findProgram } from '../../support/server-process.ts'
+import { findProgram, freePort } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const recipe = (name: string) => join(root, 'examples/testing', name)
+
+/** The part of a workflow of GitHub Actions that the tests read. */
+interface Workflow {
+  readonly jobs: { readonly test: { readonly steps: readonly { readonly run?: string }[] } }
+}
 
 /** Runs a recipe to its end and returns its output. If the recipe fails, the error contains the output. */
 async function run(program: string, args: readonly string[], env: ExecFileOptions['env'] = {}): Promise<string> {
@@ -52,6 +60,24 @@ test.skipIf(missing('Deno', deno !== undefined))('the recipe for deno test passe
 
 describe('a program in another language', () => {
   const python = findProgram('python3')
+  const noPython = missing('Python', python !== undefined, { optional: true })
+  const noCurl = missing('curl', findProgram('curl') !== undefined, { optional: true })
+
+  test.skipIf(noPython || noCurl)('the workflow that tests a client in Python passes', async () => {
+    const workflow = parse(await readFile(recipe('client-in-python.yml'), 'utf8')) as Workflow
+    const folder = await mkdtemp(join(tmpdir(), 'petstore-workflow-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await copyFile(recipe('control.py'), join(folder, 'control.py'))
+    const ports = { 3000: await freePort(), 3001: await freePort() }
+    const steps = workflow.jobs.test.steps.flatMap(({ run = '' }) => (/^(?:petstore|python3) /.test(run) ? [run] : []))
+    expect(steps.length).toBe(2)
+    const command = `petstore() { "${process.execPath}" "${join(root, 'dist/cli.js')}" "$@"; }`
+    const script = [command, "trap 'kill $!' EXIT", ...steps].join('\n')
+    const text = script.replaceAll(/\b(3000|3001)\b/g, (port) => String(ports[port as unknown as keyof typeof ports]))
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-ec', text], { cwd: folder, timeout: 60_000 })
+    expect(stdout + stderr).toMatch(/^OK$/m)
+  })
+
   const go = findProgram('go', ['/usr/local/go/bin'])
   const programs = [
     { name: 'Python', program: python, args: [recipe('client.py')], steering: [recipe('control.py')] },

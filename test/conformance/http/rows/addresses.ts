@@ -37,7 +37,7 @@ export const addresses: Rows = {
   'counts an anonymous client that disconnects': async ({ send, wire, patience }) => {
     const before = await probe(send)
     const leaving = wire()
-    leaving.write('GET /left/v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer leaves\r\n\r\n')
+    leaving.write('GET /left/v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer leaves\r\n\r\n')
     await eventually(async () => (await probe(send)).started > before.started, 'the request never arrived')
     leaving.close()
     await eventually(async () => (await probe(send)).aborted > before.aborted, 'no abort', patience)

@@ -7,7 +7,9 @@ export const clientsThatLeave: Rows = {
   'aborts the signal when the client disconnects': async ({ send, wire, patience }) => {
     const before = await probe(send)
     const leaving = wire()
-    leaving.write(`GET /leaving/v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: ${keyOf('ample').authorization}\r\n\r\n`)
+    leaving.write(
+      `GET /leaving/v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${keyOf('ample').authorization}\r\n\r\n`,
+    )
     await eventually(async () => (await probe(send)).started > before.started, 'the request never arrived')
     leaving.close()
     await eventually(async () => (await probe(send)).aborted > before.aborted, 'no abort', patience)

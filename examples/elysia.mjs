@@ -1,0 +1,17 @@
+// bun examples/elysia.mjs
+import { Elysia } from 'elysia'
+import { createPetStore, memory } from 'petstore-kit'
+import { toBunHandler } from 'petstore-kit/bun'
+
+const backEnd = memory()
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+const handler = toBunHandler(createPetStore(backEnd))
+
+const app = new Elysia()
+  // The server knows the client's address. `parse: 'none'` leaves the body to the store.
+  .all('/v1/*', ({ request, server }) => handler(request, server), { parse: 'none' })
+  .get('/', () => 'The shop itself')
+
+app.listen({ port: process.env.PORT ?? 3000, hostname: '127.0.0.1' }, ({ port }) => {
+  console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`)
+})

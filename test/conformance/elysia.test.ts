@@ -1,0 +1,4 @@
+import { runtimeBinary } from '../support/runtimes.ts'
+import { testHost } from './test-host.ts'
+
+testHost({ name: 'Elysia', binary: await runtimeBinary('bun'), program: 'elysia.mjs' })
