@@ -25,9 +25,13 @@ export interface IdempotencyHashes {
  * console.log((await hashIdempotency(idempotency)).key.length) // 64
  * ```
  */
-export async function hashIdempotency({ scope, key, fingerprint }: Idempotency): Promise<IdempotencyHashes> {
+export async function hashIdempotency(idempotency: Idempotency): Promise<IdempotencyHashes> {
   const encoder = new TextEncoder()
   const digest = (text: string) => hexDigest('SHA-256', encoder.encode(text))
-  // As JSON, the scope ends where the key begins, so no other pair has the same text.
-  return { key: await digest(JSON.stringify([scope, key])), fingerprint: await digest(fingerprint) }
+  return { key: await digest(keyText(idempotency)), fingerprint: await digest(idempotency.fingerprint) }
+}
+
+/** Returns the text whose hash is stored for a key. As JSON, no other pair of scope and key has the same text. */
+export function keyText({ scope, key }: Idempotency): string {
+  return JSON.stringify([scope, key])
 }

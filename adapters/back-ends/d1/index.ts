@@ -1,9 +1,10 @@
+import { hashIdempotency } from '../../../src/back-end.ts'
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/system-clock.ts'
 import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
 import { tableKeyStore } from '../sqlite-dialect/keys.ts'
-import { type Run, statements } from '../sqlite-dialect/statements.ts'
+import { type Run, type RunAll, statements } from '../sqlite-dialect/statements.ts'
 import { tableStorage } from '../sqlite-dialect/storage.ts'
 import { type D1Database, engineOf } from './connection.ts'
 import { d1Quota } from './quota.ts'
@@ -60,9 +61,11 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   const { clock, plans } = options
   const engine = engineOf(database)
   const run: Run = (name, ...values) => engine.run(statements[name], ...values)
+  const transact: RunAll = (commands) =>
+    engine.transact(commands.map(([name, ...values]) => [statements[name], ...values]))
   const keyStore = tableKeyStore(run, run, clock ?? systemClock, plans)
   return {
-    storage: tableStorage(run, run),
+    storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency }),
     keyStore: cachedBy(options, keyStore, clock),
     quota: d1Quota(engine, clock),
     migrate: () => migrate(engine),

@@ -37,6 +37,15 @@ CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);
 CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;
 CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT;
 INSERT INTO petstore_schema (version) VALUES (1);`,
+  `CREATE TABLE petstore_used_keys (
+  pet_id INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL,
+  key_sha256 TEXT NOT NULL,
+  fingerprint_sha256 TEXT NOT NULL,
+  ends_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX petstore_used_keys_by_key ON petstore_used_keys (scope, key_sha256);
+UPDATE petstore_schema SET version = 2;`,
 ]
 
 /** Returns a row if the schema has a version. */

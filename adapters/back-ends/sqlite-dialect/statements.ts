@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../../src/index.ts'
+import { KEY_PERIOD, MAX_KEYS } from '../../../src/pets/used-keys.ts'
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 
 /** A value for a driver. Integers are text, because drivers represent 64-bit integers differently. */
@@ -12,6 +13,11 @@ const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
 const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', account, 'label', label,
     'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
     'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`
+
+const KEY_IN_USE = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ? AND ends_at > CAST(? AS INTEGER)'
+
+/** The greatest number of ended idempotency keys that are removed at once. */
+const ENDED_AT_ONCE = 200
 
 /**
  * The statements for animals and keys.
@@ -27,6 +33,24 @@ export const statements = {
   pet: `SELECT ${PET} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
   addPet: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
     RETURNING CAST(id AS TEXT) AS id`,
+  // The next three statements run in this order in one transaction. The last one finds the key that was in use before or is now.
+  addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
+    SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${KEY_IN_USE}) RETURNING CAST(id AS TEXT) AS id`,
+  // A new animal has the greatest id. The row of an ended key is replaced.
+  useKey: `INSERT OR REPLACE INTO petstore_used_keys (pet_id, scope, key_sha256, fingerprint_sha256, ends_at)
+    SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, CAST(? AS INTEGER)
+    WHERE NOT EXISTS (SELECT 1 ${KEY_IN_USE}) RETURNING 1`,
+  usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${KEY_IN_USE}`,
+  // The oldest keys have the smallest ids. If the clock was ahead for a while, the ends of its keys are too late: these keys are
+  // removed too, or they would stay in front of all later ones.
+  removeEndedKeys: `DELETE FROM petstore_used_keys
+    WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${ENDED_AT_ONCE})
+    AND ends_at NOT BETWEEN CAST(? AS INTEGER) + 1 AND CAST(? AS INTEGER) + ${2 * KEY_PERIOD} RETURNING 1`,
+  // The number of keys is compared first, because the sort by age takes longer than counting.
+  removeOldestKeys: `DELETE FROM petstore_used_keys
+    WHERE (SELECT count(*) FROM petstore_used_keys WHERE scope = ?) > ${MAX_KEYS} AND pet_id IN (
+      SELECT pet_id FROM petstore_used_keys WHERE scope = ? ORDER BY pet_id DESC LIMIT -1 OFFSET ${MAX_KEYS}
+    ) RETURNING 1`,
   key: `SELECT ${KEY} AS json FROM petstore_keys WHERE token_sha256 = ? AND revoked_at IS NULL`,
   keys: `SELECT ${KEY} AS json FROM petstore_keys ORDER BY number`,
   addKey: `INSERT INTO petstore_keys
@@ -36,8 +60,15 @@ export const statements = {
     WHERE id = ? AND revoked_at IS NULL RETURNING 1`,
 } as const
 
+type Name = keyof typeof statements
+
 /** Runs one of the statements, and returns its rows. */
-export type Run = (name: keyof typeof statements, ...values: SqliteValue[]) => MaybePromise<readonly unknown[]>
+export type Run = (name: Name, ...values: SqliteValue[]) => MaybePromise<readonly unknown[]>
+
+/** Runs statements in one transaction, and returns the rows of each. */
+export type RunAll = (
+  commands: readonly (readonly [name: Name, ...values: SqliteValue[]])[],
+) => MaybePromise<readonly (readonly unknown[])[]>
 
 /** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
 const KEPT_FOR = 2 * 86_400_000

@@ -1,6 +1,9 @@
-import type { Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import type { IdempotencyHashes } from '../../../src/back-end.ts'
+import type { CreatedPet, Idempotency, MaybePromise, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
-import type { Run } from './statements.ts'
+import { subjectName } from '../shared/subject.ts'
+import type { Run, RunAll } from './statements.ts'
 
 /** An animal in the JSON text of a query's result. */
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
@@ -8,11 +11,65 @@ type Row = readonly [id: string, name: string, categoryId: string, status: PetSt
 /** The rows of a query whose result is one JSON text. */
 type JsonRows = readonly [{ readonly json: string }?]
 
+/** One of this many new keys removes ended keys. */
+const REMOVE_EVERY = 50
+/** One of this many new keys removes the oldest keys of its scope, if they are too many. */
+const LIMIT_EVERY = 1_000
+
+/** The access to the tables. */
+interface Tables {
+  readonly read: Run
+  readonly write: Run
+  readonly transact: RunAll
+  readonly hash: (idempotency: Idempotency) => MaybePromise<IdempotencyHashes>
+}
+
 /**
  * Creates a storage on the table of animals. The engine has one writer at a time, so animals become visible in the order of their
- * ids.
+ * ids, and a repeat waits until the first request with its idempotency key has ended.
  */
-export function tableStorage(read: Run, write: Run): PetStorage {
+export function tableStorage({ read, write, transact, hash }: Tables): PetStorage {
+  let keys = 0
+
+  function addOnce(
+    pet: NewPet,
+    { now }: Idempotency,
+    scope: string,
+    hashes: IdempotencyHashes,
+  ): MaybePromise<CreatedPet> {
+    const { name, categoryId, status } = pet
+    const used = [scope, hashes.key, now] as const
+    const removals = [
+      ...(keys % REMOVE_EVERY === 0 ? [['removeEndedKeys', now, now] as const] : []),
+      ...(keys % LIMIT_EVERY === 0 ? [['removeOldestKeys', scope, scope] as const] : []),
+    ]
+    keys++
+    const results = transact([
+      ['addPetOnce', name, `${categoryId}`, status ?? null, ...used],
+      ['useKey', scope, hashes.key, hashes.fingerprint, now + KEY_PERIOD, ...used],
+      ['usedKey', ...used],
+      ...removals,
+    ])
+    return andThen(results, ([added, , found]) => {
+      const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
+      const created = toPet(BigInt(id), name, categoryId, status)
+      if (added?.length === 1) return created
+      return { ...created, earlier: fingerprint === hashes.fingerprint ? 'same' : 'different' }
+    })
+  }
+
+  const create: PetStorage['create'] = (pet, { idempotency } = {}) => {
+    const { name, categoryId, status } = pet
+    if (idempotency !== undefined)
+      return andThen(subjectName(idempotency.scope), (scope) =>
+        andThen(hash(idempotency), (hashes) => addOnce(pet, idempotency, scope, hashes)),
+      )
+    return andThen(write('addPet', name, `${categoryId}`, status ?? null), (rows) => {
+      const [{ id }] = rows as [{ readonly id: string }]
+      return toPet(BigInt(id), name, categoryId, status)
+    })
+  }
+
   return {
     list({ limit, after = 0n, status }) {
       const rows =
@@ -22,12 +79,8 @@ export function tableStorage(read: Run, write: Run): PetStorage {
     get(id) {
       return andThen(read('pet', `${id}`), (rows) => (rows.length === 0 ? undefined : fromRow(parse(rows) as Row)))
     },
-    create({ name, categoryId, status }) {
-      return andThen(write('addPet', name, `${categoryId}`, status ?? null), (rows) => {
-        const [{ id }] = rows as [{ readonly id: string }]
-        return toPet(BigInt(id), name, categoryId, status)
-      })
-    },
+    create,
+    idempotentCreate: create,
   }
 }
 

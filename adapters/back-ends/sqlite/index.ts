@@ -1,4 +1,7 @@
-import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
+import { createHash } from 'node:crypto'
+import type { IdempotencyHashes } from '../../../src/back-end.ts'
+import type { Clock, Idempotency, ManagedBackEnd } from '../../../src/index.ts'
+import { keyText } from '../../../src/pets/used-keys.ts'
 import {
   checkOptions,
   clockRule,
@@ -10,7 +13,7 @@ import {
 import { systemClock } from '../../../src/support/system-clock.ts'
 import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
 import { tableKeyStore } from '../sqlite-dialect/keys.ts'
-import { type Run, statements } from '../sqlite-dialect/statements.ts'
+import { type Run, type RunAll, statements } from '../sqlite-dialect/statements.ts'
 import { tableStorage } from '../sqlite-dialect/storage.ts'
 import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
 import { sqliteQuota } from './quota.ts'
@@ -77,11 +80,19 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): S
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.
     const read: Run = (name, ...values) => guarded(() => prepared[name].all(...values))
     const write: Run = (name, ...values) => writer.write(() => prepared[name].all(...values))
+    const transact: RunAll = (commands) =>
+      writer.write(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
     const keyStore = tableKeyStore(read, write, clock, plans)
     return {
-      storage: tableStorage(read, write),
+      storage: tableStorage({ read, write, transact, hash: hashNow }),
       keyStore: cachedBy(options, keyStore, clock),
       quota: sqliteQuota(database, writer, clock),
     }
   })
+}
+
+/** Hashes at once. The hashes of `crypto.subtle` would take longer than the rest of a create. */
+function hashNow(idempotency: Idempotency): IdempotencyHashes {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  return { key: sha256(keyText(idempotency)), fingerprint: sha256(idempotency.fingerprint) }
 }

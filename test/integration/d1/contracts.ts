@@ -2,7 +2,7 @@ import { type D1Database, type D1Options, d1 } from '../../../adapters/back-ends
 import type { Clock } from '../../../src/index.ts'
 import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
 
-const TABLES = ['petstore_pets', 'petstore_keys', 'petstore_quota']
+const TABLES = ['petstore_pets', 'petstore_used_keys', 'petstore_keys', 'petstore_quota']
 
 /** Empties the tables of a D1 database, and returns a back end on this database. */
 export async function emptied(database: D1Database, options?: D1Options) {

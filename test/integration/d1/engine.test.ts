@@ -15,6 +15,7 @@ import { bundleWorker } from '../../conformance/bundle-worker.ts'
 import { emptied } from './contracts.ts'
 
 const example = join(import.meta.dirname, '../../../examples/worker-d1/worker.mjs')
+const REX = '{"name":"Rex","categoryId":1}'
 const POST = { method: 'POST', headers: { authorization: 'Bearer secret' } }
 
 let folder = ''
@@ -93,6 +94,25 @@ describe('Workers on one D1 database', () => {
     expect(statuses.filter((status) => status === 429).length).toBe(100)
   })
 
+  test('Workers that get one idempotency key at once add one animal', async () => {
+    const names = ['first', 'second', 'third']
+    const miniflare = await migrated(startWorkers(names))
+    onTestFinished(() => miniflare.dispose())
+    const { token } = await d1(await databaseOf(miniflare)).keyStore.issue({ plan: 'business' })
+    const workers = await Promise.all(names.map((name) => miniflare.getWorker(name)))
+    const { headers } = authorized(token)
+    for (let round = 0; round < 10; round++) {
+      const init = { method: 'POST', body: REX, headers: { ...headers, 'idempotency-key': `order-${round}` } }
+      const responses = await Promise.all(
+        Array.from({ length: 9 }, (_, i) => workers[i % 3]?.fetch('http://localhost/v1/pets', init)),
+      )
+      const texts = await Promise.all(responses.map((response) => response?.text()))
+      expect(new Set(texts).size).toBe(1)
+      expect(responses.filter((response) => !response?.headers.has('idempotency-replayed')).length).toBe(1)
+    }
+    expect((await d1(await databaseOf(miniflare)).storage.list({ limit: 100 })).length).toBe(10)
+  })
+
   test('Workers issue keys only to the operator', async () => {
     const miniflare = await migrated(startWorkers(['only']))
     onTestFinished(() => miniflare.dispose())
@@ -106,7 +126,7 @@ describe('a D1 database', () => {
   let miniflare: Miniflare
   let database: D1Database
   beforeAll(async () => {
-    miniflare = new Miniflare({ modules: true, script: 'export default {}', d1Databases: ['DB', 'EMPTY'] })
+    miniflare = new Miniflare({ modules: true, script: 'export default {}', d1Databases: ['DB', 'EMPTY', 'FIRST'] })
     database = await databaseOf(miniflare)
   })
   afterAll(() => miniflare.dispose())
@@ -114,28 +134,24 @@ describe('a D1 database', () => {
   test('several callers can migrate a D1 database at once', async () => {
     await Promise.all(Array.from({ length: 4 }, () => d1(database).migrate()))
     const { results } = await database.prepare('SELECT version FROM petstore_schema').all()
-    expect(results).toEqual([{ version: 1 }])
+    expect(results).toEqual([{ version: 2 }])
   })
 
   test('rejects a D1 database with the schema of a later release', async () => {
     await d1(database).migrate()
     await database.prepare('UPDATE petstore_schema SET version = 99').all()
     await expect(d1(database).migrate()).rejects.toMatchObject({ code: 'invalid_option' })
-    await database.prepare('UPDATE petstore_schema SET version = 1').all()
+    await database.prepare('UPDATE petstore_schema SET version = 2').all()
   })
 
-  test('a second step keeps the rows of a D1 database, and runs once', async () => {
-    const backEnd = await emptied(database)
-    const pet = await backEnd.storage.create({ name: 'Rex', categoryId: 1n })
-    const second = 'CREATE TABLE petstore_extra (x); UPDATE petstore_schema SET version = 2;'
-    const steps = [...STEPS, second]
-    await Promise.all([migrate(engineOf(database), steps), migrate(engineOf(database), steps)])
-    expect(await backEnd.storage.list({ limit: 9 })).toEqual([pet])
-    await expect(backEnd.migrate()).rejects.toMatchObject({ code: 'invalid_option' })
-    await database.batch([
-      database.prepare('DROP TABLE petstore_extra'),
-      database.prepare('UPDATE petstore_schema SET version = 1'),
-    ])
+  test('a Worker of the first schema goes on while others migrate', async () => {
+    const first = await miniflare.getD1Database('FIRST')
+    await migrate(engineOf(first), STEPS.slice(0, 1))
+    const { storage } = d1(first)
+    const pet = await storage.create({ name: 'Rex', categoryId: 1n })
+    await Promise.all([d1(first).migrate(), d1(first).migrate()])
+    const next = await storage.create({ name: 'Rex', categoryId: 1n })
+    expect(await storage.list({ limit: 9 })).toEqual([pet, next])
   })
 
   test('a D1 database without tables causes 500', async () => {
@@ -172,6 +188,22 @@ describe('a D1 database', () => {
     await keyStore.list()
     await keyStore.revoke(key.id)
     expect(calls).toBe(7)
+  })
+
+  test('D1 receives one batch for a create with an idempotency key', async () => {
+    await emptied(database)
+    let calls = 0
+    const counting: D1Database = {
+      prepare: (sql) => database.prepare(sql),
+      batch(statements) {
+        calls += 1
+        return database.batch(statements)
+      },
+    }
+    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '', now: 0 }
+    const { storage } = d1(counting)
+    for (let i = 0; i < 2; i++) await storage.create({ name: 'Rex', categoryId: 1n }, { idempotency })
+    expect(calls).toBe(2)
   })
 
   test('D1 writes one row per counted request', async () => {

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
-import { prepare } from '../../../adapters/back-ends/sqlite/connection.ts'
+import { prepare, prepareAll } from '../../../adapters/back-ends/sqlite/connection.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
 import { migrate } from '../../../adapters/back-ends/sqlite/schema.ts'
 import { STEPS } from '../../../adapters/back-ends/sqlite-dialect/schema.ts'
 import { statements } from '../../../adapters/back-ends/sqlite-dialect/statements.ts'
-import type { NewPet, QuotaRequest } from '../../../src/index.ts'
+import type { Idempotency, NewPet, QuotaRequest } from '../../../src/index.ts'
 import { manualClock, type TestRunner } from '../../../src/testing/index.ts'
 import { type Connection, type OpenFile, openBackEnd } from './open.ts'
 
 const REX: NewPet = { name: 'Rex', categoryId: 7n, status: 'sold' }
+const DAY = 86_400_000
 const UNAVAILABLE = { code: 'service_unavailable', status: 503 }
 
 function query(database: Connection, sql: string): Record<string, unknown>[] {
@@ -194,18 +195,67 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       database.exec('UPDATE petstore_schema SET version = 99')
       assert.throws(() => sqlite(database), {
         code: 'invalid_option',
-        message: /^option database: expected a schema of version 1 at most, got version 99\. A later/,
+        message: /^option database: expected a schema of version 2 at most, got version 99\. A later/,
       })
     })
 
-    on('a second step keeps the rows of a file, and runs once', async ({ database, storage, quota }) => {
-      const pet = await storage.create(REX)
-      const second = 'CREATE TABLE petstore_extra (x); UPDATE petstore_schema SET version = 2;'
-      migrate(database, [...STEPS, second])
-      migrate(database, [...STEPS, second])
-      assert.deepEqual(await storage.list({ limit: 9 }), [pet])
-      assert.equal((await quota.spend(spending('key:a', 0))).usedInMinute, 1)
-      assert.throws(() => sqlite(database), { code: 'invalid_option' })
+    on('a process of the first schema goes on while another one migrates', async ({ path }) => {
+      const database = openFile(`${path}-first`)
+      try {
+        migrate(database, STEPS.slice(0, 1))
+        const old = prepareAll(database, { addPet: statements.addPet, page: statements.page })
+        old.addPet.all('Rex', '7', 'sold')
+        const other = openFile(`${path}-first`)
+        const { storage } = sqlite(other)
+        assert.equal(query(other, 'SELECT version FROM petstore_schema')[0]?.version, 2)
+        migrate(other)
+        old.addPet.all('Rex', '7', 'sold')
+        assert.deepEqual(await storage.create(REX, { idempotency: use('order-1', 0) }), { id: 3n, ...REX })
+        old.addPet.all('Rex', '7', 'sold')
+        assert.equal((await storage.create(REX, { idempotency: use('order-1', 0) })).id, 3n)
+        assert.equal((await storage.list({ limit: 9 })).length, 4)
+        assert.equal(old.page.all('0', 9).length, 1)
+        other.close()
+      } finally {
+        database.close()
+      }
+    })
+
+    on('stores only the hashes of idempotency keys and animals', async ({ database, storage }) => {
+      await storage.create({ ...REX, name: 'secretname' }, { idempotency: use('secretkey', 0) })
+      const [row = {}] = query(database, 'SELECT * FROM petstore_used_keys')
+      assert.equal(row.scope, 'account:acme')
+      assert.doesNotMatch(JSON.stringify(Object.values(row).map(String)), /secret/)
+    })
+
+    on('a failed create leaves neither the animal nor its idempotency key', async ({ database, storage }) => {
+      const create = async () => storage.create(REX, { idempotency: use('order-1', 0) })
+      database.exec("CREATE TRIGGER stop BEFORE INSERT ON petstore_used_keys BEGIN SELECT raise(ABORT, 'stopped'); END")
+      await assert.rejects(create)
+      assert.deepEqual(await storage.list({ limit: 9 }), [])
+      database.exec('DROP TRIGGER stop')
+      assert.deepEqual([(await create()).earlier, (await create()).earlier], [undefined, 'same'])
+    })
+
+    on('removes ended idempotency keys during later creates', async ({ database, storage }) => {
+      const create = (key: string, now: number) => storage.create(REX, { idempotency: use(key, now) })
+      const ahead = 9 * DAY
+      await create('ahead', ahead)
+      for (let i = 0; i < 60; i++) await create(`old-${i}`, 0)
+      for (let i = 0; i < 60; i++) await create(`new-${i}`, DAY)
+      const [row] = query(database, 'SELECT count(*) AS n FROM petstore_used_keys')
+      assert.equal(row?.n, 60)
+      assert.equal((await create('new-0', DAY)).earlier, 'same')
+    })
+
+    on('keeps a bounded number of idempotency keys of one scope', async ({ database, storage }) => {
+      const many = `WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 100005)
+        INSERT INTO petstore_used_keys SELECT n, 'account:acme', 'hash' || n, '', 8000000000001 FROM counter`
+      database.exec(many)
+      database.exec("INSERT INTO petstore_pets (id, name, category_id) VALUES (200000, 'Rex', 1)")
+      await storage.create(REX, { idempotency: use('order-1', 8e12) })
+      const [row] = query(database, 'SELECT count(*) AS n, min(pet_id) AS first FROM petstore_used_keys')
+      assert.deepEqual([row?.n, row?.first], [100_000, 7])
     })
 
     on('reads a page from an index without a sort', async ({ database, storage }) => {
@@ -217,6 +267,11 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
         prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...[...sql.matchAll(/\?/g)].map(() => '1')) as {
           detail: string
         }[]
+      const used = plan(statements.usedKey).map(({ detail }) => detail)
+      assert.match(
+        String(used),
+        /^SEARCH petstore_used_keys USING INDEX petstore_used_keys_by_key \(scope=\? AND key_sha256=\?\)$/,
+      )
       for (const name of ['page', 'pageOfStatus', 'pet'] as const) {
         const details = plan(statements[name]).map(({ detail }) => detail)
         const [search, ...others] = details.filter((detail) => detail.includes('petstore_pets'))
@@ -278,4 +333,8 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
 
 function spending(subject: string, now: number): QuotaRequest {
   return { subject, anonymous: true, limits: { perMinute: 60, perDay: 1_000 }, ban: false, now }
+}
+
+function use(key: string, now: number): Idempotency {
+  return { scope: 'account:acme', key, fingerprint: '7 sold Rex', now }
 }
