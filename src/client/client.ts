@@ -34,6 +34,16 @@ export interface PetsOptions extends CallOptions {
   readonly pageSize?: number | undefined
 }
 
+/** The options of {@link PetStoreClient.createPet}. */
+export interface CreatePetOptions extends CallOptions {
+  /**
+   * Identifies the animal for 24 hours, such as an order number: 1 to 255 visible ASCII characters. However often an animal is sent
+   * with the same key, it is added once.
+   * @default a random UUID for each call
+   */
+  readonly idempotencyKey?: string | undefined
+}
+
 /** A page of animals. */
 export interface PetPage {
   /** The animals, by ascending id. */
@@ -48,8 +58,11 @@ export interface PetStoreClient {
   listPets(options?: ListPetsOptions): Promise<PetPage>
   /** Iterates over all animals. Requests each page when it is needed. */
   pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
-  /** Adds an animal. Sends the request again only after a 429: after another failure, the animal may have been added. */
-  createPet(pet: NewPet, options?: CallOptions): Promise<Pet>
+  /**
+   * Adds an animal once. Every attempt of the call has the same idempotency key. If the server does not support such keys, this
+   * client sends no more of them, and sends an animal again only after a 429.
+   */
+  createPet(pet: NewPet, options?: CreatePetOptions): Promise<Pet>
   /**
    * Reads one animal.
    *
@@ -63,8 +76,8 @@ export interface PetStoreClient {
 /**
  * Creates a client that keeps ids exact, and sends a failed request again if that is safe.
  *
- * After a 429, the client waits as long as `Retry-After` says, and sends any request again. After a 502, 503, 504 or a network
- * fault, it sends only a GET again, after a wait with exponential back-off and jitter.
+ * After a 429, the client waits as long as `Retry-After` says, and sends the request again. After a 502, 503, 504 or a network
+ * fault, it waits with exponential back-off and jitter. An idempotency key prevents that an animal is added twice.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -118,10 +131,12 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
   return {
     listPets,
     pets,
-    async createPet({ name, categoryId, status }, { signal } = {}) {
+    async createPet({ name, categoryId, status }, { idempotencyKey = randomKey(), signal } = {}) {
       checkExact('categoryId', categoryId)
+      if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey))
+        throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters without spaces', idempotencyKey)
       const body = stringifyJson({ name, categoryId, status })
-      return readPet(await send({ method: 'POST', path: '/pets', body, signal }))
+      return readPet(await send({ method: 'POST', path: '/pets', body, idempotencyKey, signal }))
     },
     async getPet(id, { signal } = {}) {
       checkExact('id', id)
@@ -143,6 +158,15 @@ function repeatedCursor(cursor: string): PetStoreError {
 function checkExact(name: string, value: unknown): void {
   if (typeof value === 'number' && !Number.isSafeInteger(value))
     throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', value)
+}
+
+/** Returns a random key, or `undefined` on a web page without HTTPS, where browsers have no `randomUUID`. */
+function randomKey(): string | undefined {
+  return crypto.randomUUID?.()
+}
+
+function isIdempotencyKey(value: unknown): boolean {
+  return typeof value === 'string' && /^[!-~]{1,255}$/.test(value)
 }
 
 function readBody({ response, body }: ClientResponse): unknown {

@@ -2,6 +2,7 @@ export { PetStoreError, type PetStoreErrorCode } from '../errors.ts'
 export type { NewPet, Pet, PetStatus } from '../model.ts'
 export {
   type CallOptions,
+  type CreatePetOptions,
   createPetStoreClient,
   type ListPetsOptions,
   type PetPage,

@@ -11,6 +11,8 @@ export interface ClientRequest {
   /** The path below the base address, with its query. */
   readonly path: string
   readonly body?: string | undefined
+  /** With a key, the request may be sent again after any fault. */
+  readonly idempotencyKey?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -36,13 +38,16 @@ export function createSender(options: SenderOptions) {
     const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`
     onRetry?.({ attempt: 0, delay, error: new PetStoreError('rate_limit_exceeded', message, { retryAfter }) })
   }
+  /** Whether the server supports idempotency keys, as far as its responses have shown. */
+  let supportsKeys = true
   const gate = createGate({ clock, sleep, maxDelay, onUsedUp })
 
   /** Sends a request once. Rejects only if the signal of the call aborts. */
-  async function attempt({ method, path, body, signal }: ClientRequest) {
+  async function attempt({ method, path, body, idempotencyKey, signal }: ClientRequest) {
     const url = baseUrl + path
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
+    if (idempotencyKey !== undefined) headers['Idempotency-Key'] = `"${idempotencyKey.replaceAll(/["\\]/g, '\\$&')}"`
     let response: Response | undefined
     const exchange = async (signal: AbortSignal): Promise<ClientResponse | PetStoreError> => {
       // `manual`, because a redirect could send the key and the animal to another server.
@@ -69,9 +74,10 @@ export function createSender(options: SenderOptions) {
     return retryAfter === undefined ? random() * Math.min(maxDelay, baseDelay * 2 ** retries) : retryAfter * 1000
   }
 
-  function isRepeatable({ status, code }: PetStoreError, method: string): boolean {
-    // A request with a 429 has changed nothing. After any other failure, a POST may have added its animal.
-    return status === 429 || (method === 'GET' && (code === 'network_error' || code === 'service_unavailable'))
+  function isRepeatable({ status, code }: PetStoreError, { method, idempotencyKey }: ClientRequest): boolean {
+    // A request with a 429 has changed nothing. After any other failure, a POST without a key may have added its animal.
+    if (status === 429) return true
+    return (method === 'GET' || idempotencyKey !== undefined) && isUnclear(code)
   }
 
   function reportOf(headers: Headers | undefined, error: PetStoreError | undefined, delay: number): AttemptReport {
@@ -82,10 +88,14 @@ export function createSender(options: SenderOptions) {
     return { isOk: error === undefined, rateLimit, resetsIn: (rateLimit?.resetsAt ?? now) - now, refusal }
   }
 
-  return async function send(request: ClientRequest): Promise<ClientResponse> {
+  return async function send(given: ClientRequest): Promise<ClientResponse> {
     const ticket = gate.takeTicket()
-    for (let retries = 0; ; retries++) {
-      await gate.enter(ticket, request.signal)
+    /** The error after which the server may have carried out the request. */
+    let unclear: PetStoreError | undefined
+    for (let retries = 0; ; ) {
+      await gate.enter(ticket, given.signal)
+      // After such an error, the call keeps its key: another server may support keys, and may have added the animal.
+      const request = supportsKeys || unclear !== undefined ? given : { ...given, idempotencyKey: undefined }
       const { outcome, headers } = await attempt(request).catch((reason) => {
         gate.leave()
         throw reason
@@ -94,12 +104,24 @@ export function createSender(options: SenderOptions) {
       const delay = error === undefined ? 0 : delayAfter(error, retries)
       gate.leave(reportOf(headers, error, delay))
       if (!(outcome instanceof PetStoreError)) return outcome
-      if (retries >= maxRetries || delay > maxDelay || !isRepeatable(outcome, request.method)) throw outcome
-      onRetry?.({ attempt: retries + 1, delay, error: outcome })
+      if (outcome.code === 'idempotency_not_supported' && request.idempotencyKey !== undefined) {
+        supportsKeys = false
+        if (unclear !== undefined) throw unclear
+        continue
+      }
+      if (retries >= maxRetries || delay > maxDelay || !isRepeatable(outcome, request)) throw outcome
+      if (isUnclear(outcome.code)) unclear = outcome
+      retries++
+      onRetry?.({ attempt: retries, delay, error: outcome })
       // After a 429, the call waits at the gate, together with all other calls.
       if (outcome.status !== 429) await sleep(delay, request.signal)
     }
   }
+}
+
+/** Returns whether the server may have carried out a request with this error. */
+function isUnclear(code: PetStoreError['code']): boolean {
+  return code === 'network_error' || code === 'service_unavailable'
 }
 
 /** Runs a task. Rejects after the timeout, or when the signal aborts, also if the task ignores its own signal. */

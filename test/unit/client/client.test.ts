@@ -312,6 +312,105 @@ describe('a request that gets 429', () => {
   })
 })
 
+describe('the idempotency key of createPet', () => {
+  const REX = { name: 'Rex', categoryId: 1n }
+  const fault = () => new TypeError('fetch failed')
+  const unsupported = () => json(errorBody('idempotency_not_supported', 400), 400)
+  const keysOf = (sent: readonly SentRequest[]) =>
+    sent.map(({ init }) => (init.headers as Record<string, string>)['Idempotency-Key'])
+  const UUID = /^"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"$/
+
+  test.each([
+    ['a network fault', fault],
+    ['a body that breaks off', () => new Response(new ReadableStream({ start: (stream) => stream.error(fault()) }))],
+    ['a 502 of a proxy', () => new Response('', { status: 502 })],
+    ['a 503', unavailable],
+    ['a 504 of a proxy', () => new Response('', { status: 504 })],
+  ])('createPet repeats the request with the same key after %s', async (_, outcome) => {
+    const { client, sent } = clientOf([outcome(), outcome(), json(PET, 201)])
+    await client.createPet(REX)
+    const [first, ...others] = keysOf(sent)
+    expect(first).toMatch(UUID)
+    expect(others).toEqual([first, first])
+    expect(new Set(sent.map(({ init }) => init.body)).size).toBe(1)
+  })
+
+  test('each call has a key of its own', async () => {
+    const { client, sent } = clientOf([json(PET, 201), json(PET, 201)])
+    for (let i = 0; i < 2; i++) await client.createPet(REX)
+    expect(new Set(keysOf(sent)).size).toBe(2)
+  })
+
+  test('a key of the caller is sent as a quoted string', async () => {
+    const { client, sent } = clientOf([json(PET, 201)])
+    await client.createPet(REX, { idempotencyKey: 'a"b\\c' })
+    expect(keysOf(sent)).toEqual(['"a\\"b\\\\c"'])
+  })
+
+  test('the server reads each key that the client accepts', async () => {
+    const backEnd = memory()
+    const { token } = await backEnd.keyStore.issue({ plan: 'business' })
+    const { fetch } = createPetStore(backEnd)
+    const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: token, fetch })
+    for (const idempotencyKey of ['a', '"', '\\', '\\"', 'x'.repeat(255), '"'.repeat(255)]) {
+      const [one, two] = [
+        await client.createPet(REX, { idempotencyKey }),
+        await client.createPet(REX, { idempotencyKey }),
+      ]
+      expect(two).toEqual(one)
+    }
+    await expect(client.createPet({ ...REX, name: 'Ada' }, { idempotencyKey: 'a' })).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+      status: 422,
+    })
+  })
+
+  test.each(['', 'a b', 'x'.repeat(256), 'é', '\n', 7, null])('rejects the key %j before it sends', async (key) => {
+    const { client, sent } = clientOf([])
+    await expect(client.createPet(REX, { idempotencyKey: key as never })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^option idempotencyKey: expected 1 to 255 visible ASCII characters/),
+    })
+    expect(sent.length).toBe(0)
+  })
+
+  test('createPet does without keys after the first idempotency_not_supported', async () => {
+    const { client, sent } = clientOf([unsupported(), json(PET, 201), json(PET, 201), fault(), json(PET, 201)])
+    for (let i = 0; i < 2; i++) await client.createPet(REX)
+    await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'network_error' })
+    expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), undefined, undefined, undefined])
+  })
+
+  test('createPet repeats no animal without a key if an attempt before was unclear', async () => {
+    const { client, sent } = clientOf([unavailable(), unsupported(), json(PET, 201)])
+    await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'service_unavailable' })
+    await client.createPet(REX)
+    expect(keysOf(sent)[2]).toBeUndefined()
+    expect(sent.length).toBe(3)
+  })
+
+  test('a repeated call keeps its key while another call finds that keys are not supported', async () => {
+    const outcomes = [unavailable(), unsupported(), json(PET, 201), unsupported()]
+    const { client, sent } = clientOf(
+      outcomes,
+      {},
+      {
+        sleep: async () => void (await client.createPet({ ...REX, name: 'Ada' })),
+      },
+    )
+    await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'service_unavailable' })
+    const keys = keysOf(sent)
+    expect([keys[2], keys[3]]).toEqual([undefined, keys[0]])
+  })
+
+  test('a page without randomUUID sends no key and repeats no animal', async () => {
+    vi.stubGlobal('crypto', {})
+    const { client, sent } = clientOf([fault(), json(PET, 201)])
+    await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'network_error' })
+    expect(keysOf(sent)).toEqual([undefined])
+  })
+})
+
 describe('a redirect', () => {
   const redirect = (location: string) => new Response(null, { status: 307, headers: { location } })
 
@@ -398,15 +497,6 @@ describe('a failed request', () => {
     const { client } = clientOf([new Response(broken), json('[]')])
     expect((await client.listPets()).pets).toEqual([])
   })
-
-  test.each([['a network fault', fault()] as const, ['a 503', unavailable({ 'retry-after': '1' })] as const])(
-    'a POST is not sent again after %s',
-    async (_, outcome) => {
-      const { client, sent } = clientOf([outcome, json(PET, 201)])
-      await expect(client.createPet({ name: 'Rex', categoryId: 1n })).rejects.toMatchObject({ name: 'PetStoreError' })
-      expect(sent.length).toBe(1)
-    },
-  )
 
   test.each([400, 401, 404, 500])('a request is not sent again after status %i', async (status) => {
     const { client, sent } = clientOf([new Response('', { status })])
