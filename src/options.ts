@@ -20,7 +20,7 @@ import {
   withMethods,
 } from './support/option-rules.ts'
 import { isCount, isHttpUrl } from './support/predicates.ts'
-import { systemClock } from './support/system-clock.ts'
+import { systemClock } from './support/time.ts'
 
 /** The options of {@link createPetStore}. */
 export interface PetStoreOptions {

@@ -2,19 +2,16 @@ import { errorResponseOf } from './faults/error-response.ts'
 import { guardPorts } from './faults/guard-ports.ts'
 import { CLIENT_CLOSED_REQUEST, type ErrorReport, reportFault, reportResponse } from './faults/observers.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
-import { type ApiRequest, hasUnknownExpectation, toApiRequest } from './http/request.ts'
-import { readTarget, type Target } from './http/request-target.ts'
+import { type ApiRequest, hasUnknownExpectation, readTarget, type Target, toApiRequest } from './http/request.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
 import { matchRoute, type Route, routeErrorResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
-import { memoryQuota } from './memory/quota.ts'
-import { memoryStorage } from './memory/storage.ts'
+import { memoryQuota, memoryStorage } from './memory/index.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
-import { pageCache } from './pets/page-cache.ts'
-import { pageQueryReader } from './pets/pagination.ts'
+import { pageCache, pageQueryReader } from './pets/pagination.ts'
 import type { MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/fixed-windows.ts'
@@ -30,7 +27,7 @@ import {
 import { rememberRefusals } from './quota/refusal-memory.ts'
 import { andThen, isPending } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
-import { isTime } from './support/predicates.ts'
+import { isTime } from './support/time.ts'
 
 /** A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno and Workers. */
 export interface PetStore {
@@ -196,17 +193,23 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   }
 
   function dispatch({ request, target, route, startedAt, subject }: RequestContext): MaybePromise<OwnResponse> {
-    const hasGetPet = !isRemoved(startedAt, sunset)
     switch (route.kind) {
       case 'listPets':
         return listPets(ports.storage, request, target, linkBase(target), readQuery, writePage)
       case 'createPet':
-        return createPet(ports.storage, request, bodyRules, hasGetPet ? linkBase(target) : undefined, {
-          scope: subject,
-          now: startedAt,
-        })
+        return createPet(
+          ports.storage,
+          request,
+          bodyRules,
+          isRemoved(startedAt, sunset) ? undefined : linkBase(target),
+          {
+            scope: subject,
+            now: startedAt,
+          },
+        )
       case 'getPet':
-        return hasGetPet ? getPet(ports.storage, request, route.petId) : errorResponse('operation_removed')
+        if (isRemoved(startedAt, sunset)) return errorResponse('operation_removed')
+        return getPet(ports.storage, request, route.petId)
       default:
         return routeErrorResponse(route, target, basePath)
     }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { isPetStoreError } from '../../src/errors.ts'
-import { originForm, pathOf } from '../../src/http/request-target.ts'
+import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
 import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'

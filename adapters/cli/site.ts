@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { originForm, pathOf } from '../../src/http/request-target.ts'
+import { originForm, pathOf } from '../../src/http/request.ts'
 import { jsonResponse } from '../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, BackEnd, PetStore } from '../../src/index.ts'
 import { newToken } from '../../src/keys/token.ts'

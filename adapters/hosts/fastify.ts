@@ -1,4 +1,4 @@
-import { originForm, pathOf } from '../../src/http/request-target.ts'
+import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { currentHeader } from './node/headers.ts'

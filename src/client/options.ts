@@ -13,7 +13,7 @@ import {
 } from '../support/option-rules.ts'
 import { isCount, isHttpUrl } from '../support/predicates.ts'
 import { sleep } from '../support/sleep.ts'
-import { systemClock } from '../support/system-clock.ts'
+import { systemClock } from '../support/time.ts'
 
 /** The options of {@link createPetStoreClient}. */
 export interface PetStoreClientOptions {

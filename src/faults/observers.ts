@@ -1,6 +1,5 @@
 import { isPortFault } from '../errors.ts'
-import type { ApiRequest } from '../http/request.ts'
-import { originForm } from '../http/request-target.ts'
+import { type ApiRequest, originForm } from '../http/request.ts'
 import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 

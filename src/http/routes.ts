@@ -1,5 +1,5 @@
 import { IttyRouter } from 'itty-router/IttyRouter'
-import type { Target } from './request-target.ts'
+import type { Target } from './request.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
 /** The operations, with their names in the interface specification. */

@@ -3,7 +3,7 @@ import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { tokenOf } from './token.ts'
+import { TOKEN68 } from './token.ts'
 
 /** The sender of a request: the holder of a valid key, or an anonymous client with the reason for a 401. */
 export type Caller =
@@ -17,6 +17,12 @@ const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
 const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
 const SCHEME = /^bearer(?: |$)/i
+/**
+ * Matches the scheme and one token68. Two headers arrive joined by a comma, which a token68 cannot contain. The number of spaces is
+ * limited, because a cached token keeps the text of its whole header in memory.
+ */
+const CREDENTIAL = new RegExp(`^bearer {1,64}${TOKEN68}$`, 'i')
+
 /** Finds the sender of a request. */
 export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {
   const header = request.header('authorization')
@@ -24,6 +30,11 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   const token = tokenOf(header)
   if (token === undefined) return SCHEME.test(header) ? INVALID_TOKEN : OTHER_SCHEME
   return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID_TOKEN))
+}
+
+/** Returns the token in an `Authorization` header, or `undefined` if the header has another form. */
+function tokenOf(header: string): string | undefined {
+  return CREDENTIAL.test(header) ? header.slice(header.lastIndexOf(' ') + 1) : undefined
 }
 
 /** Returns whether a key is valid now: a key store may cache an old key. In a database row, a missing time is `null`. */

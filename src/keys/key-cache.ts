@@ -12,7 +12,7 @@ import {
   type OptionRule,
   type OptionRules,
 } from '../support/option-rules.ts'
-import { systemClock } from '../support/system-clock.ts'
+import { systemClock } from '../support/time.ts'
 
 /** The options of {@link cachedKeyStore}. */
 export interface KeyCacheOptions {

@@ -7,22 +7,13 @@ const CHECKSUM_LENGTH = 6
 /** Matches the prefix, 43 digits of the secret and 6 digits of the checksum. */
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
-/** Matches one token68, the form of a bearer token (RFC 6750, section 2.1). */
-const TOKEN68 = /^[\w\-.~+/]+=*$/
-/**
- * Matches the scheme and one token68. Two headers arrive joined by a comma, which a token68 cannot contain. The number of spaces is
- * limited, because a cached token keeps the text of its whole header in memory.
- */
-const CREDENTIAL = /^bearer {1,64}[\w\-.~+/]+=*$/i
+/** The pattern of a token68, the form of a bearer token (RFC 6750, section 2.1). */
+export const TOKEN68 = '[\\w\\-.~+/]+=*'
+const ONE_TOKEN68 = new RegExp(`^${TOKEN68}$`)
 
 /** Returns whether a value has the form of a bearer token. */
 export function isToken68(value: unknown): value is string {
-  return typeof value === 'string' && TOKEN68.test(value)
-}
-
-/** Returns the token in an `Authorization` header, or `undefined` if the header has another form. */
-export function tokenOf(header: string): string | undefined {
-  return CREDENTIAL.test(header) ? header.slice(header.lastIndexOf(' ') + 1) : undefined
+  return typeof value === 'string' && ONE_TOKEN68.test(value)
 }
 
 /** Returns a new token: 256 random bits in base62, and a checksum so that a mistyped token needs no look-up. */

@@ -1,9 +1,12 @@
-import type { Clock, ManagedBackEnd } from '../ports.ts'
+import { newKey } from '../keys/new-key.ts'
+import { hashToken, isToken } from '../keys/token.ts'
+import type { ApiKey, NewPet, Pet, PetStatus } from '../model.ts'
+import type { Clock, ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../quota/fixed-windows.ts'
+import { boundedMap } from '../support/bounded-map.ts'
 import { checkOptions, clockRule, countRule, planNamesRule } from '../support/option-rules.ts'
-import { systemClock } from '../support/system-clock.ts'
-import { memoryKeyStore } from './keys.ts'
-import { memoryQuota } from './quota.ts'
-import { memoryStorage } from './storage.ts'
+import { systemClock } from '../support/time.ts'
+import { usedKeys } from './used-keys.ts'
 
 /** The options of {@link memory}. */
 export interface MemoryOptions {
@@ -43,5 +46,125 @@ export function memory(options: MemoryOptions = {}): MemoryBackEnd {
     storage: memoryStorage(),
     keyStore: memoryKeyStore(clock, plans),
     quota: memoryQuota(maxCustomers, maxAddresses),
+  }
+}
+
+/** Creates a storage in memory. The time to read a page hardly depends on the number of animals. */
+export function memoryStorage(): PetStorage {
+  const all: Pet[] = []
+  /** For each status, the positions of its animals in `all`. */
+  const positions: Record<PetStatus, number[]> = { available: [], pending: [], sold: [] }
+
+  const used = usedKeys()
+
+  function add({ name, categoryId, status }: NewPet): Pet {
+    const id = BigInt(all.length + 1)
+    const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status })
+    if (status !== undefined) positions[status].push(all.length)
+    all.push(pet)
+    return pet
+  }
+
+  const create: PetStorage['create'] = (given, { idempotency } = {}) => {
+    if (idempotency === undefined) return add(given)
+    const earlier = used.find(idempotency)
+    if (earlier === undefined) {
+      const pet = add(given)
+      used.add(idempotency, pet.id)
+      return pet
+    }
+    const isSame = earlier.fingerprint === idempotency.fingerprint
+    return { ...given, id: earlier.petId, earlier: isSame ? 'same' : 'different' }
+  }
+
+  return {
+    list({ limit, after, status }) {
+      // Ids begin with 1, so the id of an animal is the position of the next animal.
+      const start = after === undefined || after < 0n ? 0 : Math.min(Number(after), all.length)
+      if (status === undefined) return all.slice(start, start + limit)
+      const first = firstFrom(positions[status], start)
+      return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
+    },
+    create,
+    idempotentCreate: create,
+    get: (id) => (id < 1n || id > BigInt(all.length) ? undefined : all[Number(id) - 1]),
+  }
+}
+
+/** Returns the index of the first number that is at least `start`, in a sorted list. */
+function firstFrom(sorted: readonly number[], start: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] as number) >= start) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** Creates a key store in memory, which finds keys by the SHA-256 of their token. */
+export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
+  const byHash = new Map<string, ApiKey>()
+  const hashes = new Map<string, string>()
+  // Caches hashes, because hashing takes longer than the rest of a request. Only tokens of valid keys are added.
+  const hashOfToken = new Map<string, string>()
+  const running = new Map<string, Promise<ApiKey | undefined>>()
+
+  const live = (hash: string) => {
+    const key = byHash.get(hash)
+    return key?.revokedAt === undefined ? key : undefined
+  }
+  const hashAndFind = async (token: string) => {
+    const hash = await hashToken(token).finally(() => running.delete(token))
+    const key = live(hash)
+    if (key !== undefined) hashOfToken.set(token, hash)
+    return key
+  }
+  /** Lets concurrent requests with the same token share one hashing, so that they continue in the order of their arrival. */
+  const share = (token: string) => {
+    const finding = running.get(token) ?? hashAndFind(token)
+    running.set(token, finding)
+    return finding
+  }
+  return {
+    find(token) {
+      const hash = hashOfToken.get(token)
+      const key = hash === undefined ? undefined : live(hash)
+      if (key !== undefined) return key
+      hashOfToken.delete(token)
+      return isToken(token) ? share(token) : undefined
+    },
+    async issue(options) {
+      const { token, hash, key } = await newKey(options, clock.now(), plans)
+      byHash.set(hash, key)
+      hashes.set(key.id, hash)
+      return { token, key }
+    },
+    async revoke(id) {
+      const hash = hashes.get(id) ?? ''
+      const key = live(hash)
+      if (key !== undefined) byHash.set(hash, Object.freeze({ ...key, revokedAt: clock.now() }))
+      return key !== undefined
+    },
+    list: async () => [...byHash.values()],
+  }
+}
+
+/** Creates a quota store in memory. Client addresses have their own map, so that they cannot push out a customer's count. */
+export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): QuotaStore {
+  const customers = boundedMap<QuotaState>(maxCustomers)
+  const addresses = boundedMap<QuotaState>(maxAddresses)
+
+  return {
+    spend(request) {
+      const states = request.anonymous ? addresses : customers
+      let state = states.get(request.subject)
+      if (state === undefined) {
+        state = newQuotaState()
+        states.set(request.subject, state)
+      }
+      return countRequest(state, request)
+    },
   }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { PetStatus } from '../model.ts'
-import { errorSchema, listQuerySchema, type newPetSchema, petSchema, statusSchema } from '../pets/schemas.ts'
+import { listQuerySchema } from '../pets/pagination.ts'
+import { errorSchema, type newPetSchema, petSchema, statusSchema } from '../pets/schemas.ts'
 import { PAGE } from './examples.ts'
 import { type JsonSchema, queryJsonSchemas, toJsonSchemas } from './json-schema.ts'
 

@@ -1,6 +1,5 @@
 import { rejectOtherMediaTypes } from '../http/media-type.ts'
-import type { ApiRequest } from '../http/request.ts'
-import type { Target } from '../http/request-target.ts'
+import type { ApiRequest, Target } from '../http/request.ts'
 import { errorResponse, jsonResponse, type OwnResponse } from '../http/response.ts'
 import { type NewPet, type PetStatus, parseInt64 } from '../model.ts'
 import type { Idempotency, MaybePromise, PetStorage } from '../ports.ts'
@@ -8,8 +7,7 @@ import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { fingerprintOf, idempotencyKeyOf, isReplay, withIdempotency } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
-import type { WritePage } from './page-cache.ts'
-import { nextPageHeaders, type ReadPageQuery } from './pagination.ts'
+import { nextPageHeaders, type ReadPageQuery, type WritePage } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
 
 /** `GET /pets`: returns one page and the link to the next page. */

@@ -1,9 +1,42 @@
+import { LRUCache } from 'lru-cache'
+import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import type { Target } from '../http/request-target.ts'
+import type { Target } from '../http/request.ts'
+import { type Pet, parseInt64 } from '../model.ts'
 import type { PetQuery } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { describe } from '../support/describe-value.ts'
-import { listQuerySchema, problemsOf } from './schemas.ts'
+import { writePets } from './json.ts'
+import { problemsOf, statusSchema } from './schemas.ts'
+
+/** The number of animals on a page if the client does not send `limit`. */
+export const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+const CURSOR = 'a cursor from an earlier page'
+
+/** Returns the schema of a query parameter that limits the number of results. */
+export function limitSchema(maximum: number, defaultLimit: number) {
+  const error = `a whole number from 1 to ${maximum}`
+  const digits = z.string(error).check(z.regex(/^[1-9]\d*$/, error))
+  const inRange = z.int(error).check(z.minimum(1, error), z.maximum(maximum, error))
+  return z._default(z.pipe(z.pipe(digits, z.transform(Number)), inRange), defaultLimit)
+}
+
+/** The schema of the query of listPets. Each parameter is a text. */
+export const listQuerySchema = z.object({
+  limit: limitSchema(MAX_LIMIT, DEFAULT_LIMIT),
+  status: z.optional(statusSchema),
+  cursor: z.optional(
+    z.pipe(
+      z.string(CURSOR),
+      z.transform((text, { issues }) => {
+        const after = decodeCursor(text)
+        if (after === undefined) issues.push({ code: 'custom', input: text, message: CURSOR })
+        return after
+      }),
+    ),
+  ),
+})
 
 /** How many queries are cached. */
 const MAX_QUERIES = 1_000
@@ -61,9 +94,72 @@ function describeValues(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : describe(value)
 }
 
+/** The largest total length of the cached texts, in UTF-16 code units. */
+const MAX_TEXT = 1_048_576
+
+/** A page of animals as JSON. */
+export interface WrittenPage {
+  readonly text: string
+  /** The cursor of the next page; `undefined` if this page is empty. */
+  readonly nextCursor: string | undefined
+}
+
+/** Writes one page of animals as JSON. */
+export type WritePage = (pets: readonly Pet[]) => WrittenPage
+
+/**
+ * Returns a function that writes pages as JSON, and caches the texts of recent pages.
+ *
+ * A page gets a cached text if it consists of the same frozen objects. Database storages create new objects for each page, so
+ * the cache never has their texts.
+ */
+export function pageCache(): WritePage {
+  const cached = new LRUCache<Pet, WrittenPage & { readonly pets: readonly Pet[] }>({
+    maxSize: MAX_TEXT,
+    sizeCalculation: ({ text }) => text.length,
+  })
+  return (pets) => {
+    const last = pets.at(-1)
+    const known = last && cached.get(last)
+    if (known && hasSameItems(known.pets, pets)) return known
+    const page = { pets, text: writePets(pets), nextCursor: last && encodeCursor(last.id) }
+    if (last && pets.every(isPlainAndFrozen)) cached.set(last, page)
+    return page
+  }
+}
+
+function hasSameItems(known: readonly Pet[], pets: readonly Pet[]): boolean {
+  return known.length === pets.length && known.every((pet, i) => pet === pets[i])
+}
+
+/** Returns whether an animal is a frozen plain object. Other frozen objects may have getters whose values change. */
+function isPlainAndFrozen(pet: Pet): boolean {
+  return Object.isFrozen(pet) && Object.getPrototypeOf(pet) === Object.prototype
+}
+
 /** Returns the headers for the next page: `Link` (RFC 8288) and `X-Next-Cursor`. @param kept - see {@link PageQuery} */
 export function nextPageHeaders(url: string, kept: string, cursor: string): string[] {
   return ['Link', `<${url}?${kept}cursor=${cursor}>; rel="next"`, 'X-Next-Cursor', cursor]
+}
+
+/** The version of the cursor format. Every cursor contains it, so that a later format can be distinguished. */
+const VERSION = '1'
+
+/** Returns an opaque cursor for the animals after this id. Base64 of digits, `:` and `-` needs no escaping in a URL. */
+export function encodeCursor(after: bigint): string {
+  return btoa(`${VERSION}:${after}`).replace(/=+$/, '')
+}
+
+/** Returns the id in a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */
+export function decodeCursor(cursor: string): bigint | undefined {
+  try {
+    const after = parseInt64(atob(cursor).slice(VERSION.length + 1))
+    // Encoding the id again checks the version, the separator and the padding.
+    if (after !== undefined && encodeCursor(after) === cursor) return after
+  } catch {
+    // The text is not Base64.
+  }
+  return undefined
 }
 
 /** Returns where links begin: with the path or URL of the API as the client sees it. */

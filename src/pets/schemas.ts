@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import { isInt64, isPetStatus, type NewPet, petStatuses } from '../model.ts'
-import { decodeCursor } from './cursor.ts'
 import { describeJson, JsonNumber } from './json.ts'
 
 // The error of each schema says what is expected; `problemsOf` adds the field and what was received.
@@ -50,35 +49,6 @@ export const petSchema = z.object({
 
 /** The schema of an error body. */
 export const errorSchema = z.object({ code: z.string(), message: z.string(), status: z.int() })
-
-/** The number of animals on a page if the client does not send `limit`. */
-export const DEFAULT_LIMIT = 20
-const MAX_LIMIT = 100
-const CURSOR = 'a cursor from an earlier page'
-
-/** Returns the schema of a query parameter that limits the number of results. */
-export function limitSchema(maximum: number, defaultLimit: number) {
-  const error = `a whole number from 1 to ${maximum}`
-  const digits = z.string(error).check(z.regex(/^[1-9]\d*$/, error))
-  const inRange = z.int(error).check(z.minimum(1, error), z.maximum(maximum, error))
-  return z._default(z.pipe(z.pipe(digits, z.transform(Number)), inRange), defaultLimit)
-}
-
-/** The schema of the query of listPets. Each parameter is a text. */
-export const listQuerySchema = z.object({
-  limit: limitSchema(MAX_LIMIT, DEFAULT_LIMIT),
-  status: z.optional(statusSchema),
-  cursor: z.optional(
-    z.pipe(
-      z.string(CURSOR),
-      z.transform((text, { issues }) => {
-        const after = decodeCursor(text)
-        if (after === undefined) issues.push({ code: 'custom', input: text, message: CURSOR })
-        return after
-      }),
-    ),
-  ),
-})
 
 /**
  * Checks a body that was parsed from JSON.

@@ -44,7 +44,9 @@ export interface Allowance {
  */
 export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRules): PlanLimits {
   if (key === undefined) return anonymous
-  const limits = key.limits ?? (Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined)
+  const ofPlan = Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
+  if (key.limits == null && ofPlan) return ofPlan
+  const { limits } = key
   if (!isCount(limits?.perMinute) || !isCount(limits.perDay))
     throw new Error(
       `key ${key.id}: expected limits { perMinute, perDay }, whole numbers of at least 1, on the key or on its plan "${key.plan}" in the option plans of createPetStore`,

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports.ts'
 import { invalidOption } from '../support/option-rules.ts'
-import { isTime } from '../support/predicates.ts'
+import { isTime } from '../support/time.ts'
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {

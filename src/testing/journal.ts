@@ -1,5 +1,4 @@
-import type { ApiRequest } from '../http/request.ts'
-import { originForm } from '../http/request-target.ts'
+import { type ApiRequest, originForm } from '../http/request.ts'
 import { type ApiResponse, toResponse } from '../http/response.ts'
 import type { Clock } from '../ports.ts'
 

@@ -1,7 +1,7 @@
 import { hashIdempotency } from '../../../src/back-end.ts'
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../src/support/option-rules.ts'
-import { systemClock } from '../../../src/support/system-clock.ts'
+import { systemClock } from '../../../src/support/time.ts'
 import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
 import { tableKeyStore } from '../sqlite-dialect/keys.ts'
 import { type Run, type RunAll, statements } from '../sqlite-dialect/statements.ts'

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
 import { isPetStoreError } from '../../../src/errors.ts'
-import { originForm, pathOf } from '../../../src/http/request-target.ts'
+import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'

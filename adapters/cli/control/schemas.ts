@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { toJsonSchema } from '../../../src/openapi/json-schema.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { limitSchema, newPetSchema, petSchema } from '../../../src/pets/schemas.ts'
-import { isTime } from '../../../src/support/predicates.ts'
+import { limitSchema } from '../../../src/pets/pagination.ts'
+import { newPetSchema, petSchema } from '../../../src/pets/schemas.ts'
+import { isTime } from '../../../src/support/time.ts'
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
 const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isTime(Date.parse(text))

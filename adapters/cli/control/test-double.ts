@@ -2,7 +2,7 @@ import type { BackEnd, Clock, IssuedKey, ManagedBackEnd, PetStorage, PetStore } 
 import { memory } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
-import { isTime } from '../../../src/support/predicates.ts'
+import { isTime } from '../../../src/support/time.ts'
 import { type PortFaults, portFaults } from '../../../src/testing/faults.ts'
 import { type RecordedRequest, recordRequests } from '../../../src/testing/journal.ts'
 import { withKnownKeys } from '../fixed-keys.ts'

@@ -1,4 +1,4 @@
-import { isBelow, originForm, pathOf } from '../../../src/http/request-target.ts'
+import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { NodeIncoming } from './types.ts'
 
 /** The whole target of a request, and the part of its path that routers have matched (the mount path). */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { originForm } from '../../../src/http/request-target.ts'
+import { originForm } from '../../../src/http/request.ts'
 import type { PetStore } from '../../../src/index.ts'
 import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'

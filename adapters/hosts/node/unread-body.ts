@@ -45,9 +45,8 @@ export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): b
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** Returns whether part of the body has not arrived. */
+/** Returns whether a request has a body, which has not arrived completely. Call it only if the request is not complete. */
 export function isUnreadBody(incoming: NodeIncoming): boolean {
-  if (incoming.complete) return false
   return isChunked(incoming) || declaredLength(incoming) > 0
 }
 

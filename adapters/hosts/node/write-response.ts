@@ -41,7 +41,7 @@ export function writeResponse(
     endAfterBody(incoming, outgoing, () => outgoing.end(body), onFailure)
     return
   }
-  const isUnread = isUnreadBody(incoming)
+  const isUnread = !incoming.complete && isUnreadBody(incoming)
   const isLast = isUnread && closesAmidBody(incoming, outgoing)
   writeHead(outgoing, response.status, isLast ? [...headers, 'Connection', 'close'] : headers)
   if (isLast || (isUnread && !isSmallBody(incoming))) endAfterDraining(incoming, outgoing, request, body, isLast)
@@ -132,7 +132,7 @@ export function endAfterBody(
   end: () => unknown,
   onFailure: (error: unknown) => void,
 ): void {
-  const isUnread = isUnreadBody(incoming)
+  const isUnread = !incoming.complete && isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {
     outgoing.shouldKeepAlive = false
     drain(incoming, () => {

@@ -3,7 +3,7 @@ import { readRetryAfter } from '../../client/response-error.ts'
 import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
 import { sleep } from '../../support/sleep.ts'
-import { systemClock } from '../../support/system-clock.ts'
+import { systemClock } from '../../support/time.ts'
 
 /** The server under test. */
 export interface HttpContractTarget {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { originForm } from '../../../src/http/request-target.ts'
+import { originForm } from '../../../src/http/request.ts'
 
 /** A path with a query; both may contain text that looks like a part of a URL. */
 const origin = fc
