@@ -4,7 +4,7 @@ import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
 import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
-import { escapeControls, escaped, withoutSecrets } from './output.ts'
+import { escapeControls, escaped, report, withoutSecrets } from './output.ts'
 
 /** Returns pet store options that print faults and, if a log format is given, responses. */
 export function logTo(format: LogFormat | undefined): Pick<PetStoreOptions, 'onError' | 'onResponse'> {
@@ -31,10 +31,17 @@ function asLine(entry: object): string {
   return escapeControls(JSON.stringify(entry))
 }
 
-/** Prints one line if the back end is unavailable, and otherwise the whole error, which may be a bug. */
+/** Returns the cause of an error. The option of the adapter has a flag. */
+function causeOf(error: unknown): string {
+  return reason(error).replace(/trustProxy:?/g, '--trust-proxy')
+}
+
+/** Prints one line if the cause is known not to be a bug, and otherwise the whole error with its stack. */
 function logFault(error: unknown, { method, target }: ErrorReport): void {
-  const isAway = isPetStoreError(error) && error.code === 'service_unavailable'
-  const fault = withoutSecrets(isAway ? escaped(reason(error)) : inspect(error))
+  const code = isPetStoreError(error) ? error.code : ''
+  if (code === 'untrusted_forwarded_for') return void report(causeOf(error))
+  const lines = code === 'service_unavailable' ? [reason(error)] : inspect(error).split('\n')
+  const fault = withoutSecrets(lines.map(escapeControls).join('\n'))
   const request = method === undefined ? '' : `${escaped(`${method} ${loggedPath(target)}`)} `
   console.error(`petstore: ${request}failed: ${fault}`)
 }
@@ -46,7 +53,7 @@ function logFaultAsJson(error: unknown, { method, target }: ErrorReport): void {
     level: 'error',
     method,
     target: target && loggedPath(target),
-    error: reason(error),
+    error: causeOf(error),
     stack,
   }
   console.error(withoutSecrets(asLine(entry)))
@@ -58,6 +65,6 @@ function logResponse({ method, target, status, keyId, clientAddress, durationMs 
   console.log(escaped(line))
 }
 
-function logResponseAsJson(report: ResponseReport): void {
-  console.log(asLine({ time: new Date(), level: 'info', ...report, target: loggedPath(report.target) }))
+function logResponseAsJson(response: ResponseReport): void {
+  console.log(asLine({ time: new Date(), level: 'info', ...response, target: loggedPath(response.target) }))
 }
