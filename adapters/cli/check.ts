@@ -146,7 +146,7 @@ async function runRow(row: HttpContractRow, client: ContractClient): Promise<Row
   }
 }
 
-/** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if some of these rows could not be checked. */
+/** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if the check is incomplete. */
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onWait = (seconds: number) => report(`the limit is used up; the check goes on in ${seconds} seconds`)
   const onStop = (row: string) => report(`the server stopped at the row "${row}", which is the likely cause`)
@@ -157,11 +157,16 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   console.log(flags.json ? json() : `\n${conclusion(results)}`)
 }
 
-/** Returns the exit code of a check. Without `--limited-key`, rows that need that key do not affect the exit code. */
+/**
+ * Returns the exit code of a check: 2 also if the server was gone before the last row. Without `--limited-key`, rows that need that
+ * key do not affect the exit code.
+ */
 export function exitCodeOf(results: readonly RowResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)
   if (contract.some(({ result }) => result === 'fail')) return 1
-  return contract.some(({ result }) => result !== 'pass') ? 2 : 0
+  const isIncomplete =
+    contract.some(({ result }) => result !== 'pass') || results.some(({ result }) => result === 'not run')
+  return isIncomplete ? 2 : 0
 }
 
 const HEADINGS = {
