@@ -1,8 +1,8 @@
-// npm run bench -- [part ...] [--quick] [--against DIR]
+// npm run bench -- [part ...] [--quick] [--against DIR] [--write-docs]
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { withLoad } from './load/client.mjs'
-import { works } from './load/works.mjs'
+import { WORKS } from './load/works.mjs'
 import { busy } from './parts/busy.mjs'
 import { engines } from './parts/engines.mjs'
 import { fetchInProcess } from './parts/fetch.mjs'
@@ -19,6 +19,8 @@ import { pinThisProcess } from './support/processes.mjs'
 const parts = { http, latency, handle, scale, start: startUp, engines, writes, busy, fetch: fetchInProcess, pages }
 /** Without names of parts, `--quick` runs these. */
 const QUICK_PARTS = ['http', 'handle', 'scale', 'start']
+/** With `--write-docs`, these run. They are the parts of docs/performance.md. */
+const DOC_PARTS = ['http', 'latency', 'handle', 'scale', 'start', 'engines', 'writes']
 
 /** Times are in milliseconds. `burst` is one measurement, `calls` the number of calls in one measurement without HTTP. */
 const quick = {
@@ -34,10 +36,10 @@ const full = {
   isQuick: false,
   processes: 3,
   rounds: 5,
-  burst: 200,
-  warmUp: 500,
+  burst: 160,
+  warmUp: 400,
   calls: 20_000,
-  works: Object.keys(works),
+  works: WORKS,
 }
 
 const { values, positionals } = parseArgs({
@@ -45,6 +47,7 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     against: { type: 'string' },
+    'write-docs': { type: 'boolean', default: false },
   },
 })
 for (const name of positionals) {
@@ -52,7 +55,9 @@ for (const name of positionals) {
 }
 const settings = { ...(values.quick ? quick : full), against: values.against }
 
-const all = values.quick ? QUICK_PARTS : Object.keys(parts)
+if (values['write-docs'] && (values.quick || positionals.length > 0))
+  throw new Error('--write-docs needs all figures of one run: omit --quick and the names of parts')
+const all = values['write-docs'] ? DOC_PARTS : values.quick ? QUICK_PARTS : Object.keys(parts)
 const chosen = positionals.length > 0 ? positionals : all
 
 pinThisProcess()
@@ -69,3 +74,4 @@ await withLoad(async (load) => {
 const folder = new URL('../.cache/bench/', import.meta.url)
 mkdirSync(folder, { recursive: true })
 writeFileSync(new URL('results.json', folder), JSON.stringify(results))
+if (values['write-docs']) await import('./report/write.mjs')

@@ -5,6 +5,9 @@ const URLS = 300
 /** One request of each line: 80 % lists, 15 % look-ups and 5 % creates. The order is fixed, so that all servers get the same. */
 const MIX = 'LLLGLLLLLGLLLCLLLLGL'
 
+/** The names of the kinds of work, in the order in which they are measured. */
+export const WORKS = ['list', 'varied', 'create', 'mix', '401', '429']
+
 /** The kinds of work. Each returns its requests: the text and the status of the right response. */
 export const works = {
   list: ({ tokens }) => [get('/v1/pets', tokens.main)],

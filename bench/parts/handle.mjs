@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { commitOf } from '../support/machine.mjs'
 import { pinned, runtimes, start, stop } from '../support/processes.mjs'
 import { median, ratioOf, ratioText, shuffled } from '../support/statistics.mjs'
 
@@ -13,7 +14,10 @@ const WORKS = ['list', 'varied', 'create']
  */
 export async function handle({ settings }) {
   const builds = { now: resolve(import.meta.dirname, '../../dist') }
-  if (settings.against) builds.earlier = buildIn(settings.against)
+  if (settings.against) {
+    builds.earlier = buildIn(settings.against)
+    settings.earlier = commitOf(builds.earlier)
+  }
   const results = []
   for (const runtime of ['node', 'bun']) {
     const samples = Object.fromEntries(WORKS.map((work) => [work, { now: [], earlier: [] }]))

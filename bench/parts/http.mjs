@@ -1,5 +1,5 @@
 import { groups } from '../contestants/index.mjs'
-import { works } from '../load/works.mjs'
+import { WORKS } from '../load/works.mjs'
 import { compareServers } from '../support/compare.mjs'
 
 /** These groups are also measured at these numbers of connections, with these kinds of work. */
@@ -12,7 +12,7 @@ export async function http(context) {
   return results
 }
 
-function casesOf({ name, works: own = Object.keys(works) }, { works: chosen, isQuick }) {
+function casesOf({ name, works: own = WORKS }, { works: chosen, isQuick }) {
   const kinds = own.filter((work) => chosen.includes(work))
   const cases = kinds.map((work) => ({ work, connections: 32 }))
   if (isQuick || !MORE.groups.includes(name)) return cases

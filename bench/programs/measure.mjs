@@ -5,13 +5,18 @@ export function heapBytes() {
   return heapUsed + external
 }
 
-/** Returns the time of one call in microseconds: the best of many rounds, because other programs can only slow a round down. */
-export function bestTime(run, calls, rounds = 30) {
-  let best = Infinity
+/**
+ * Returns the time of one call of each function in microseconds: the best of many rounds, because other programs can only slow a
+ * round down. The functions take turns.
+ */
+export async function bestTimes(runs, calls, rounds = 40) {
+  const best = runs.map(() => Infinity)
   for (let round = 0; round < rounds; round++) {
-    const startedAt = performance.now()
-    for (let i = 0; i < calls; i++) run(i)
-    best = Math.min(best, performance.now() - startedAt)
+    for (const [i, run] of runs.entries()) {
+      const startedAt = performance.now()
+      for (let call = 0; call < calls; call++) await run()
+      best[i] = Math.min(best[i], ((performance.now() - startedAt) * 1000) / calls)
+    }
   }
-  return (best * 1000) / calls
+  return best
 }

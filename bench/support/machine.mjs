@@ -15,7 +15,7 @@ export function machine() {
     system: `${platform()} ${release()} ${arch()}`,
     pinned: canPin,
     node: process.versions.node,
-    commit: commit(),
+    commit: commitOf(bench),
     versions: dependencies,
     bun: versionOf(runtimes.bun),
     deno: versionOf(runtimes.deno.slice(0, 1)),
@@ -24,9 +24,10 @@ export function machine() {
 
 const versionOf = ([program]) => /\d+\.\d+\.\d+/.exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))?.[0]
 
-function commit() {
+/** Returns the short name of the commit that is checked out in a folder. */
+export function commitOf(folder) {
   try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: bench }).trim()
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: folder }).trim()
   } catch {
     return 'unknown'
   }
