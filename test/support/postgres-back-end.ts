@@ -10,6 +10,29 @@ export function openPool(connectionString: string, config: PoolConfig = {}): Poo
   return pool
 }
 
+/** Returns the back end of a process that waits for the disk only after `release` is called. */
+export function slowProcess(pool: Pool) {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let arrive = () => {}
+  const written = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  const query: PostgresClient['query'] = async (text, values) => {
+    if (text.includes(SAVE)) {
+      arrive()
+      await released
+    }
+    return pool.query(text, values)
+  }
+  return { ...postgres({ query }), written, release }
+}
+
+/** The statement that waits for the disk contains this text. */
+export const SAVE = '"petstore".save('
+
 type Ports = Omit<PostgresBackEnd, 'migrate'>
 
 /** Returns a function that empties the database and opens a back end on it. */

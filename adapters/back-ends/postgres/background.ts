@@ -11,15 +11,18 @@ export const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', tru
  * error, and the next call tries again. Of several failures in succession, one is reported. An outage that lasts for one attempt
  * is not reported, because requests report it.
  */
-export function inBackground(work: () => Promise<unknown>, report: (error: unknown) => void): () => void {
+export function inBackground<Input extends unknown[]>(
+  work: (...input: Input) => Promise<unknown>,
+  report: (error: unknown) => void,
+): (...input: Input) => void {
   let isRunning = false
   let failures = 0
   let hasReported = false
-  return async () => {
+  return async (...input) => {
     if (isRunning) return
     isRunning = true
     try {
-      await work()
+      await work(...input)
       failures = 0
       hasReported = false
     } catch (error) {

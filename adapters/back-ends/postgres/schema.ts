@@ -1,3 +1,4 @@
+import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
 import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
 
 /** The key of the advisory lock. Its first number sets it apart from locks of other applications. */
@@ -16,7 +17,7 @@ const LIMIT_LOCK_WAITS = `PERFORM set_config('lock_timeout', lock_wait::text, tr
  * The steps of the schema: all SQL that `migrate` runs. Each step leads from one version to the next. Never change a released
  * step; add another step. While a step runs, the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
  */
-export const STEPS: readonly string[] = [tables() + creating() + counting()]
+export const STEPS: readonly string[] = [tables() + creating() + counting(), usedKeys()]
 
 /**
  * Counters are `double precision`, which calculates exactly as JavaScript does. The index on status and id makes a list with a
@@ -166,6 +167,77 @@ function creating(): string {
     CREATE TRIGGER after_import AFTER INSERT ON pets REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT
       WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION after_import();
     CREATE TRIGGER after_truncate AFTER TRUNCATE ON pets EXECUTE FUNCTION after_truncate();`
+}
+
+/**
+ * Returns SQL for idempotency keys, of which only hashes are stored. A key is stored in the transaction that adds its animal, so a
+ * crash loses both or neither. Keys are looked up under the lock of `add_pets`, so the first request with a key adds the animal,
+ * and all others find the key. Processes of the first version go on with `add_pets`.
+ */
+function usedKeys(): string {
+  return `
+    CREATE TABLE used_keys (
+      key_sha256 bytea PRIMARY KEY,
+      scope_sha256 bytea NOT NULL,
+      fingerprint_sha256 bytea NOT NULL,
+      pet_id bigint NOT NULL,
+      used_at double precision NOT NULL
+    );
+    CREATE INDEX used_keys_by_time ON used_keys (used_at);
+    CREATE INDEX used_keys_by_scope ON used_keys (scope_sha256, pet_id);
+
+    -- Adds animals as add_pets does, except animals whose key has been used. Each animal has null or its key in the second list:
+    -- the scope, key and fingerprint as JSON texts, which cannot contain U+0000, and the time. Returns the id of each animal, or of
+    -- the animal that its key has added, and whether both have the same fingerprint: null for a new animal.
+    -- Without seqscan, because a plan that reads the whole small table would be kept while the table grows.
+    CREATE FUNCTION add_pets_once(given json, keys json, lock_wait int) RETURNS TABLE (place bigint, id bigint, run bigint, same boolean)
+    LANGUAGE plpgsql SET lock_timeout = 0 SET enable_seqscan = off SET search_path FROM CURRENT AS $body$
+    BEGIN
+      ${LIMIT_LOCK_WAITS}
+      LOCK TABLE pets, used_keys IN ROW EXCLUSIVE MODE;
+      -- Takes the locks before keys are looked up, and begins a run if there is none.
+      PERFORM add_pets('[]', lock_wait);
+      SELECT r.run INTO run FROM server_runs AS r;
+      RETURN QUERY WITH hashed AS (
+        SELECT g.place, g.pet, (g.used->>3)::float8 AS at,
+          sha256(convert_to(g.used->>0, 'UTF8')) AS scope,
+          sha256(convert_to((g.used->>0) || (g.used->>1), 'UTF8')) AS key,
+          sha256(convert_to(g.used->>2, 'UTF8')) AS fingerprint
+        FROM ROWS FROM (json_array_elements(given), json_array_elements(keys)) WITH ORDINALITY AS g (pet, used, place)
+      ), grouped AS (
+        SELECT h.*, CASE WHEN h.key IS NULL THEN h.place ELSE min(h.place) OVER same_key END AS first, min(h.at) OVER same_key AS since
+        FROM hashed AS h WINDOW same_key AS (PARTITION BY h.key)
+      ), known AS MATERIALIZED (
+        SELECT g.*, u.* FROM grouped AS g LEFT JOIN LATERAL (
+          SELECT u.pet_id, u.fingerprint_sha256 FROM used_keys AS u
+          WHERE u.key_sha256 = g.key AND u.used_at + ${KEY_PERIOD} > g.since LIMIT 1
+        ) AS u ON true
+      ), fresh AS MATERIALIZED (
+        SELECT k.*, row_number() OVER (ORDER BY k.place) AS number FROM known AS k
+        WHERE k.pet_id IS NULL AND k.place = k.first
+      ), added AS MATERIALIZED (
+        SELECT f.*, a.id FROM fresh AS f
+        JOIN add_pets((SELECT json_agg(f.pet ORDER BY f.number) FROM fresh AS f), lock_wait)
+          WITH ORDINALITY AS a (id, run, number) USING (number)
+      ), remembered AS (
+        INSERT INTO used_keys AS u SELECT a.key, a.scope, a.fingerprint, a.id, a.at FROM added AS a WHERE a.key IS NOT NULL
+        ON CONFLICT (key_sha256) DO UPDATE SET (fingerprint_sha256, pet_id, used_at) =
+          (excluded.fingerprint_sha256, excluded.pet_id, excluded.used_at)
+      )
+      SELECT k.place, coalesce(k.pet_id, a.id), add_pets_once.run,
+        CASE WHEN a.place IS DISTINCT FROM k.place THEN k.fingerprint = coalesce(k.fingerprint_sha256, a.fingerprint) END
+      FROM known AS k LEFT JOIN added AS a ON a.place = k.first;
+    END
+    $body$;
+
+    -- Also ends all keys.
+    CREATE OR REPLACE FUNCTION after_truncate() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
+    BEGIN
+      TRUNCATE server_runs, durable, used_keys;
+      RETURN NULL;
+    END
+    $body$;`
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import type { CreatedPet, Idempotency, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import { KEY_PERIOD, MAX_KEYS } from '../../../src/pets/used-keys.ts'
 import { inBackground, WITHOUT_WAIT } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Connection } from './connection.ts'
@@ -26,16 +27,27 @@ const PRUNE_EVERY = 100
 /** How many of the greatest ids the table `durable` keeps. With fewer, PostgreSQL may read the whole table to find the greatest. */
 const KEPT_IDS = 100
 const PRUNED_AT_ONCE = 1_000
+/** After this many new idempotency keys of this process, keys that have ended are removed. */
+const PRUNE_KEYS_EVERY = 1_000
+/** The largest number of keys removed at once: more than the keys between two removals. */
+const KEYS_PRUNED_AT_ONCE = 10_000
 
-/** The id of an added animal, and the run of the server. */
+/** An animal to add. */
+interface Given {
+  readonly pet: NewPet
+  readonly idempotency: Idempotency | undefined
+}
+
+/** The id of an animal, the run of the server, and, if its key had been used, whether the fingerprints are the same. */
 interface AddedRow {
   readonly id: string
   readonly run: string
+  readonly same?: boolean | null
 }
 
 /** An animal that is added, and a promise that resolves when the animal is on disk. */
 interface Added {
-  readonly pet: Pet
+  readonly pet: CreatedPet
   readonly saved: Promise<void>
 }
 
@@ -55,18 +67,30 @@ export function postgresStorage(
   onError: (error: unknown) => void,
 ): PetStorage {
   const { query, textColumn, readText } = connection
-  const [pets, durable] = [`${schema}.pets`, `${schema}.durable`]
+  const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]
   const columns = `p.id::text AS id, ${textColumn('p.name')} AS name, p.category_id::text AS category, p.status`
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
   const listAll = page('p.id >= $1::bigint', 'p.id')
   const listStatus = page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id')
   const getOne = `SELECT ${columns} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`
   const addThem = `SELECT a.id::text AS id, a.run::text AS run FROM ${schema}.add_pets($1::text::json, $2::int) AS a ORDER BY a.id`
+  const addThemOnce = `SELECT a.id::text AS id, a.run::text AS run, a.same
+FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int) AS a ORDER BY a.place`
   // Rows that another process removes are skipped.
   const prune = `DELETE FROM ${durable} WHERE ${WITHOUT_WAIT} AND ctid = ANY (ARRAY(
   SELECT ctid FROM ${durable}
   WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
   ORDER BY up_to LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`
+  const pruneEndedKeys = `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
+  SELECT key_sha256 FROM ${usedKeys} WHERE used_at <= $1::float8 - ${KEY_PERIOD}
+  ORDER BY used_at LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`
+  // The newest key most likely belongs to a scope with many keys.
+  const pruneFullScope = `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
+  WITH newest AS (SELECT scope_sha256 FROM ${usedKeys} ORDER BY used_at DESC LIMIT 1)
+  SELECT key_sha256 FROM ${usedKeys} WHERE scope_sha256 = (SELECT scope_sha256 FROM newest) AND pet_id <= (
+    SELECT pet_id FROM ${usedKeys} WHERE scope_sha256 = (SELECT scope_sha256 FROM newest)
+    ORDER BY pet_id DESC OFFSET ${MAX_KEYS} LIMIT 1)
+  ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`
 
   function page(condition: string, order: string): string {
     const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
@@ -77,26 +101,55 @@ export function postgresStorage(
     ...statementRules(lockTimeout),
     send: addMany,
     maxSize: LARGEST_BATCH,
-    sizeOf: ({ name }: NewPet) => name.length + ROW_SIZE,
+    sizeOf: ({ pet, idempotency }: Given) => pet.name.length + (idempotency?.fingerprint.length ?? 0) + ROW_SIZE,
   })
   const saves = postgresSaves(connection, schema, lockTimeout)
   const pruneDurable = inBackground(() => query(prune), onError)
+  const pruneKeys = inBackground(async (now: number) => {
+    await query(pruneEndedKeys, [now])
+    await query(pruneFullScope)
+  }, onError)
   let statements = 0
+  let keys = 0
 
-  async function addMany(given: readonly NewPet[]): Promise<readonly Added[]> {
+  async function addMany(given: readonly Given[]): Promise<readonly Added[]> {
     await saves.retryFailed()
     if (statements++ % PRUNE_EVERY === 0) pruneDurable()
-    const texts = given.map(({ name, categoryId, status }) => [name, String(categoryId), status ?? null])
-    const rows = await query<AddedRow>(addThem, [JSON.stringify(texts), lockTimeout])
-    const added = rows.map(({ id, run }) => ({ id: toBigInt(id), run }))
-    const last = added.at(-1) as (typeof added)[0]
-    const saved = saves.save({ run: last.run, lastId: last.id })
-    return given.map((pet, index) => ({ pet: createdPet(added[index]?.id as bigint, pet), saved }))
+    const keyed = given.flatMap(({ idempotency }) => idempotency ?? [])
+    const values = [JSON.stringify(given.map(({ pet }) => toEntry(pet))), lockTimeout]
+    const rows =
+      keyed.length === 0
+        ? await query<AddedRow>(addThem, values)
+        : await query<AddedRow>(addThemOnce, [...values, JSON.stringify(given.map(toKeyEntry))])
+    countKeys(keyed)
+    const ids = rows.map(({ id }) => toBigInt(id))
+    const { run } = rows[0] as AddedRow
+    let lastId = ids[0] as bigint
+    for (const id of ids) if (id > lastId) lastId = id
+    const saved = saves.save({ run, lastId })
+    return given.map(({ pet }, index) => {
+      const created = createdPet(ids[index] as bigint, pet)
+      const same = rows[index]?.same ?? null
+      return { pet: same === null ? created : { ...created, earlier: same ? 'same' : 'different' }, saved }
+    })
+  }
+
+  function countKeys(keyed: readonly Idempotency[]): void {
+    keys += keyed.length
+    if (keys < PRUNE_KEYS_EVERY) return
+    keys = 0
+    pruneKeys(keyed.at(-1)?.now as number)
   }
 
   function toPet(row: PetRow): Pet {
     const [id, name, categoryId] = [toBigInt(row.id), readText(row.name), toBigInt(row.category)]
     return createdPet(id, { name, categoryId, status: row.status ?? undefined })
+  }
+
+  const create: PetStorage['create'] = async (pet, context) => {
+    const added = await add({ pet, idempotency: context?.idempotency }, context)
+    await added.saved
+    return added.pet
   }
 
   return {
@@ -106,16 +159,23 @@ export function postgresStorage(
       const values = status === undefined ? [first, limit] : [first, limit, status]
       return (await query<PetRow>(status === undefined ? listAll : listStatus, values)).map(toPet)
     },
-    async create(given, context) {
-      const { pet, saved } = await add(given, context)
-      await saved
-      return pet
-    },
+    create,
+    idempotentCreate: create,
     async get(id) {
       const [row] = await query<PetRow>(getOne, [String(id)])
       return row && toPet(row)
     },
   }
+}
+
+function toEntry({ name, categoryId, status }: NewPet) {
+  return [name, String(categoryId), status ?? null]
+}
+
+function toKeyEntry({ idempotency }: Given) {
+  if (idempotency === undefined) return null
+  const { scope, key, fingerprint, now } = idempotency
+  return [...[scope, key, fingerprint].map((text) => JSON.stringify(text)), now]
 }
 
 function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {

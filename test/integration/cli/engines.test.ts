@@ -70,6 +70,18 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const [id = ''] = /key_\w+/.exec(listed.stdout) ?? []
     expect(await runCommand(['keys', 'revoke', id, ...place])).toMatchObject({ code: 0, stderr: '' })
   })
+
+  test('petstore serve reports once that a crash may lose animals', async () => {
+    const { url } = await openPostgres()
+    const pool = openPool(url)
+    await pool.query('ALTER ROLE petstore SET synchronous_commit = off')
+    await pool.end()
+    const server = await serve('--database-url', url)
+    const lines = server.output().split('\n')
+    expect(lines.filter((line) => line.includes('synchronous_commit is off'))).toEqual([
+      expect.stringMatching(/^petstore: PostgreSQL at \S+: .* Set it to on$/),
+    ])
+  })
 })
 
 describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(

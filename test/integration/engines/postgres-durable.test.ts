@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import type { Pet } from '../../../src/index.ts'
-import { openPool } from '../../support/postgres-back-end.ts'
+import { openPool, SAVE, slowProcess } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missing } from '../../support/skips.ts'
 import { until } from '../../support/until.ts'
@@ -15,9 +15,6 @@ const request = {
   ban: false,
   now: 0,
 } as const
-
-/** The statement that waits for the disk contains this text. */
-const SAVE = '"petstore".save('
 
 describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))('a slow disk of PostgreSQL', () => {
   let server: PostgresServer
@@ -35,32 +32,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  /** Returns the back end of a process that waits for the disk only after `release` is called. */
-  function slowProcess() {
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    let arrive = () => {}
-    const written = new Promise<void>((resolve) => {
-      arrive = resolve
-    })
-    const query: PostgresClient['query'] = async (text, values) => {
-      if (text.includes(SAVE)) {
-        arrive()
-        await released
-      }
-      return pool.query(text, values)
-    }
-    return { ...postgres({ query }), written, release }
-  }
-
   const listed = async () => (await postgres(pool).storage.list({ limit: 99 })).map(({ name }) => name)
   const statusList = async () =>
     (await postgres(pool).storage.list({ limit: 99, status: 'sold' })).map(({ name }) => name)
 
   test('an animal cannot be read before it is on disk', async () => {
-    const { storage, written, release } = slowProcess()
+    const { storage, written, release } = slowProcess(pool)
     const created = storage.create(pet('slow'))
     await written
     expect([await listed(), await statusList(), await storage.get(1n)]).toEqual([[], [], undefined])
@@ -70,7 +47,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('an animal that waits for the disk delays no other process', async () => {
-    const { storage, written, release } = slowProcess()
+    const { storage, written, release } = slowProcess(pool)
     const created = storage.create(pet('slow'))
     await written
     await postgres(pool).storage.create(pet('fast'))
@@ -110,7 +87,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   test('an import that chooses its ids publishes no animal before it is on disk', async () => {
     await pool.query("INSERT INTO petstore.pets VALUES (1000, 'imported', 1, 'sold')")
     await pool.query('DELETE FROM petstore.pets')
-    const { storage, written, release } = slowProcess()
+    const { storage, written, release } = slowProcess(pool)
     const created = storage.create(pet('slow'))
     await written
     expect(await listed()).toEqual([])
@@ -210,7 +187,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('create fails if PostgreSQL has crashed before the animal was on disk', async () => {
-    const { storage, written, release } = slowProcess()
+    const { storage, written, release } = slowProcess(pool)
     const created = storage.create(pet('lost'))
     const outcome = expect(created).rejects.toMatchObject({ code: 'service_unavailable' })
     await written
@@ -224,7 +201,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('a count does not wait for the disk', async () => {
-    const { quota } = slowProcess()
+    const { quota } = slowProcess(pool)
     expect((await quota.spend(request)).usedInDay).toBe(1)
   })
 
@@ -238,7 +215,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('an animal that is truncated while it waits for the disk is not marked', async () => {
-    const { storage, written, release } = slowProcess()
+    const { storage, written, release } = slowProcess(pool)
     const outcome = expect(storage.create(pet('old'))).rejects.toMatchObject({ code: 'service_unavailable' })
     await written
     await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
@@ -285,7 +262,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   test('an animal cannot be read too early after TRUNCATE', async () => {
     await postgres(pool).storage.create(pet('old'))
     await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
-    const { storage, written, release } = slowProcess()
+    const { storage, written, release } = slowProcess(pool)
     const created = storage.create(pet('new'))
     await written
     expect(await listed()).toEqual([])
