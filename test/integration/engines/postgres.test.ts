@@ -245,7 +245,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         ([text]) =>
           typeof text === 'string' &&
           !/\b(?:SET|LISTEN|PREPARE|TEMP)\b \w/.test(
-            text.replaceAll(/UPDATE[^;]* SET|plpgsql SET|= 0 SET|DEFINER SET|SET LOCAL/g, ''),
+            text.replaceAll(/UPDATE[^;]* SET|plpgsql SET|= (?:0|off) SET|DEFINER SET|SET LOCAL/g, ''),
           ),
       ),
     ).toBe(true)
