@@ -53,6 +53,7 @@ describe.skipIf(noPostgres || noRedis || missing('Bun', bun !== undefined))("Bun
     const env = { ...process.env, POSTGRES_URL: server.url, REDIS_URL: redis.url }
     const { stdout } = await promisify(execFile)(String(bun), [script], { env, timeout: 60_000 })
     await Promise.all([server.remove(), redis.remove()])
-    expect(stdout).toMatch(/^46 tests were run\n$/)
+    const [, tests] = /^(\d+) tests were run\n$/.exec(stdout) ?? []
+    expect(Number(tests)).toBeGreaterThanOrEqual(46)
   }, 90_000)
 })
