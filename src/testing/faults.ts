@@ -1,4 +1,5 @@
 import { PetStoreError } from '../errors.ts'
+import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
 import { wrappedCreate } from '../support/idempotent-storage.ts'
 import { invalidOption, millisecondsRule } from '../support/option-rules.ts'
@@ -26,6 +27,17 @@ export interface FaultSwitch {
   recover(): void
 }
 
+/** Breaks connections of clients. */
+export interface ConnectionFaults {
+  /**
+   * Breaks the connection in place of each of the next `times` responses. The store has carried out these requests: an animal is
+   * added, and its idempotency key is used. A fetch rejects, and a server on Node closes the socket. Other servers respond with 500.
+   */
+  breakTimes(times: number): void
+  /** Breaks no more connections. */
+  recover(): void
+}
+
 /** The faults of a test store. They affect requests, but no calls of `storage`, `keyStore` and `quota` by the test itself. */
 export interface PortFaults {
   /** Faults of the calls that list, add and read animals. */
@@ -34,6 +46,8 @@ export interface PortFaults {
   readonly keyStore: FaultSwitch
   /** Faults of the call that counts a request. */
   readonly quota: FaultSwitch
+  /** Faults of the connections over which responses are sent. */
+  readonly connection: ConnectionFaults
 }
 
 /** A fault switch, and a function that makes a call of the port and applies the faults to it. */
@@ -54,14 +68,13 @@ function switchedPort(name: string): SwitchedPort {
   return {
     fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
     failTimes(times, error) {
-      if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)
+      checkTimes(times)
       failTimes(times, error)
     },
     delay(milliseconds, times = Number.POSITIVE_INFINITY) {
       if (!millisecondsRule.check(milliseconds))
         throw invalidOption('milliseconds', millisecondsRule.expected, milliseconds)
-      if (times !== Number.POSITIVE_INFINITY && !isCount(times))
-        throw invalidOption('times', 'a whole number of at least 1', times)
+      if (times !== Number.POSITIVE_INFINITY) checkTimes(times)
       wait = milliseconds
       waitsLeft = times
     },
@@ -84,22 +97,56 @@ function switchedPort(name: string): SwitchedPort {
   }
 }
 
-/** Creates the fault switches, and a function that returns a back end with these faults. */
-export function portFaults(): { readonly faults: PortFaults; inFrontOf(backEnd: BackEnd): BackEnd } {
-  const faults = {
+function checkTimes(times: number): void {
+  if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)
+}
+
+/** Breaks connections, and a function that applies this fault to a handler. */
+interface SwitchedConnection extends ConnectionFaults {
+  breaking(handle: PetStore['handle']): PetStore['handle']
+}
+
+function switchedConnection(): SwitchedConnection {
+  let breaksLeft = 0
+  return {
+    breakTimes(times) {
+      checkTimes(times)
+      breaksLeft = times
+    },
+    recover() {
+      breaksLeft = 0
+    },
+    breaking: (handle) => async (request) => {
+      const response = await handle(request)
+      if (breaksLeft === 0) return response
+      breaksLeft--
+      throw new PetStoreError('network_error', 'The test breaks the connection after the request.')
+    },
+  }
+}
+
+/** Creates the fault switches, and functions that return a back end and a handler with these faults. */
+export function portFaults(): {
+  readonly faults: PortFaults
+  inFrontOf(backEnd: BackEnd): BackEnd
+  breaking: SwitchedConnection['breaking']
+} {
+  const ports = {
     storage: switchedPort('storage'),
     keyStore: switchedPort('key store'),
     quota: switchedPort('quota store'),
   }
+  const connection = switchedConnection()
   return {
-    faults,
+    faults: { ...ports, connection },
+    breaking: connection.breaking,
     inFrontOf: ({ storage, keyStore, quota }) => {
-      const { run } = faults.storage
+      const { run } = ports.storage
       const wrapped = wrapPort(storage, { list: run, create: run, get: run })
       return {
         storage: { ...wrapped, ...wrappedCreate(storage, wrapped.create) },
-        keyStore: wrapPort(keyStore, { find: faults.keyStore.run }),
-        quota: wrapPort(quota, { spend: faults.quota.run }),
+        keyStore: wrapPort(keyStore, { find: ports.keyStore.run }),
+        quota: wrapPort(quota, { spend: ports.quota.run }),
       }
     },
   }

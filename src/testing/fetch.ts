@@ -7,7 +7,10 @@ export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalTh
   return async (input, init) => {
     const request = input instanceof Request && init === undefined ? input : new Request(input, init)
     request.signal.throwIfAborted()
-    const response = toResponse(await untilAborted(handle(toApiRequest(request)), request.signal))
+    const handled = handle(toApiRequest(request)).catch((cause) => {
+      throw new TypeError('fetch failed', { cause })
+    })
+    const response = toResponse(await untilAborted(handled, request.signal))
     // The global `fetch` sets `url` without the fragment; `new Response` leaves it empty.
     return Object.defineProperty(response, 'url', { value: request.url.replace(/#.*$/, '') })
   }

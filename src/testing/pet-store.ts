@@ -108,7 +108,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const shownClock: Clock = options.clock ?? (ownClock as ManualClock)
   // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call, so it sees the new one.
   const clock = shownClock === globalThis.Date ? systemClock : shownClock
-  const { faults, inFrontOf } = portFaults()
+  const { faults, inFrontOf, breaking } = portFaults()
   const requests: RecordedRequest[] = []
 
   /** Creates the parts of the test store that each reset creates again. */
@@ -133,7 +133,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   let current = await createGeneration(options.token)
   const { token } = current
   const { basePath } = current.petStore
-  const handle = recordRequests((request) => current.petStore.handle(request), clock, requests)
+  const handle = breaking(recordRequests((request) => current.petStore.handle(request), clock, requests))
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
   /** Creates the client. A client knows the rate limit of earlier responses, so each reset needs a new one. */
   const newClient = () => {
@@ -179,7 +179,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     faults,
     requests,
     async reset() {
-      for (const port of PORTS) faults[port].recover()
+      for (const fault of Object.values(faults)) fault.recover()
       if (start !== undefined) ownClock?.set(start)
       current = await createGeneration(token)
       client = newClient()

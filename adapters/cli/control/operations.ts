@@ -33,7 +33,15 @@ export interface OperationInput {
 }
 
 /** The request headers that the journal of requests shows. */
-const HEADERS = ['accept', 'authorization', 'content-type', 'origin', 'user-agent', 'x-forwarded-for']
+const HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'origin',
+  'user-agent',
+  'x-forwarded-for',
+]
 
 const noContent: ApiResponse = { status: 204, headers: ['Cache-Control', 'no-store'], body: '' }
 
@@ -81,11 +89,15 @@ export const operations: readonly Operation[] = [
     method: 'POST',
     path: '/faults',
     id: 'addFault',
-    summary: 'Make a part of the back end fail or wait.',
+    summary: 'Make a part of the back end fail or wait, or break connections.',
     body: schemas.faultBody,
     response: { status: 204, description: 'The fault applies to the next requests.' },
     run({ faults }, input) {
       const fault = input.body as z.output<typeof schemas.faultBody>
+      if (fault.part === 'connection') {
+        faults.connection.breakTimes(fault.calls ?? 1)
+        return noContent
+      }
       const target = faults[fault.part === 'keys' ? 'keyStore' : fault.part]
       if (fault.action === 'delay') {
         target.delay(fault.milliseconds, fault.calls)

@@ -65,8 +65,15 @@ export const faultBody = z.union(
       calls,
       milliseconds: integer(1, 600_000).check(z.describe('How long each call waits.')),
     }),
+    z.strictObject({
+      part: z
+        .literal('connection', '"connection"')
+        .check(z.describe('The connection, which closes after the request was carried out, in place of the response.')),
+      action: z.literal('break'),
+      calls: z.optional(integer(1)).check(z.describe('The number of requests whose connection breaks. Default: 1.')),
+    }),
   ],
-  '{ "part": "storage", "keys" or "quota", "action": "fail", "calls"?: number, "status"?: 500 or 503 } or { "part", "action": "delay", "milliseconds": number, "calls"?: number }',
+  '{ "part": "storage", "keys" or "quota", "action": "fail", "calls"?: number, "status"?: 500 or 503 }, { "part", "action": "delay", "milliseconds": number, "calls"?: number } or { "part": "connection", "action": "break", "calls"?: number }',
 )
 
 export const keyBody = z.strictObject(

@@ -79,7 +79,7 @@ export interface TestDouble extends Service {
 
 export async function createTestDouble(parts: TestDoubleParts): Promise<TestDouble> {
   const clock = steerableClock(parts.clock)
-  const { faults, inFrontOf } = portFaults()
+  const { faults, inFrontOf, breaking } = portFaults()
   const requests: RecordedRequest[] = []
 
   const start = async () => {
@@ -89,7 +89,7 @@ export async function createTestDouble(parts: TestDoubleParts): Promise<TestDoub
     return { ports, service: parts.createService(inFrontOf(ports), clock) }
   }
   let current = await start()
-  const handle = recordRequests((request) => current.service.petStore.handle(request), clock, requests)
+  const handle = breaking(recordRequests((request) => current.service.petStore.handle(request), clock, requests))
   return {
     petStore: { fetch: fetchThrough(handle), handle, basePath: current.service.petStore.basePath },
     usageOf: (token) => current.service.usageOf(token),

@@ -1,3 +1,4 @@
+import { isPetStoreError } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
@@ -65,6 +66,8 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): 
       checkProxy(request)
       response = await petStore.handle(request)
     } catch (error) {
+      // The test store breaks the connection in place of a response.
+      if (isPetStoreError(error) && error.code === 'network_error') return void outgoing.destroy()
       response = fail(error, request)
     }
     const batch = batchWrite()

@@ -138,6 +138,18 @@ describe('faults', () => {
   })
 })
 
+test('a fault of the connection breaks it after the request', async () => {
+  const { control, send, double } = await open()
+  await control('POST', '/faults', { part: 'connection', action: 'break' })
+  const init = { method: 'POST', body: '{"name":"Rex","categoryId":1}' }
+  await expect(send('/pets', 'my-token', init)).rejects.toMatchObject({ code: 'network_error' })
+  expect((await double.ports().storage.list({ limit: 9 })).length).toBe(4)
+  expect((await send('/pets')).status).toBe(200)
+  await control('POST', '/faults', { part: 'connection', action: 'break', calls: 2 })
+  await control('DELETE', '/faults')
+  expect((await send('/pets')).status).toBe(200)
+})
+
 test('a fault with a delay ends after the given number of calls', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())

@@ -1,6 +1,8 @@
 import { mock } from 'node:test'
 import { build } from 'esbuild'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { serve } from '../../../adapters/hosts/node/index.ts'
+import { createPetStoreClient } from '../../../src/client/index.ts'
 import { memory } from '../../../src/index.ts'
 import { createTestPetStore, manualClock } from '../../../src/testing/index.ts'
 
@@ -291,6 +293,53 @@ describe('faults', () => {
     const { faults, storage } = await start()
     faults.storage.fail()
     expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+  })
+
+  test('a broken connection rejects the fetch after the animal is added', async () => {
+    const { faults, request, storage, errors, requests } = await start()
+    const body = '{"name":"Rex","categoryId":1}'
+    const add = () => request('/pets', { method: 'POST', body, headers: { 'idempotency-key': 'order-1' } })
+    faults.connection.breakTimes(1)
+    await expect(add()).rejects.toThrow(new TypeError('fetch failed'))
+    expect(await storage.list({ limit: 9 })).toHaveLength(1)
+    expect((await add()).headers.get('idempotency-replayed')).toBe('true')
+    expect(await storage.list({ limit: 9 })).toHaveLength(1)
+    expect(requests.map(({ response }) => response?.status)).toEqual([201, 201])
+    expect(errors).toEqual([])
+  })
+
+  test('the client adds an animal once although connections break', async () => {
+    const { faults, client, requests } = await start()
+    faults.connection.breakTimes(3)
+    expect(await client.createPet({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
+    expect(new Set(requests.map(({ header }) => header('Idempotency-Key'))).size).toBe(1)
+    expect((await client.listPets()).pets).toHaveLength(1)
+  })
+
+  test('a broken connection ends with recover and with reset', async () => {
+    const { faults, status, reset } = await start()
+    faults.connection.breakTimes(9)
+    faults.connection.recover()
+    expect(await status()).toBe(200)
+    faults.connection.breakTimes(9)
+    await reset()
+    expect(await status()).toBe(200)
+  })
+
+  test('an invalid number of broken connections is rejected', async () => {
+    const { faults } = await start()
+    expect(() => faults.connection.breakTimes(0)).toThrow(/^option times: expected a whole number/)
+  })
+
+  test('a Node server closes the socket of a broken connection', async () => {
+    const { petStore, token, faults, storage, errors } = await start()
+    const server = await serve(petStore, { port: 0 })
+    onTestFinished(server.close)
+    const client = createPetStoreClient({ baseUrl: `${server.url}/v1`, apiKey: token, retry: false })
+    const add = () => client.createPet({ name: 'Rex', categoryId: 1n }, { idempotencyKey: 'order-1' })
+    faults.connection.breakTimes(1)
+    await expect(add()).rejects.toMatchObject({ code: 'network_error' })
+    expect([await add(), (await storage.list({ limit: 9 })).length, errors]).toMatchObject([{ id: 1n }, 1, []])
   })
 
   test('fake timers control the delay of a fault', async () => {
