@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { isPetStoreError } from '../../src/errors.ts'
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
+import { shorten } from '../../src/support/describe-value.ts'
 import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
 import { escapeControls, escaped, report, withoutSecrets } from './output.ts'
@@ -23,7 +24,7 @@ export function loggedPath(target = ''): string {
     return /\w/.test(character) ? character : code
   })
   const path = withoutSecrets(plain)
-  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path
+  return shorten(path, MAX_PATH)
 }
 
 /** Returns one line of JSON. */

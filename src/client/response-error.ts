@@ -1,9 +1,10 @@
 import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
+import { shorten } from '../support/describe-value.ts'
 import { parseJson } from './parse-json.ts'
 
-/** The longest part of a response that an error message quotes, in UTF-16 code units. */
-const MAX_QUOTE = 200
+/** The longest part of a response that an error message quotes, in UTF-16 code units, without the ellipsis. */
+const MAX_QUOTE = 199
 
 /** Error codes by status, for responses without a code of the API, such as those of a proxy. */
 const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -61,7 +62,7 @@ export function unexpectedResponse({ status }: Response, what: string, cause?: u
 function readError(body: Uint8Array): { readonly code?: unknown; readonly message?: string | undefined } {
   try {
     const { code, message } = Object(parseJson(body)) as Record<string, unknown>
-    return { code, message: typeof message === 'string' ? shorten(message) : undefined }
+    return { code, message: typeof message === 'string' ? shorten(message, MAX_QUOTE) : undefined }
   } catch {
     return {}
   }
@@ -82,9 +83,5 @@ function quote(body: Uint8Array): string {
 
 /** Returns a text in double quotes, with control characters escaped. */
 function quoted(text: string): string {
-  return `"${shorten(JSON.stringify(text).slice(1, -1))}"`
-}
-
-function shorten(text: string): string {
-  return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE - 1)}…`.toWellFormed() : text
+  return `"${shorten(JSON.stringify(text).slice(1, -1), MAX_QUOTE)}"`
 }

@@ -12,7 +12,7 @@ export function describe(value: unknown): string {
   return `a ${typeof value}`
 }
 
-/** Returns the beginning of a long text. */
-export function shorten(text: string): string {
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text
+/** Returns the beginning of a text that is longer than `length`, in UTF-16 code units. The cut may halve a surrogate pair. */
+export function shorten(text: string, length = MAX_LENGTH): string {
+  return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }

@@ -5,6 +5,7 @@ import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { readJson } from '../../../src/pets/json.ts'
+import { shorten } from '../../../src/support/describe-value.ts'
 import { isFromThisMachine } from '../page/routes.ts'
 import { isSecret } from '../secret.ts'
 import { controlDocument } from './document.ts'
@@ -94,7 +95,6 @@ function problemOf({ issues }: z.core.$ZodError, input: unknown): string {
   let received: unknown = input
   for (const name of path) received = (received as Record<PropertyKey, unknown> | undefined)?.[name]
   const text = JSON.stringify(received) ?? 'nothing'
-  const shown = text.length > MAX_RECEIVED ? `${text.slice(0, MAX_RECEIVED)}…` : text
   const place = path.length === 0 ? '' : `${path.join('.')}: `
-  return `${place}expected ${message}, got ${shown}. GET /openapi.json describes every operation.`
+  return `${place}expected ${message}, got ${shorten(text, MAX_RECEIVED)}. GET /openapi.json describes every operation.`
 }

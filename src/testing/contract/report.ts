@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../ports.ts'
+import { shorten } from '../../support/describe-value.ts'
 
 /** A rule that a port has broken. Its message is the report without its last line. */
 export class BrokenRule extends Error {}
@@ -130,7 +131,7 @@ function showText(text: string): string {
 function showError(error: unknown): string {
   if (!(error instanceof Error)) return show(error)
   const [line = ''] = error.message.split('\n')
-  return `${error.name}: ${line.length > 2 * LONGEST_TEXT ? `${line.slice(0, 2 * LONGEST_TEXT)}…` : line}`
+  return `${error.name}: ${shorten(line, 2 * LONGEST_TEXT)}`
 }
 
 /** Returns where an error was thrown: the code of the port, not of the suite. */
@@ -141,6 +142,5 @@ function frameOf(error: unknown): string {
 
 /** Shortens a line, and removes tokens: reports of a test with a real database may be public. */
 function shortLine(line: string): string {
-  const text = line.replaceAll(/pet_\w{49}/g, 'pet_…')
-  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text
+  return shorten(line.replaceAll(/pet_\w{49}/g, 'pet_…'), LONGEST_LINE)
 }
