@@ -60,6 +60,9 @@ if (values['write-docs'] && (values.quick || positionals.length > 0))
 const all = values['write-docs'] ? DOC_PARTS : values.quick ? QUICK_PARTS : Object.keys(parts)
 const chosen = positionals.length > 0 ? positionals : all
 
+const folder = new URL('../.cache/bench/', import.meta.url)
+mkdirSync(folder, { recursive: true })
+
 pinThisProcess()
 const results = { date: new Date().toISOString().slice(0, 10), machine: machine(), settings, parts: {} }
 const { versions, ...rest } = results.machine
@@ -69,9 +72,7 @@ await withLoad(async (load) => {
     const startedAt = performance.now()
     results.parts[name] = await parts[name]({ load, settings })
     console.log(`(${name}: ${((performance.now() - startedAt) / 1000).toFixed(0)} s)`)
+    writeFileSync(new URL('results.json', folder), JSON.stringify(results))
   }
 })
-const folder = new URL('../.cache/bench/', import.meta.url)
-mkdirSync(folder, { recursive: true })
-writeFileSync(new URL('results.json', folder), JSON.stringify(results))
 if (values['write-docs']) await import('./report/write.mjs')
