@@ -25,7 +25,7 @@ export function goalsOf(results) {
   for (const runtime of ['node', 'bun']) {
     for (const [work, goal] of Object.entries(handleGoals)) {
       const one = found.handle(runtime, work)
-      const measure = `\`handle\` on ${runtime === 'node' ? 'Node' : 'Bun'}, ${workNames[work]}, time of the earlier build`
+      const measure = `\`handle\` on ${runtime === 'node' ? 'Node' : 'Bun'}, ${workNames[work]}, time against the earlier build`
       if (one?.ratio !== undefined) goals.push({ measure, goal, value: one.ratio, text: spread(one) })
     }
   }
@@ -34,7 +34,7 @@ export function goalsOf(results) {
       const one = found.ratio(group, name, base, work)
       const subject = name === UNBATCHED ? `${group} without batched writes` : group
       goals.push({
-        measure: `${subject}, ${workNames[work]}, CPU time of ${base}`,
+        measure: `${subject}, ${workNames[work]}, CPU time against ${base}`,
         goal,
         value: one.ratio,
         text: spread(one),
@@ -44,7 +44,7 @@ export function goalsOf(results) {
   for (const [group, base] of Object.entries(bases)) {
     for (const work of ['list', 'create']) {
       const value = found.latency(group, found.ours, work).p99 / found.latency(group, base, work).p99
-      goals.push({ measure: `${group}, ${work}, p99 at half of the peak rate, of ${base}`, goal: 1.5, value })
+      goals.push({ measure: `${group}, ${work}, p99 at half of the peak rate against ${base}`, goal: 1.5, value })
     }
   }
   return [...goals, ...scaleGoals(found)].map((one) => ({
@@ -59,11 +59,15 @@ function scaleGoals({ animals, keys }) {
   if (!many) return []
   const growth = Math.max(...many.pages.map((time, i) => time / few.pages[i]))
   return [
-    { measure: 'list among 1,000,000 animals, any filter, time among 1,000', goal: 1.1, value: growth },
+    { measure: 'list among 1,000,000 animals, any filter, time against 1,000', goal: 1.1, value: growth },
     { measure: 'bytes per animal beyond its name, among 1,000,000', goal: 130, value: many.bytes },
-    { measure: 'count with 1,000,000 keys, time with 10', goal: 1.5, value: keys(1_000_000).time / keys(10).time },
     {
-      measure: 'memory of the counts with 1,000,000 keys, of that with 100,000',
+      measure: 'count with 1,000,000 keys, time against 10 keys',
+      goal: 1.5,
+      value: keys(1_000_000).time / keys(10).time,
+    },
+    {
+      measure: 'memory of the counts with 1,000,000 keys, against 100,000 keys',
       goal: 1.1,
       value: keys(1_000_000).bytes / keys(100_000).bytes,
     },

@@ -23,7 +23,7 @@ ${chart('performance-node', 'CPU time per request on Node.js: petstore-kit, bare
 
 ${summary(results)}
 
-## Where we lose
+## Servers that are better than ours
 
 These servers do the same job with less CPU time, a lower p99 or less memory than ours. Bare handlers are not in this list, because
 they do no work; the goals below compare with them.
@@ -39,7 +39,7 @@ ${goalTable(goals)}
 
 ${notes}
 
-## What the figures mean
+## Meaning of the figures
 
 - **CPU time per request** is the time that all threads of the server's process run, divided by the requests. It counts what the
   kernel does for the process. On a server that is fully used, requests per second are the inverse of it.
