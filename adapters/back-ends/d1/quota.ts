@@ -1,6 +1,6 @@
 import type { QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { bucketOf } from '../shared/anonymous-buckets.ts'
+import { bucketOf } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
 import { PRUNE_EVERY } from '../sqlite-dialect/statements.ts'
 import type { Command, Engine } from './connection.ts'

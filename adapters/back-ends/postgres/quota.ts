@@ -1,6 +1,6 @@
 import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { bucketOf } from '../shared/anonymous-buckets.ts'
+import { bucketOf, KEPT_FOR } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
 import { inBackground, WITHOUT_WAIT } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
@@ -13,8 +13,6 @@ const LARGEST_BATCH = 1_000
 const PRUNE_EVERY = 500
 /** The largest number of counters removed at once: more than the requests between two removals can add. */
 const PRUNED_AT_ONCE = 1_000
-/** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
-const KEPT = 172_800_000
 
 /** The time of a group, and the subject's state before the group's first request. */
 type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
@@ -123,9 +121,9 @@ function pruneStatements(schema: string, now: string): string[] {
   const ended = 'greatest(day_ends_at, banned_until)'
   return [
     `DELETE FROM ${quota} WHERE ${WITHOUT_WAIT} AND subject IN (
-  SELECT subject FROM ${quota} WHERE ${ended} < (SELECT ${now} - ${KEPT})
+  SELECT subject FROM ${quota} WHERE ${ended} < (SELECT ${now} - ${KEPT_FOR})
   ORDER BY ${ended} LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
     `DELETE FROM ${anonymous} WHERE ${WITHOUT_WAIT} AND (bucket, subject) IN (
-  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < (SELECT ${now} - ${KEPT}) FOR UPDATE SKIP LOCKED)`,
+  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < (SELECT ${now} - ${KEPT_FOR}) FOR UPDATE SKIP LOCKED)`,
   ]
 }

@@ -1,5 +1,5 @@
 import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
-import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
+import { BUCKET_SIZE } from '../shared/counters.ts'
 
 /** The key of the advisory lock. Its first number sets it apart from locks of other applications. */
 const LOCK = "1347637588, 'pets'::regclass::oid::int"

@@ -1,6 +1,6 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
-import { bucketOf } from '../shared/anonymous-buckets.ts'
+import { bucketOf } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
 import type { RunScript } from './connection.ts'
 

@@ -1,4 +1,4 @@
-import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
+import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in Lua.
@@ -59,7 +59,7 @@ end
 
 local state = string.format('%.17g %.17g %.17g %.17g %.17g %.17g',
   usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, refused, bannedUntil)
-local expiry = math.max(minuteEndsAt, dayEndsAt, bannedUntil) - now + 172800000
+local expiry = math.max(minuteEndsAt, dayEndsAt, bannedUntil) - now + ${KEPT_FOR}
 if anonymous then
   if not kept and redis.call('HLEN', KEYS[1]) >= ${BUCKET_SIZE} then
     local all = redis.call('HGETALL', KEYS[1])

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../../src/index.ts'
 import { KEY_PERIOD, MAX_KEYS } from '../../../src/pets/used-keys.ts'
-import { BUCKET_SIZE } from '../shared/anonymous-buckets.ts'
+import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 
 /** A value for a driver. Integers are text, because drivers represent 64-bit integers differently. */
 export type SqliteValue = string | number | null
@@ -70,8 +70,6 @@ export type RunAll = (
   commands: readonly (readonly [name: Name, ...values: SqliteValue[]])[],
 ) => MaybePromise<readonly (readonly unknown[])[]>
 
-/** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
-const KEPT_FOR = 2 * 86_400_000
 const PRUNED_AT_ONCE = 500
 /** One of this many requests removes a limited number of ended counters, so that no request waits long. */
 export const PRUNE_EVERY = 50
@@ -90,3 +88,12 @@ export function makeRoomStatement(bucket: string): string {
   return `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota WHERE bucket = ${bucket}
     ORDER BY state ->> 'dayEndsAt' DESC, state ->> 'usedInDay' DESC LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`
 }
+
+/** The statements with which SQLite counts. D1 has statements of its own. */
+export const countStatements = {
+  read: 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?',
+  update: 'UPDATE petstore_quota SET state = ? WHERE subject = ?',
+  replace: 'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
+  makeRoom: makeRoomStatement('?'),
+  prune: pruneStatement('?'),
+} as const

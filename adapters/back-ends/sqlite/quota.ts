@@ -1,20 +1,11 @@
 import { countRequest, newQuotaState, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
-import { bucketOf } from '../shared/anonymous-buckets.ts'
+import { bucketOf } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
-import { makeRoomStatement, PRUNE_EVERY, pruneStatement } from '../sqlite-dialect/statements.ts'
+import { countStatements, PRUNE_EVERY } from '../sqlite-dialect/statements.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
 import type { Transaction, Writer } from './writer.ts'
-
-/** The statements for the table of counters. */
-const STATEMENTS = {
-  read: 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?',
-  update: 'UPDATE petstore_quota SET state = ? WHERE subject = ?',
-  replace: 'INSERT OR REPLACE INTO petstore_quota (subject, state, ends_at, bucket) VALUES (?, ?, ?, ?)',
-  makeRoom: makeRoomStatement('?'),
-  prune: pruneStatement('?'),
-} as const
 
 const MINUTE = 60_000
 
@@ -39,7 +30,7 @@ interface Entry {
  * on one machine. `clock` only measures waiting.
  */
 export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
-  const { read, update, replace, makeRoom, prune } = prepareAll(database, STATEMENTS)
+  const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
   let requests = 0
 
   let entries = new Map<string, Entry>()

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { engineOf } from '../../../adapters/back-ends/d1/connection.ts'
 import { type D1Database, d1 } from '../../../adapters/back-ends/d1/index.ts'
 import { migrate } from '../../../adapters/back-ends/d1/schema.ts'
-import { bucketOf } from '../../../adapters/back-ends/shared/anonymous-buckets.ts'
+import { bucketOf } from '../../../adapters/back-ends/shared/counters.ts'
 import { STEPS } from '../../../adapters/back-ends/sqlite-dialect/schema.ts'
 import { createPetStore, type QuotaRequest } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
