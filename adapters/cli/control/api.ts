@@ -47,7 +47,7 @@ async function respond(double: TestDouble, request: ApiRequest, secret: string):
     )
   const path = pathOf(target)
   if (path === '/openapi.json' && request.method === 'GET')
-    return jsonResponse(200, JSON.stringify(controlDocument(secret)))
+    return jsonResponse(200, JSON.stringify(controlDocument(`http://${request.header('host')}/${secret}`)))
   const matches = operations.flatMap((operation) => {
     const id = parameterOf(operation, path)
     return id === undefined ? [] : [{ operation, id }]

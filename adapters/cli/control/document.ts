@@ -12,15 +12,17 @@ const error = z.object({
 /**
  * Returns the OpenAPI document of the control API.
  *
- * @param secret - the first segment of each path
+ * @param address - the address of the control API, with its secret: `http://127.0.0.1:3001/<secret>`
  */
-export function controlDocument(secret: string) {
+export function controlDocument(address: string) {
   return {
     ...openApiFrame(
       'Pet store test double',
       'Steers a pet store in memory from tests in any language. Only programs on the same machine can use it.',
     ),
-    servers: [{ url: `/${secret}` }],
+    servers: [{ url: address }],
+    // No request needs a key.
+    security: [],
     paths: pathsOf(operations.map(descriptionOf)),
     components: { schemas: { Error: toJsonSchema(error) } },
   }

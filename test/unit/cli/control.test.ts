@@ -52,6 +52,7 @@ describe('the OpenAPI document', () => {
     const { status, body } = await control('GET', '/openapi.json')
     const { valid, errors } = await new Validator().validate(body)
     expect({ status, valid, errors }).toMatchObject({ status: 200, valid: true })
+    expect(body).toMatchObject({ servers: [{ url: 'http://127.0.0.1:1/of-this-run' }], security: [] })
     const listed = Object.entries(body.paths as Record<string, object>).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     )
