@@ -123,7 +123,8 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request)
-      const reported = request.signal?.aborted ? CLIENT_CLOSED_REQUEST : response.status
+      // On Deno, reading the signal prints a warning, so it is read only for a report.
+      const reported = observers.onResponse && request.signal?.aborted ? CLIENT_CLOSED_REQUEST : response.status
       return context ? finalize(response, context, reported) : response
     } catch {
       return errorResponse('internal_error')

@@ -1,4 +1,4 @@
-import { type PetStore, PetStoreError } from '../../src/index.ts'
+import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
 import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
@@ -44,21 +44,6 @@ class BunRequest extends ServedRequest<BunServer> {
       // `requestIP` throws if a router passes its own object, such as a `Proxy`, in place of Bun's Request.
       if (typeof connection?.requestIP === 'function') return undefined
       throw invalidOption('server', 'the server that Bun.serve passes as the second argument', connection)
-    }
-  }
-
-  /** Reads the body in one call if it fits: Bun enforces Content-Length, and a stream would be far slower. */
-  override async body(limit: number): Promise<Uint8Array> {
-    const { request } = this
-    const length = this.header('content-length')
-    if (length === undefined || Number(length) > limit || request.bodyUsed || this.peer === undefined)
-      return super.body(limit)
-    try {
-      return new Uint8Array(await request.arrayBuffer())
-    } catch (cause) {
-      // Another reader has locked the body stream. The inherited method reports that.
-      if (!request.bodyUsed) return super.body(limit)
-      throw new PetStoreError('incomplete_body', undefined, { cause })
     }
   }
 }

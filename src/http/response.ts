@@ -22,10 +22,11 @@ export interface ApiResponse {
  * ```
  */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
-  const response = new Response(body === '' ? null : body, { status })
-  // `new Response(text)` sets `text/plain`; remove it before adding our own type.
-  response.headers.delete('Content-Type')
-  for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i] as string, headers[i + 1] as string)
+  const pairs: [name: string, value: string][] = []
+  for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] as string, headers[i + 1] as string])
+  const response = new Response(body === '' ? null : body, { status, headers: pairs })
+  // Without a type of our own, `new Response(text)` sets `text/plain`. Deno creates `headers` only if they are read.
+  if (!pairs.some(([name]) => name.toLowerCase() === 'content-type')) response.headers.delete('Content-Type')
   return response
 }
 

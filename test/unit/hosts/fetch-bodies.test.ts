@@ -37,6 +37,14 @@ describe.each(Object.entries(handlers))('%s', (_, toFetch) => {
   )
 })
 
+test.each(['Bun', 'Deno'] as const)('%s: rejects a body that is shorter than Content-Length', async (host) => {
+  const { token, ...store } = await createTestPetStore()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '30' }
+  const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
+  const response = await handlers[host](store)(request)
+  expect([response.status, await response.json()]).toMatchObject([400, { code: 'incomplete_body' }])
+})
+
 describe('Bun', () => {
   const toFetch = handlers.Bun
 
