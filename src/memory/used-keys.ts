@@ -1,32 +1,69 @@
 import { KEY_PERIOD, MAX_KEYS } from '../pets/used-keys.ts'
-import type { Idempotency } from '../ports.ts'
 
 /** How many steps each new key goes on with the removal of expired keys. With one step, the removal could not catch up. */
 const STEPS = 2
+/** A list gives its free places at the front back when there are this many, and more than half of its places. */
+const FREE_PLACES = 1_000
 
-/** A key that was used, and the animal that its request has added. */
-interface UsedKey {
-  readonly key: string
-  readonly fingerprint: string
-  readonly petId: bigint
-  readonly endsAt: number
-  /** The next newer key of the same scope. */
-  newer: UsedKey | undefined
-}
+/**
+ * The used keys of one scope, by the order of their uses. Lists of texts and numbers cost the garbage collector less than one object
+ * for each key.
+ */
+class Scope {
+  /** The number of the latest use of each key. */
+  readonly #uses = new Map<string, number>()
+  readonly #keys: string[] = []
+  readonly #positions: number[] = []
+  readonly #ends: number[] = []
+  /** The index of the oldest use. */
+  #oldest = 0
+  /** The number of the use at index 0. */
+  #firstNumber = 0
 
-/** The used keys of one scope. If there are none, `oldest` is `undefined`. */
-interface Scope {
-  readonly byKey: Map<string, UsedKey>
-  oldest: UsedKey | undefined
-  newest: UsedKey | undefined
+  /** Returns the position of the animal that a key has added, or `undefined` if the key was not used within 24 hours. */
+  find(key: string, now: number): number | undefined {
+    const index = (this.#uses.get(key) ?? Number.NaN) - this.#firstNumber
+    return (this.#ends[index] ?? now) > now ? this.#positions[index] : undefined
+  }
+
+  add(key: string, position: number, now: number): void {
+    this.#uses.set(key, this.#firstNumber + this.#keys.length)
+    this.#keys.push(key)
+    this.#positions.push(position)
+    this.#ends.push(now + KEY_PERIOD)
+    while (this.#uses.size > MAX_KEYS) this.#removeOldest()
+  }
+
+  /** Removes the oldest use if it has expired. Returns whether it did. */
+  removeExpired(now: number): boolean {
+    const isExpired = (this.#ends[this.#oldest] ?? Number.POSITIVE_INFINITY) <= now
+    if (isExpired) this.#removeOldest()
+    return isExpired
+  }
+
+  get isEmpty(): boolean {
+    return this.#oldest === this.#keys.length
+  }
+
+  #removeOldest(): void {
+    const key = this.#keys[this.#oldest] as string
+    // If the key was used again after its end, the map has the later use.
+    if (this.#uses.get(key) === this.#firstNumber + this.#oldest) this.#uses.delete(key)
+    this.#oldest++
+    if (this.#oldest < FREE_PLACES || 2 * this.#oldest < this.#keys.length) return
+    for (const list of [this.#keys, this.#positions, this.#ends]) list.splice(0, this.#oldest)
+    this.#firstNumber += this.#oldest
+    this.#oldest = 0
+  }
 }
 
 /** The used keys of all scopes. The time of a call does not depend on the number of keys. */
 export interface UsedKeys {
-  /** Returns the use of a key, or `undefined` if there was none within 24 hours. */
-  find(idempotency: Idempotency): UsedKey | undefined
-  /** Adds a key, and removes a few expired keys. A full scope loses its oldest key. */
-  add(idempotency: Idempotency, petId: bigint): void
+  /**
+   * Returns the position of the animal that a key has added within 24 hours. If there is none, notes the use of the key by the
+   * animal at `position`, and returns `undefined`. A full scope loses its oldest key.
+   */
+  use(scope: string, key: string, position: number, now: number): number | undefined
 }
 
 /** Creates the list of used keys for a storage in memory. */
@@ -38,45 +75,27 @@ export function usedKeys(): UsedKeys {
   function* removeExpired(): Generator<void, never, number> {
     for (;;)
       for (const [name, scope] of scopes) {
-        while (isExpired(scope.oldest, yield)) removeOldest(scope)
-        if (scope.oldest === undefined) scopes.delete(name)
+        while (scope.removeExpired(yield));
+        if (scope.isEmpty) scopes.delete(name)
       }
   }
 
   function scopeOf(name: string): Scope {
     const known = scopes.get(name)
     if (known !== undefined) return known
-    const scope: Scope = { byKey: new Map(), oldest: undefined, newest: undefined }
+    const scope = new Scope()
     scopes.set(name, scope)
     return scope
   }
 
   return {
-    find({ scope, key, now }) {
-      const used = scopes.get(scope)?.byKey.get(key)
-      return isExpired(used, now) ? undefined : used
-    },
-    add({ scope: name, key, fingerprint, now }, petId) {
-      const used: UsedKey = { key, fingerprint, petId, endsAt: now + KEY_PERIOD, newer: undefined }
+    use(name, key, position, now) {
       const scope = scopeOf(name)
-      scope.byKey.set(key, used)
-      if (scope.oldest === undefined || scope.newest === undefined) scope.oldest = used
-      else scope.newest.newer = used
-      scope.newest = used
-      while (scope.byKey.size > MAX_KEYS) removeOldest(scope)
+      const earlier = scope.find(key, now)
+      if (earlier !== undefined) return earlier
+      scope.add(key, position, now)
       for (let step = 0; step < STEPS; step++) removal.next(now)
+      return undefined
     },
   }
-}
-
-function isExpired(used: UsedKey | undefined, now: number): boolean {
-  return used !== undefined && used.endsAt <= now
-}
-
-function removeOldest(scope: Scope): void {
-  const { oldest } = scope
-  if (oldest === undefined) return
-  scope.oldest = oldest.newer
-  // If the key was used again after its end, the map has the newer use.
-  if (scope.byKey.get(oldest.key) === oldest) scope.byKey.delete(oldest.key)
 }

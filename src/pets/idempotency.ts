@@ -9,7 +9,7 @@ import { isIdempotent } from '../support/idempotent-storage.ts'
  * Matches the header `Idempotency-Key`: a structured-field string without spaces and parameters (RFC 9651, section 3.3.3), or the
  * key without quotes, as most clients send it. The pattern is in the OpenAPI document.
  */
-export const IDEMPOTENCY_KEY = /^(?:"((?:[!#-[\]-~]|\\["\\]){1,255})"|([!#-~]{1,255}))$/
+export const IDEMPOTENCY_KEY = /^(?:"(?:[!#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
 
 const EXPECTED =
   '1 to 255 visible ASCII characters, bare without double quotes or as a string such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
@@ -28,9 +28,10 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
 
 /** Returns the key in a header. @throws {PetStoreError} `invalid_idempotency_key` */
 export function parseIdempotencyKey(header: string): string {
-  const [, quoted, bare] = IDEMPOTENCY_KEY.exec(header) ?? []
-  const key = bare ?? quoted?.replaceAll(/\\(.)/g, '$1')
-  if (key !== undefined) return key
+  if (IDEMPOTENCY_KEY.test(header)) {
+    const key = header.startsWith('"') ? header.slice(1, -1) : header
+    return key === header || !key.includes('\\') ? key : key.replaceAll(/\\(.)/g, '$1')
+  }
   const received = `${describe(header)} of ${header.length} characters`
   const message = `The header Idempotency-Key is not valid: expected ${EXPECTED}, got ${received}.`
   throw new PetStoreError('invalid_idempotency_key', message)
@@ -41,17 +42,22 @@ export function fingerprintOf({ name, categoryId, status }: NewPet): string {
   return `${categoryId} ${status ?? ''} ${name}`
 }
 
-/** Adds the key of a request to the context in which its animal is added. */
-export function withIdempotency(request: ApiRequest, idempotency: Idempotency): CreateContext {
-  return {
-    idempotency,
-    // Getters, because adapters create the signal and look up the address only when they are read.
-    get signal() {
-      return request.signal
-    },
-    get clientAddress() {
-      return request.clientAddress
-    },
+/** The context of a request whose animal is added once. It reads the signal and the address only when they are needed. */
+export class KeyedContext implements CreateContext {
+  readonly idempotency: Idempotency
+  readonly #request: ApiRequest
+
+  constructor(request: ApiRequest, idempotency: Idempotency) {
+    this.idempotency = idempotency
+    this.#request = request
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#request.signal
+  }
+
+  get clientAddress(): string | undefined {
+    return this.#request.clientAddress
   }
 }
 

@@ -5,7 +5,7 @@ import { type NewPet, type PetStatus, parseInt64 } from '../model.ts'
 import type { Idempotency, MaybePromise, PetStorage } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { fingerprintOf, idempotencyKeyOf, isReplay, withIdempotency } from './idempotency.ts'
+import { fingerprintOf, idempotencyKeyOf, isReplay, KeyedContext } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
 import { nextPageHeaders, type ReadPageQuery, type WritePage } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
@@ -57,7 +57,7 @@ export function createPet(
   return andThen(request.body(bodyLimit), (bytes) => {
     const pet = withStatus(parseNewPet(newPet, readJson(bytes), maxNameLength), defaultStatus)
     const context =
-      key === undefined ? request : withIdempotency(request, { scope, key, fingerprint: fingerprintOf(pet), now })
+      key === undefined ? request : new KeyedContext(request, { scope, key, fingerprint: fingerprintOf(pet), now })
     return andThen(storage.create(pet, context), (created) => {
       const headers = key !== undefined && isReplay(created) ? ['Idempotency-Replayed', 'true'] : []
       const body = writePet(created)
