@@ -116,7 +116,7 @@ function createProgram(): Command {
 
   program
     .command('check')
-    .description('check a running server against the interface; it adds about 40 animals')
+    .description('check a running server against the interface; it adds about 45 animals')
     .addArgument(
       parsed(
         new Argument('<url>', 'address of the API with its version, such as http://127.0.0.1:3000/v1'),

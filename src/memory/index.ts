@@ -1,6 +1,7 @@
 import { newKey } from '../keys/new-key.ts'
 import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey, NewPet, Pet, PetStatus } from '../model.ts'
+import { fingerprintOf } from '../pets/idempotency.ts'
 import type { Clock, ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../quota/fixed-windows.ts'
 import { boundedMap } from '../support/bounded-map.ts'
@@ -70,9 +71,8 @@ export function memoryStorage(): PetStorage {
     const earlier = used.use(idempotency.scope, idempotency.key, all.length, idempotency.now)
     if (earlier === undefined) return add(given)
     const first = all[earlier] as Pet
-    // The animals say the same as their fingerprints, which need no room here.
-    const isSame =
-      first.name === given.name && first.categoryId === given.categoryId && first.status === (given.status ?? undefined)
+    // The fingerprint of the first animal is not kept, because the animal has not changed.
+    const isSame = fingerprintOf(first) === fingerprintOf(given)
     return { ...given, id: first.id, earlier: isSame ? 'same' : 'different' }
   }
 

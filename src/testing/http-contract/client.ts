@@ -9,7 +9,7 @@ import { systemClock } from '../../support/time.ts'
 export interface HttpContractTarget {
   /** The address of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
-  /** The token of an API key. The suite adds about 40 animals, and sends about 130 requests with this key. */
+  /** The token of an API key. The suite adds about 45 animals, and sends about 150 requests with this key. */
   readonly token: string
   /**
    * The token of a key with at most 100 requests per minute. The suite uses up this limit. Without this option, 429 is not tested.
