@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type ApiKey, type ApiRequest, createPetStore, memory, type PetStoreOptions } from '../../../src/index.ts'
 import type { QuotaRequest } from '../../../src/ports.ts'
 import { untouchedCount } from '../../../src/quota/fixed-windows.ts'
+import { limitsOf } from '../../../src/quota/rate-limit.ts'
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts'
 import { rateLimit, startApi } from '../../support/api.ts'
 
@@ -196,6 +197,14 @@ test('Reset and Retry-After are rounded up', async () => {
   const refused = await send('/v1/pets')
   expect(refused.headers.get('retry-after')).toBe('60')
   expect(rateLimit(refused).reset).toBe(Math.ceil((clock.now() + MINUTE) / 1000))
+})
+
+test('the limits of a key replace those of its plan', () => {
+  const ofPlan = { perMinute: 60, perDay: 1_000 }
+  const limits = { perMinute: 5, perDay: 7 }
+  const rules = { plans: { free: ofPlan }, anonymous: ofPlan, ipv6Prefix: 56, ban: false } as const
+  expect(limitsOf({ id: 'a', plan: 'free', limits }, rules)).toEqual(limits)
+  expect(limitsOf({ id: 'a', plan: 'free' }, rules)).toEqual(ofPlan)
 })
 
 test('anonymous clients have the limits of the plan `free`', async () => {
