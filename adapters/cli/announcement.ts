@@ -20,17 +20,12 @@ export function startReport(
   return JSON.stringify({ url, page, control, place, animals, keys: tokens })
 }
 
-/**
- * Returns the text that a server prints at its start, for a person.
- *
- * @param hasReference - whether the API reference is installed
- */
+/** Returns the text that a server prints at its start, for a person. */
 export function welcome(
   { api: url, page, control }: Addresses,
   place: string,
   added: AddedData,
   flags: ServeFlags,
-  hasReference: boolean,
 ): string {
   const { animals = 0 } = added
   const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place}: gone when it ends`
@@ -38,7 +33,6 @@ export function welcome(
   return [
     `Pet store on ${url}, ${kept}.`,
     `Open ${page} in a browser to try it.`,
-    ...(hasReference ? [] : ['Its API reference needs one more package: npm install swagger-ui-dist']),
     ...addedAnimals,
     ...(control === undefined ? [] : [`Control API on ${control}, described by ${control}/openapi.json.`]),
     '',

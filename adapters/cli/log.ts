@@ -16,15 +16,17 @@ export function logTo(format: LogFormat | undefined): Pick<PetStoreOptions, 'onE
 /** The longest path in a log, in UTF-16 code units. */
 const MAX_PATH = 200
 
-/** Returns the path of a target for a log. Queries are left out, because clients put tokens there by mistake. */
-export function loggedPath(target = ''): string {
-  // Clients may also encode characters that need no encoding (RFC 3986, section 2.3).
-  const plain = pathOf(originForm(target)).replace(/%[3-7][0-9a-f]/gi, (code) => {
+/** Decodes letters, digits and `_` that need no percent-encoding (RFC 3986, section 2.3), because a token may be hidden behind it. */
+export function withPlainWords(text: string): string {
+  return text.replace(/%[3-7][0-9a-f]/gi, (code) => {
     const character = String.fromCharCode(Number.parseInt(code.slice(1), 16))
     return /\w/.test(character) ? character : code
   })
-  const path = withoutSecrets(plain)
-  return shorten(path, MAX_PATH)
+}
+
+/** Returns the path of a target for a log. Queries are left out, because clients put tokens there by mistake. */
+export function loggedPath(target = ''): string {
+  return shorten(withoutSecrets(withPlainWords(pathOf(originForm(target)))), MAX_PATH)
 }
 
 /** Returns one line of JSON. */

@@ -3,6 +3,7 @@ import type { OpenApiDocument, OpenApiOptions } from '../../src/openapi/index.ts
 import { boundedMap } from '../../src/support/bounded-map.ts'
 import type { PlanLimitsByName } from './back-end.ts'
 import { print } from './output.ts'
+import { PAGE_HEADERS } from './page/routes.ts'
 import {
   documentResponse,
   isProxied,
@@ -32,19 +33,35 @@ const MAX_ADDRESSES = 16
  * editors of such documents are web pages.
  */
 export function documentRoutes(options: OpenApiOptions) {
-  const route = (type: string, write: (document: OpenApiDocument) => string | Promise<string>): SiteRoute => {
-    const byServer = boundedMap<Promise<SharedDocument>>(MAX_ADDRESSES)
-    return async (request) => {
-      const server = options.serverUrl === undefined ? serverOf(request) : undefined
-      const shared = byServer.get(server ?? '') ?? documentOf(options, server).then(write).then(sharedDocument)
-      byServer.set(server ?? '', shared)
-      return documentResponse(await shared, request, ['Content-Type', type, 'Access-Control-Allow-Origin', '*'])
-    }
-  }
+  const headers = (type: string) => ['Content-Type', type, 'Access-Control-Allow-Origin', '*']
   return {
-    '/openapi.json': route('application/json', (document) => JSON.stringify(document)),
-    '/openapi.yaml': route('application/yaml', toYaml),
+    '/openapi.json': documentRoute(options, headers('application/json'), (document) => JSON.stringify(document)),
+    '/openapi.yaml': documentRoute(options, headers('application/yaml'), toYaml),
   } satisfies SiteRoutes
+}
+
+/** Returns the route for the API reference as a web page. It needs no installed package. */
+export function referenceRoute(options: OpenApiOptions, hasConsole: boolean): SiteRoute {
+  const headers = ['Content-Type', 'text/html; charset=utf-8', ...PAGE_HEADERS]
+  return documentRoute(options, headers, async (document) => {
+    const { referencePage } = await import('./page/reference/reference.ts')
+    return referencePage(document, hasConsole)
+  })
+}
+
+/** Returns a route that sends the document in a form of its own. */
+function documentRoute(
+  options: OpenApiOptions,
+  headers: readonly string[],
+  write: (document: OpenApiDocument) => string | Promise<string>,
+): SiteRoute {
+  const byServer = boundedMap<Promise<SharedDocument>>(MAX_ADDRESSES)
+  return async (request) => {
+    const server = options.serverUrl === undefined ? serverOf(request) : undefined
+    const shared = byServer.get(server ?? '') ?? documentOf(options, server).then(write).then(sharedDocument)
+    byServer.set(server ?? '', shared)
+    return documentResponse(await shared, request, headers)
+  }
 }
 
 /**

@@ -24,10 +24,14 @@ export function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }
 
+/** Hides tokens of this package. */
+export function withoutTokens(text: string): string {
+  return text.replace(/pet_[0-9A-Za-z]{16,}/gi, 'pet_***')
+}
+
 /** Hides secrets: tokens of this package, and a user name and password before the `@` of an address, with or without scheme. */
 export function withoutSecrets(text: string): string {
-  return text
-    .replace(/pet_[0-9A-Za-z]{16,}/gi, 'pet_***')
+  return withoutTokens(text)
     .replace(/:\/\/[^\s'"]*@/g, '://***@')
     .replace(/[^\s'"/:]+:[^\s'"/]+@/g, '***@')
 }

@@ -8,8 +8,9 @@ import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
-import { documentRoutes } from './openapi.ts'
+import { documentRoutes, referenceRoute } from './openapi.ts'
 import { flagOf } from './output.ts'
+import { logRequests } from './page/request-log.ts'
 import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
 import { newSecret } from './secret.ts'
@@ -76,31 +77,35 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
 
 /** Starts a server with the API and the routes outside the base path. */
 async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
-  const { petStore, usageOf } = service
+  const { petStore, usageOf, keyOf } = service
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
   const swaggerFolder = findSwagger()
   const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
-  const site = withSite(petStore, {
+  const described = { serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, bodyLimit }
+  const { requestsAfter, ...logged } = logRequests(petStore, keyOf)
+  const site = withSite(logged, {
     ...operatingRoutes(readyCheck(ports)),
-    ...documentRoutes({ serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, bodyLimit }),
+    ...documentRoutes(described),
+    '/reference': referenceRoute(described, swaggerFolder !== undefined),
     ...pageRoutes({
       basePath: petStore.basePath,
       secret,
       demoKeys: () => demoKeys,
       usageOf,
+      requestsAfter,
       swaggerFolder,
     }),
   })
   const { url, close } = await serve(site, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
   /** Prints the addresses and the keys. */
   const announce = (place: string, added: AddedData, controlUrl?: string) => {
-    if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key, token }) => ({ plan: key.plan, token }))
+    if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
     const api = url + petStore.basePath
     const addresses = { api, page: `${url}/#${secret}`, control: controlUrl }
     if (flags.json) console.log(startReport(addresses, place, added))
     else {
-      const text = welcome(addresses, place, added, flags, swaggerFolder !== undefined)
+      const text = welcome(addresses, place, added, flags)
       // With `--log json`, each line of standard output must be a JSON object, so this text goes to standard error.
       flags.log === 'json' ? console.error(text) : console.log(text)
     }
@@ -116,9 +121,9 @@ function isOnlyForThisMachine(flags: ServeFlags): boolean {
 
 /** Creates the pet store of a back end, and records the usage of its keys for the page. */
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
-  const { usageOf, ...watched } = watchUsage(backEnd, clock)
+  const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
   const { storage, keyStore, quota } = { ...backEnd, ...watched }
   const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, log } = flags
   const options = { storage, keyStore, quota, clock, basePath, publicUrl, cors, bodyLimit, plans, ...logTo(log) }
-  return { petStore: createPetStore(options), usageOf }
+  return { petStore: createPetStore(options), usageOf, keyOf }
 }

@@ -12,8 +12,12 @@ const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'petstore-images-'))
 const server = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--port', '3000'])
 let browser
+let address
 try {
-  for await (const line of createInterface({ input: server.stdout })) if (line.startsWith('Ctrl-C')) break
+  for await (const line of createInterface({ input: server.stdout })) {
+    address ??= /^Open (\S+) in a browser/.exec(line)?.[1]
+    if (line.startsWith('Ctrl-C')) break
+  }
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox'] })
   await makeImage('page-light', 1280, 'light', 'The live view of petstore serve', async (page) => {
     await page.getByLabel('Name', { exact: true }).fill('Tiger')
@@ -25,7 +29,7 @@ try {
   await makeImage('page-dark-narrow', 390, 'dark', 'The live view on a phone, with the limit reached', async (page) => {
     await page.getByRole('button', { name: 'Send requests until the limit' }).click()
     await page.getByText('The limit is reached').waitFor()
-    await page.locator('.response').evaluate((card) => card.remove())
+    await page.getByRole('region', { name: 'Requests' }).evaluate((card) => card.remove())
   })
 } finally {
   await browser?.close()
@@ -37,7 +41,7 @@ async function makeImage(name, width, colorScheme, title, prepare) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
   const page = await context.newPage()
   await page.emulateMedia({ media: 'screen', colorScheme })
-  await page.goto('http://127.0.0.1:3000')
+  await page.goto(address)
   await page.getByText('of 60 left').waitFor()
   await prepare(page)
   await page.evaluate(() => {

@@ -50,13 +50,17 @@ export function recordRequests(
     }
     journal.push(entry)
     if (journal.length > MAX_ENTRIES) journal.shift()
-    const response = await handle(withBodyCopy(request, entry))
+    const copying = withBodyCopy(request, (body) => {
+      entry.body = body
+    })
+    const response = await handle(copying)
     entry.response = { status: response.status, headers: toResponse(response).headers, body: response.body }
     return response
   }
 }
 
-function withBodyCopy(request: ApiRequest, entry: Mutable<RecordedRequest>): ApiRequest {
+/** Returns a request that also passes its body to `keep`, as text, when the store reads the body. */
+export function withBodyCopy(request: ApiRequest, keep: (body: string) => void): ApiRequest {
   return {
     method: request.method,
     target: request.target,
@@ -71,7 +75,7 @@ function withBodyCopy(request: ApiRequest, entry: Mutable<RecordedRequest>): Api
     header: (name) => request.header(name),
     async body(limit) {
       const bytes = await request.body(limit)
-      entry.body = new TextDecoder().decode(bytes)
+      keep(new TextDecoder().decode(bytes))
       return bytes
     },
   }

@@ -6,7 +6,7 @@ import { isTime } from '../../../src/support/time.ts'
 import { type PortFaults, portFaults } from '../../../src/testing/faults.ts'
 import { type RecordedRequest, recordRequests } from '../../../src/testing/journal.ts'
 import { withKnownKeys } from '../fixed-keys.ts'
-import type { Usage } from '../page/usage.ts'
+import type { UsageReader } from '../page/usage.ts'
 
 /** A clock that follows the real time, with an offset if it was moved, or stands still. */
 export interface SteerableClock extends Clock {
@@ -47,10 +47,9 @@ export function steerableClock(real: Clock): SteerableClock {
   }
 }
 
-/** A pet store, and a function that returns the usage of a key for the page. */
-export interface Service {
+/** A pet store, and what its page shows about keys. */
+export interface Service extends UsageReader {
   readonly petStore: PetStore
-  usageOf(token: string): Promise<Usage | undefined>
 }
 
 export interface TestDoubleParts {
@@ -93,6 +92,7 @@ export async function createTestDouble(parts: TestDoubleParts): Promise<TestDoub
   return {
     petStore: { fetch: fetchThrough(handle), handle, basePath: current.service.petStore.basePath },
     usageOf: (token) => current.service.usageOf(token),
+    keyOf: (token) => current.service.keyOf(token),
     clock,
     faults,
     requests,

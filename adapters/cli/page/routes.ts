@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
 import { isSecret } from '../secret.ts'
@@ -13,22 +14,26 @@ import {
   type SiteRoutes,
   sharedDocument,
 } from '../site.ts'
+import type { LoggedRequest } from './request-log.ts'
 import type { Usage } from './usage.ts'
 
 /** A key that the page offers without asking the visitor for it. */
 export interface DemoKey {
+  readonly id: string
   readonly plan: string
   readonly token: string
 }
 
 export interface PageOptions {
   readonly basePath: string
-  /** The secret in the page's address. Without it, a request gets no demo keys and no usage. */
+  /** The secret in the page's address. Without it, a request gets no demo keys, no usage and no other requests. */
   readonly secret: string
   /** Returns the keys that the page offers. These keys must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
   /** Returns the usage of a token's key, if the key is valid and a request with the token was served. */
   readonly usageOf: (token: string) => Promise<Usage | undefined>
+  /** Returns the requests to the API after one with this id. */
+  readonly requestsAfter: (id: number) => readonly LoggedRequest[]
   /** The folder that contains the page's files. @default 'page', beside the bundled command */
   readonly folder?: string
   /** The folder of the package `swagger-ui-dist`; `undefined` if it is not installed. */
@@ -50,7 +55,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const PAGE_HEADERS = [
+/** The headers of every page and of its files. */
+export const PAGE_HEADERS = [
   'Content-Security-Policy',
   POLICY,
   'Referrer-Policy',
@@ -59,7 +65,9 @@ const PAGE_HEADERS = [
   'same-origin',
 ]
 
-/** Returns the routes for the page at the server's root, for the API reference, and for the files of both. */
+const STYLES = ['page.css', 'controls.css', 'live.css', 'animals.css', 'log.css', 'reference.css']
+
+/** Returns the routes for the page at the server's root, for the console if Swagger UI is installed, and for their files. */
 export function pageRoutes(options: PageOptions): SiteRoutes {
   const { folder = fileURLToPath(new URL('page', import.meta.url)), swaggerFolder: swagger } = options
   const own = (name: string) => file(join(folder, name))
@@ -67,19 +75,26 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   return {
     '/': own('index.html'),
-    '/reference': own(swagger === undefined ? 'no-reference.html' : 'reference.html'),
-    '/page/page.css': own('page.css'),
-    '/page/reference.css': own('reference.css'),
+    ...Object.fromEntries(STYLES.map((name) => [`/page/${name}`, own(name)])),
     '/page/icon.svg': own('icon.svg'),
     '/page/live.js': own('live.js'),
-    '/page/reference.js': own('reference.js'),
     ...(swagger !== undefined && {
+      '/console': own('console.html'),
+      '/page/console.css': own('console.css'),
+      '/page/console.js': own('console.js'),
       '/page/swagger-ui.css': file(join(swagger, 'swagger-ui.css')),
       '/page/swagger-ui-bundle.js': file(join(swagger, 'swagger-ui-bundle.js')),
     }),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)
-      return privateJson({ basePath: options.basePath, hasSecret, demoKeys: hasSecret ? options.demoKeys() : [] })
+      const target = originForm(request.target)
+      const after = Number(new URLSearchParams(target.slice(pathOf(target).length)).get('after'))
+      const forVisitor = { demoKeys: options.demoKeys(), requests: options.requestsAfter(after) }
+      return privateJson({
+        basePath: options.basePath,
+        hasSecret,
+        ...(hasSecret ? forVisitor : { demoKeys: [], requests: [] }),
+      })
     },
     '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]

@@ -25,6 +25,13 @@ export interface Usage {
   readonly ban: BanRule | false
 }
 
+export interface UsageReader {
+  /** Returns the usage of a token's key, if the key is valid and a request with the token was served. */
+  usageOf(token: string): Promise<Usage | undefined>
+  /** Returns the key of a token, if the last look-up has found it. */
+  keyOf(token: string): ApiKey | undefined
+}
+
 /** The largest number of keys whose usage is remembered. */
 const MAX_KEYS = 10_000
 
@@ -42,7 +49,7 @@ interface Counted {
 export function watchUsage(
   { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,
   clock: Clock,
-): Pick<BackEnd, 'keyStore' | 'quota'> & { usageOf(token: string): Promise<Usage | undefined> } {
+): Pick<BackEnd, 'keyStore' | 'quota'> & UsageReader {
   const keys = boundedMap<ApiKey>(MAX_KEYS)
   const counts = boundedMap<Counted>(MAX_KEYS)
   return {
@@ -61,6 +68,7 @@ export function watchUsage(
         return count
       },
     }),
+    keyOf: (token) => keys.get(hashOf(token)),
     async usageOf(token) {
       if (keys.get(hashOf(token)) === undefined) return undefined
       // The key may have been revoked or have expired since its last request.

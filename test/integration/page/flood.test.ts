@@ -11,9 +11,11 @@ const PATHS = [
   '/reference',
   '/openapi.json',
   '/page/page.css',
+  '/console',
   '/page/reference.css',
+  '/page/console.css',
   '/page/live.js',
-  '/page/reference.js',
+  '/page/console.js',
   '/page/swagger-ui.css',
   '/page/swagger-ui-bundle.js',
 ]

@@ -15,7 +15,8 @@ function secretOf({ output }: { output(): string }): Record<string, string> {
 /** Returns the keys that `petstore serve` gives to its page. */
 async function demoKeys(server: { address: string; output(): string }): Promise<unknown> {
   const settings = await fetch(new URL('/page/settings.json', server.address), { headers: secretOf(server) })
-  return ((await settings.json()) as { demoKeys: unknown }).demoKeys
+  const { demoKeys } = (await settings.json()) as { demoKeys: { plan: string; token: string }[] }
+  return demoKeys.map(({ plan, token }) => ({ plan, token }))
 }
 
 test('petstore serve gives demo keys to the page of an in-memory store', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { documentRoutes } from '../../../adapters/cli/openapi.ts'
+import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi.ts'
+import { logRequests } from '../../../adapters/cli/page/request-log.ts'
 import { findSwagger, type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { withSite } from '../../../adapters/cli/site.ts'
@@ -14,25 +15,34 @@ const STATUSES = ['available', 'available', 'pending', 'sold'] as const
 /** The secret in the address of the page. */
 export const SECRET = 'of-this-run'
 
+export interface StartOptions {
+  readonly port?: number
+  /** The token of the key, if it must be that of a server before. */
+  readonly token?: string
+}
+
 /** Starts a pet store with its page, eight animals and a key of the `free` plan. Its clock stands still. */
-export async function startSite(options: Partial<PageOptions> = {}) {
+export async function startSite(options: Partial<PageOptions> = {}, { port = 0, token: fixed }: StartOptions = {}) {
   const clock = manualClock(Date.UTC(2026, 5, 1, 12))
   const backEnd = memory({ clock })
   for (const [index, name] of ANIMALS.entries())
     await backEnd.storage.create({ name, categoryId: BigInt(index + 1), status: STATUSES[index % 4] })
-  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-  const { usageOf, ...watched } = watchUsage(backEnd, clock)
-  const petStore = createPetStore({ ...backEnd, ...watched, clock })
+  const { token, key } = await backEnd.keyStore.issue({ plan: 'free', label: 'demo key, free' })
+  const find = (text: string) => (text === fixed ? key : backEnd.keyStore.find(text))
+  const { usageOf, keyOf, ...watched } = watchUsage({ ...backEnd, keyStore: { find } }, clock)
+  const { requestsAfter, ...petStore } = logRequests(createPetStore({ ...backEnd, ...watched, clock }), keyOf)
   const pages = pageRoutes({
     secret: SECRET,
     basePath: petStore.basePath,
-    demoKeys: () => [{ plan: 'free', token }],
+    demoKeys: () => [{ id: key.id, plan: 'free', token }],
     usageOf,
+    requestsAfter,
     folder: join(import.meta.dirname, '../../../dist/page'),
     swaggerFolder: findSwagger(),
     ...options,
   })
-  const server = await serve(withSite(petStore, { ...documentRoutes({}), ...pages }), { port: 0 })
+  const reference = referenceRoute({}, pages['/console'] !== undefined)
+  const server = await serve(withSite(petStore, { ...documentRoutes({}), ...pages, '/reference': reference }), { port })
   onTestFinished(server.close)
-  return { ...server, ...backEnd, clock, token }
+  return { ...server, ...backEnd, port: Number(new URL(server.url).port), clock, token: fixed ?? token }
 }

@@ -17,6 +17,7 @@ async function open() {
     createService: (ports, clock) => ({
       petStore: createPetStore({ ...ports, clock, onError: () => {} }),
       usageOf: async () => undefined,
+      keyOf: () => undefined,
     }),
     addPets: (storage) => addDemoPets(storage, 0, 3),
     keys: fixedKeys([{ plan: 'free', token: 'my-token' }], { free: { perMinute: 3, perDay: 10 } }),

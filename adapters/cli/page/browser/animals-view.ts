@@ -1,86 +1,127 @@
-import { LosslessNumber, stringify } from 'lossless-json'
-import { type Animal, type Api, messageOf, type SendOptions } from './api.ts'
-import { byId, create, setNote, setText } from './dom.ts'
+import { type PageAddress, queryOf, readAddress } from './address.ts'
+import { animalRow } from './animal-row.ts'
+import { type Animal, type Api, messageOf } from './api.ts'
+import { byId, onClick, setEnabled, setText } from './dom.ts'
+import { plural } from './format.ts'
 
-/** Shows the animals in pages, and adds new animals. */
+/** The largest number of new animals that are marked. */
+const MAX_ADDED = 5
+
+/** Shows the animals in pages, and marks new animals. */
 export class AnimalsView {
   readonly #api: Api
-  /** The cursors of all pages up to the current page. The first page has no cursor. */
-  #cursors: (string | undefined)[] = [undefined]
+  #address: PageAddress
+  #animals: readonly Animal[] = []
   #next: string | undefined
-  /** The last animal that the visitor has added. */
-  #added: Animal | undefined
+  /** The last new animals, the oldest first. */
+  #added: readonly Animal[] = []
   /** The number of loads so far. A late response to an older load is ignored. */
   #load = 0
 
   constructor(api: Api) {
     this.#api = api
+    this.#address = readAddress(location.search, history.state)
+    this.#showControls()
     byId('filter').addEventListener('change', () => this.#restart())
     byId('page-size').addEventListener('change', () => this.#restart())
     byId('refresh').addEventListener('click', () => void this.load())
-    byId('next').addEventListener('click', () => this.#turn([...this.#cursors, this.#next]))
-    byId('previous').addEventListener('click', () => this.#turn(this.#cursors.slice(0, -1)))
-    byId('add-form').addEventListener('submit', (event) => {
-      event.preventDefault()
-      void this.#add()
+    onClick(byId('next'), () => this.#turn([...this.#address.cursors, this.#next]))
+    onClick(byId('previous'), () => this.#turn(this.#address.cursors.slice(0, -1)))
+    addEventListener('popstate', ({ state }) => {
+      this.#address = readAddress(location.search, state)
+      this.#showControls()
+      void this.load()
     })
   }
 
-  /** Shows the first page again, for example after the key has changed. */
+  /** Shows the first page, with the filter and the page size that the visitor has chosen. */
   #restart(): void {
     this.#turn([undefined])
   }
 
-  #turn(cursors: (string | undefined)[]): void {
-    this.#cursors = cursors
+  #turn(cursors: readonly (string | undefined)[]): void {
+    const status = document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
+    const limit = byId<HTMLSelectElement>('page-size').value
+    const isTrailKnown = this.#address.isTrailKnown || cursors.length === 1
+    this.#address = { status, limit, cursors, isTrailKnown }
+    history.pushState({ cursors }, '', location.pathname + queryOf(this.#address))
     void this.load()
+  }
+
+  #showControls(): void {
+    const { status, limit } = this.#address
+    const choice = document.querySelector<HTMLInputElement>(`input[name="filter"][value="${status}"]`)
+    if (choice) choice.checked = true
+    byId<HTMLSelectElement>('page-size').value = limit
   }
 
   /** Clears the view, because it shows the animals of the previous key. */
   reset(): void {
+    this.#animals = []
+    this.#added = []
+    this.#next = undefined
     byId('rows').replaceChildren()
-    this.#added = undefined
-    setNote(byId('add-note'), '')
-    this.#restart()
+    byId('added-rows').replaceChildren()
+    void this.load()
   }
 
   /** Loads the current page. */
-  async load(options?: SendOptions): Promise<void> {
+  async load(): Promise<void> {
     const load = ++this.#load
     if (this.#api.key === '') return this.#showProblem('Enter an API key above to see the animals.', '')
-    const query = new URLSearchParams({ limit: byId<HTMLSelectElement>('page-size').value })
-    const status = filterStatus()
-    const cursor = this.#cursors.at(-1)
+    const { status, limit, cursors } = this.#address
+    const query = new URLSearchParams({ limit })
+    const cursor = cursors.at(-1)
     if (status !== '') query.set('status', status)
     if (cursor !== undefined) query.set('cursor', cursor)
     byId('animals').setAttribute('aria-busy', 'true')
     try {
-      const exchange = await this.#api.send('GET', `/pets?${query}`, undefined, options)
+      const exchange = await this.#api.send('GET', `/pets?${query}`)
       if (load !== this.#load) return
       if (exchange.status !== 200) return this.#showProblem(messageOf(exchange))
       this.#next = exchange.headers.get('X-Next-Cursor') ?? undefined
-      this.#show(exchange.body as Animal[], status)
+      this.#animals = exchange.body as Animal[]
+      this.#show()
     } catch {
-      if (load === this.#load) this.#showProblem('The server does not respond. Is it still running?')
+      if (load === this.#load)
+        this.#showProblem('The server does not respond. The page shows the animals when it is back.')
     } finally {
       if (load === this.#load) byId('animals').setAttribute('aria-busy', 'false')
     }
   }
 
-  #show(animals: readonly Animal[], status: string): void {
-    const added = this.#added
-    const isAdded = ({ id }: Animal) => String(id) === String(added?.id)
-    byId('rows').replaceChildren(...animals.map((animal) => row(animal, isAdded(animal))))
-    if (added !== undefined) setNote(byId('add-note'), addedNote(added, status, animals.some(isAdded)), 'good')
-    byId('animals').hidden = animals.length === 0
+  /** Shows and marks an animal that this page or another program has added. */
+  addNew(animal: Animal): void {
+    if (this.#added.some((other) => isSame(other, animal))) return
+    this.#added = [...this.#added, animal].slice(-MAX_ADDED)
+    const { status, limit } = this.#address
+    const isLastPage = this.#next === undefined && this.#animals.length < Number(limit)
+    const isFiltered = status !== '' && status !== animal.status
+    // New ids are the largest ones, so a new animal belongs at the end of the last page.
+    if (isLastPage && !isFiltered && !this.#animals.some((other) => isSame(other, animal)))
+      this.#animals = [...this.#animals, animal]
+    if (byId('animals').getAttribute('aria-busy') !== 'true') this.#show()
+  }
+
+  #show(): void {
+    const { status, cursors, isTrailKnown } = this.#address
+    const isNew = (animal: Animal) => this.#added.some((other) => isSame(other, animal))
+    const elsewhere = this.#added.filter((added) => !this.#animals.some((animal) => isSame(animal, added)))
+    const placeOf = (animal: Animal) =>
+      status !== '' && status !== animal.status ? 'hidden by the filter' : 'on another page'
+    byId('rows').replaceChildren(...this.#animals.map((animal) => animalRow(animal, isNew(animal) ? 'New' : '')))
+    byId('added-rows').replaceChildren(
+      ...elsewhere.toReversed().map((animal) => animalRow(animal, `New, ${placeOf(animal)}`)),
+    )
+    byId('animals').hidden = this.#animals.length + elsewhere.length === 0
     const kind = status === '' ? '' : `${status} `
     const note = byId('animals-note')
     note.className = 'empty'
-    note.hidden = animals.length > 0
+    note.hidden = this.#animals.length > 0
     setText(note, status === '' ? 'There are no animals yet. Add one below.' : `There are no ${kind}animals.`)
-    const page = this.#cursors.length
-    setText(byId('page-number'), `Page ${page}`)
-    setText(byId('animals-status'), `Page ${page}: ${animals.length} ${kind}animals.`)
+    const page = isTrailKnown ? `Page ${cursors.length}` : 'A later page'
+    setText(byId('page-number'), page)
+    setText(byId('animals-status'), `${page}: ${plural(this.#animals.length, `${kind}animal`)}.`)
     this.#enablePager(this.#next !== undefined)
   }
 
@@ -97,54 +138,13 @@ export class AnimalsView {
   }
 
   #enablePager(hasNext: boolean): void {
-    byId<HTMLButtonElement>('next').disabled = !hasNext
-    byId<HTMLButtonElement>('previous').disabled = this.#cursors.length === 1
-  }
-
-  async #add(): Promise<void> {
-    const name = byId<HTMLInputElement>('name')
-    const note = byId('add-note')
-    // A JavaScript number would round a category id above 2^53.
-    const categoryId = new LosslessNumber(byId<HTMLInputElement>('category').value)
-    const status = byId<HTMLSelectElement>('status').value
-    try {
-      const exchange = await this.#api.send('POST', '/pets', stringify({ name: name.value, categoryId, status }))
-      if (exchange.status !== 201) {
-        setNote(note, messageOf(exchange), 'bad')
-        return
-      }
-      const animal = exchange.body as Animal
-      this.#added = animal
-      name.value = ''
-      setNote(note, addedNote(animal), 'good')
-      await this.load({ isShown: false })
-    } catch {
-      setNote(note, 'The server does not respond. Is it still running?', 'bad')
-    }
+    const { cursors, isTrailKnown } = this.#address
+    setEnabled(byId('next'), hasNext)
+    setEnabled(byId('previous'), cursors.length > 1)
+    setText(byId('previous'), isTrailKnown ? 'Previous' : 'First page')
   }
 }
 
-function filterStatus(): string {
-  return document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
-}
-
-/** Returns a note about an added animal, and, after a page has been loaded, where to find the animal. */
-function addedNote({ id, name, status }: Animal, filter?: string, isOnPage = false): string {
-  const note = `${name} was added with the id ${id}.`
-  if (filter === undefined) return note
-  if (isOnPage) return `${note} It is marked in the table.`
-  const isHidden = filter !== '' && filter !== status
-  return `${note} ${isHidden ? `The filter hides it: choose All or ${status} to see it.` : 'It is on another page.'}`
-}
-
-function row({ id, name, categoryId, status }: Animal, isNew: boolean): HTMLElement {
-  const label = isNew ? [' ', create('span', 'badge good', 'New')] : []
-  return create(
-    'tr',
-    isNew ? 'new' : '',
-    create('td', 'number', String(id)),
-    create('td', '', name, ...label),
-    create('td', 'number', String(categoryId)),
-    create('td', '', ...(status === undefined ? [] : [create('span', `badge ${status}`, status)])),
-  )
+function isSame(a: Animal, b: Animal): boolean {
+  return String(a.id) === String(b.id)
 }

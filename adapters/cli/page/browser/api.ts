@@ -1,5 +1,5 @@
-import { parse } from 'lossless-json'
 import type { Usage } from '../usage.ts'
+import { parsed } from './explanation.ts'
 import { secretHeader } from './settings.ts'
 
 /** One request to the API, and its response. */
@@ -7,7 +7,7 @@ export interface Exchange {
   readonly method: string
   /** The request target, such as `/v1/pets?limit=5`. */
   readonly target: string
-  readonly requestBody?: string | undefined
+  readonly requestBody: string
   readonly status: number
   readonly headers: Headers
   /** The response body, exactly as it arrived. */
@@ -16,6 +16,8 @@ export interface Exchange {
   readonly body: unknown
   /** The code of an error response; empty if the request succeeded. */
   readonly code: string
+  readonly time: number
+  readonly durationMs: number
 }
 
 /** An animal. `toString` of its numbers returns all digits of an int64. */
@@ -27,59 +29,74 @@ export interface Animal {
 }
 
 export interface SendOptions {
-  /** Whether the page shows the response as the last one. @default true */
+  /** Whether the log opens the request. @default true */
   readonly isShown?: boolean
 }
 
+/** How long the server may take for a response, in milliseconds. */
+const TIMEOUT = 30_000
+
 /** Sends the page's requests. */
 export class Api {
-  key = ''
-  readonly #basePath: string
+  basePath = ''
   readonly #onExchange: (exchange: Exchange, options: SendOptions) => void
+  #key = ''
+  /** Whether the server accepts the key; `undefined` before the first response that says so. */
+  isAccepted: boolean | undefined
 
-  constructor(basePath: string, onExchange: (exchange: Exchange, options: SendOptions) => void) {
-    this.#basePath = basePath
+  constructor(onExchange: (exchange: Exchange, options: SendOptions) => void) {
     this.#onExchange = onExchange
+  }
+
+  get key(): string {
+    return this.#key
+  }
+
+  set key(key: string) {
+    this.#key = key
+    this.isAccepted = undefined
   }
 
   /**
    * Sends a request, and passes the request and its response to the listener.
    *
-   * @throws {TypeError} if no response arrives
+   * @throws {Error} if no response arrives
    */
-  async send(method: string, path: string, requestBody?: string, options: SendOptions = {}): Promise<Exchange> {
-    const target = this.#basePath + path
-    const sent: Record<string, string> = this.key === '' ? {} : { Authorization: `Bearer ${this.key}` }
-    if (requestBody !== undefined) sent['Content-Type'] = 'application/json'
-    const response = await fetch(target, { method, headers: sent, body: requestBody ?? null })
+  async send(method: string, path: string, requestBody = '', options: SendOptions = {}): Promise<Exchange> {
+    const key = this.#key
+    const target = this.basePath + path
+    const sent: Record<string, string> = key === '' ? {} : { Authorization: `Bearer ${key}` }
+    if (requestBody !== '') sent['Content-Type'] = 'application/json'
+    const time = Date.now()
+    const startedAt = performance.now()
+    const signal = AbortSignal.timeout(TIMEOUT)
+    const response = await fetch(target, { method, headers: sent, body: requestBody || null, signal })
     const { status, headers } = response
     const text = await response.text()
+    const durationMs = Math.round((performance.now() - startedAt) * 10) / 10
     const body = parsed(text)
     const code = response.ok ? '' : String((body as { code?: unknown } | undefined)?.code ?? status)
-    const exchange = { method, target, requestBody, status, headers, text, body, code }
+    const exchange = { method, target, requestBody, status, headers, text, body, code, time, durationMs }
+    if (key === this.#key && (response.ok || status === 401)) this.isAccepted = response.ok
     this.#onExchange(exchange, options)
     return exchange
   }
 
   /**
-   * Returns the usage of the key; `undefined` before the first request with the key. The request for the usage is not counted.
+   * Returns the usage of the key, `null` if no request with this key was served, and `undefined` if the server does not tell this
+   * page. The request for the usage is not counted.
+   *
+   * @throws {Error} if no response arrives
    */
-  async usage(): Promise<Usage | undefined> {
-    if (this.key === '') return undefined
-    const response = await fetch('/usage', { headers: { ...secretHeader(), Authorization: `Bearer ${this.key}` } })
-    return response.ok ? ((await response.json()) ?? undefined) : undefined
+  async usage(): Promise<Usage | null | undefined> {
+    if (this.#key === '') return undefined
+    const headers = { ...secretHeader(), Authorization: `Bearer ${this.#key}` }
+    const response = await fetch('/usage', { headers, signal: AbortSignal.timeout(TIMEOUT) })
+    return response.ok ? response.json() : undefined
   }
 }
 
 /** Returns the message of an error response. */
 export function messageOf({ body, status }: Exchange): string {
   return String((body as { message?: unknown } | undefined)?.message ?? `The server responded with ${status}.`)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parse(text)
-  } catch {
-    return undefined
-  }
 }

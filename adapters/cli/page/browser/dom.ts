@@ -13,13 +13,31 @@ export function create(tag: string, className = '', ...children: (Node | string)
   return element
 }
 
+/** Creates an element for a text of a user, whose direction of writing must not turn the text around it. */
+export function isolated(text: string): HTMLElement {
+  return create('bdi', '', text)
+}
+
 /** Sets an element's text only if the text differs, so that screen readers do not repeat a status. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
 /** Shows a note below a form or a group of buttons. */
-export function setNote(element: HTMLElement, text: string, kind: '' | 'good' | 'bad' = ''): void {
+export function setNote(element: HTMLElement, kind: '' | 'good' | 'bad', ...parts: (Node | string)[]): void {
+  const note = create('p', '', ...parts)
   element.className = `note ${kind}`
-  setText(element, text)
+  if (element.textContent !== note.textContent) element.replaceChildren(...note.childNodes)
+}
+
+/** Turns a button on or off. An off button keeps the focus, which the attribute `disabled` would move to the page's start. */
+export function setEnabled(button: HTMLElement, isEnabled: boolean): void {
+  button.setAttribute('aria-disabled', String(!isEnabled))
+}
+
+/** Calls a function when an enabled button is clicked. */
+export function onClick(button: HTMLElement, listener: () => void): void {
+  button.addEventListener('click', () => {
+    if (button.getAttribute('aria-disabled') !== 'true') listener()
+  })
 }

@@ -1,65 +1,62 @@
+import { prepareAddForm } from './add-form.ts'
 import { AnimalsView } from './animals-view.ts'
-import { Api } from './api.ts'
+import { type Animal, Api } from './api.ts'
+import { Connection } from './connection.ts'
 import { byId, setText } from './dom.ts'
+import { parsed } from './explanation.ts'
+import { KeyForm } from './key-form.ts'
 import { LimitsView } from './limits-view.ts'
-import { responseView } from './response-view.ts'
-import { currentKey, keepKey, loadSettings, type Settings } from './settings.ts'
+import { ownRequest } from './log-entry.ts'
+import { LogView } from './log-view.ts'
+import { type Settings, takeSecret } from './settings.ts'
 
-await start()
-
-/** Starts the main page, with its views of the limits, the animals and the last response. */
-async function start(): Promise<void> {
-  const settings = await loadSettings()
-  setText(byId('base-url'), location.origin + settings.basePath)
-  const showResponse = responseView()
-  const api = new Api(settings.basePath, (exchange, { isShown = true }) => {
-    if (isShown) showResponse(exchange)
-    limits.observe(exchange)
-  })
-  const animals = new AnimalsView(api)
-  const limits = new LimitsView(api, () => void animals.load())
-  prepareKeyForm(settings, (key) => {
-    api.key = key
-    limits.reset()
-    animals.reset()
-  })
-}
-
-function prepareKeyForm(settings: Settings, useKey: (key: string) => void): void {
-  const { demoKeys } = settings
-  const input = byId<HTMLInputElement>('key')
-  const plans = byId<HTMLSelectElement>('key-plan')
-  const show = byId('key-show')
-
-  const use = (key: string) => {
-    keepKey(key, settings)
-    plans.value = demoKeys.some(({ token }) => token === key) ? key : ''
-    useKey(key)
-  }
-
-  plans.append(...demoKeys.map(({ plan, token }) => new Option(plan, token)), new Option('another key', ''))
-  byId('key-plan-field').hidden = demoKeys.length === 0
-  plans.addEventListener('change', () => {
-    input.value = plans.value
-    if (plans.value === '') input.focus()
-    else use(plans.value)
-  })
-  byId('key-form').addEventListener('submit', (event) => {
-    event.preventDefault()
-    use(input.value.trim())
-  })
-  show.addEventListener('click', () => {
-    const isShown = input.type === 'password'
-    input.type = isShown ? 'text' : 'password'
-    show.setAttribute('aria-pressed', String(isShown))
-  })
-  if (!settings.hasSecret)
+takeSecret()
+let settings: Settings | undefined
+const log = new LogView((id) => settings?.demoKeys.find((key) => key.id === id)?.token)
+const api = new Api((exchange, { isShown = true }) => {
+  if (isShown) log.expect(exchange)
+  if (settings?.hasSecret) void connection.refresh()
+  else log.add([ownRequest(exchange, api.key !== '', api.isAccepted)])
+  limits.observe(exchange)
+})
+const animals = new AnimalsView(api)
+const limits = new LimitsView(api, () => void animals.load())
+const keyForm = new KeyForm((key) => {
+  api.key = key
+  limits.reset()
+  animals.reset()
+})
+prepareAddForm(api, (animal) => animals.addNew(animal))
+const connection = new Connection({
+  onSettings(received, isBack) {
+    const isFirst = settings === undefined
+    settings = received
+    api.basePath = received.basePath
+    setText(byId('base-url'), location.origin + received.basePath)
     setText(
-      byId('key-note'),
-      'Open the whole address that the server has printed, to see its demo keys and the usage of a key.',
+      byId('log-note'),
+      received.hasSecret ? 'No program has sent a request yet.' : 'Your next request appears here.',
     )
-  if (demoKeys.length > 0)
-    setText(byId('key-note'), 'The server keeps everything in memory for this machine, so its demo keys are filled in.')
-  input.value = currentKey(settings)
-  use(input.value)
+    const { key } = api
+    keyForm.update(received)
+    log.add(received.requests)
+    if (!isFirst) for (const animal of received.requests.flatMap(addedBy)) animals.addNew(animal)
+    if (isBack && !isFirst && key === api.key) {
+      void animals.load()
+      void limits.reload()
+    }
+    if (isBack) limits.isLost = false
+  },
+  onLost() {
+    limits.isLost = true
+    if (settings === undefined)
+      setText(byId('animals-note'), 'The server does not respond. This page tries again every second.')
+  },
+})
+
+/** Returns the animal that a request of any program has added. */
+function addedBy({ status, target, responseBody }: Settings['requests'][number]): Animal[] {
+  const isCreated = status === 201 && target.split('?')[0] === `${settings?.basePath}/pets`
+  const animal = isCreated ? (parsed(responseBody) as Animal | undefined) : undefined
+  return animal === undefined ? [] : [animal]
 }

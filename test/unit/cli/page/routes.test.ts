@@ -8,7 +8,20 @@ import { withSite } from '../../../../adapters/cli/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
 const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')
-const demoKeys = [{ plan: 'free', token: 'pet_secret' }]
+const logged = {
+  time: 0,
+  durationMs: 1,
+  method: 'GET',
+  target: '/v1/pets',
+  headers: {},
+  body: '',
+  hasToken: false,
+  status: 401,
+  responseHeaders: [],
+  responseBody: '',
+  isCut: false,
+}
+const demoKeys = [{ id: 'key_1', plan: 'free', token: 'pet_secret' }]
 
 /** Creates a pet store with the page. Returns a function that sends a request to it. */
 function site(options: Partial<PageOptions> = {}) {
@@ -19,6 +32,7 @@ function site(options: Partial<PageOptions> = {}) {
     secret: 'of-this-run',
     demoKeys: () => demoKeys,
     usageOf,
+    requestsAfter: (id) => [{ ...logged, id: id + 1 }],
     folder,
     swaggerFolder: findSwagger(),
     ...options,
@@ -40,6 +54,13 @@ describe('the page', () => {
     const { status, headers, body } = await site()('/')
     expect([status, headers['Content-Type']]).toEqual([200, 'text/html; charset=utf-8'])
     expect(body).toContain('<h1>Live view</h1>')
+  })
+
+  test('without JavaScript, the hint stands first', async () => {
+    const { body } = await site()('/')
+    const main = body.slice(body.indexOf('<main'))
+    expect(main).toMatch(/^<main[^>]*>\s*<noscript>/)
+    expect((await site()('/page/live.css')).body).toMatch(/@media \(scripting: none\) \{\s*\.needs-script/)
   })
 
   test('requests for the page are not counted', async () => {
@@ -75,21 +96,21 @@ describe('the page', () => {
     const send = site()
     expect((await send('/page/swagger-ui-bundle.js')).headers['Content-Type']).toBe('text/javascript; charset=utf-8')
     expect((await send('/page/swagger-ui.css')).body).toContain('.swagger-ui')
-    expect((await send('/reference')).body).toContain('/page/swagger-ui-bundle.js')
+    expect((await send('/console')).body).toContain('/page/swagger-ui-bundle.js')
   })
 
-  test('the reference says what to install if Swagger UI is missing', async () => {
+  test('there is no console if Swagger UI is missing', async () => {
     const send = site({ swaggerFolder: undefined })
-    expect((await send('/reference')).body).toContain('npm install swagger-ui-dist')
-    expect((await send('/page/swagger-ui-bundle.js')).status).toBe(401)
+    for (const path of ['/console', '/page/console.js', '/page/swagger-ui-bundle.js'])
+      expect((await send(path)).status).toBe(401)
   })
 
-  test('the page links to the reference and the OpenAPI document', async () => {
+  test.each(['/', '/console'])('%s links to every other page, and its files are there', async (path) => {
     const send = site()
-    for (const path of ['/reference', '/openapi.json']) {
-      expect((await send('/')).body).toContain(`href="${path}"`)
-      expect((await send(path)).status).toBe(200)
-    }
+    const { body } = await send(path)
+    for (const link of ['/', '/reference', '/openapi.json']) expect(body).toContain(`href="${link}"`)
+    for (const [, style = ''] of body.matchAll(/rel="stylesheet" href="([^"]+)"/g))
+      expect([style, (await send(style)).status]).toEqual([style, 200])
   })
 
   test("no other file of the page's folder is served", async () => {
@@ -137,6 +158,23 @@ describe('demo keys', () => {
       'Cross-Origin-Resource-Policy': 'same-origin',
       'X-Content-Type-Options': 'nosniff',
     })
+  })
+})
+
+describe('the request log', () => {
+  const requestsFor = async (headers: Record<string, string>) =>
+    JSON.parse((await site()('/page/settings.json?after=7', headers)).body).requests
+
+  test('sends the requests after the one that the page knows', async () => {
+    expect(await requestsFor({})).toEqual([{ ...logged, id: 8 }])
+  })
+
+  test.each<Record<string, string>>([
+    { 'petstore-secret': 'guessed' },
+    { host: 'evil.example' },
+    { 'x-forwarded-for': '192.0.2.1' },
+  ])('sends no request to a page without the secret or of another machine (%j)', async (headers) => {
+    expect(await requestsFor(headers)).toEqual([])
   })
 })
 

@@ -11,7 +11,7 @@ const NOON = 20_000 * DAY + 720 * MINUTE
 async function watchedStore() {
   const clock = manualClock(NOON)
   const backEnd = memory({ clock })
-  const { usageOf, ...watched } = watchUsage(backEnd, clock)
+  const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
   const { fetch } = createPetStore({ ...backEnd, ...watched, clock })
   const issue = async (account?: string) =>
     (await backEnd.keyStore.issue({ plan: 'gold', limits: { perMinute: 3, perDay: 5 }, account })).token
@@ -20,7 +20,7 @@ async function watchedStore() {
   const sendTimes = async (times: number, token: string) => {
     for (let i = 0; i < times; i++) await send(token)
   }
-  return { clock, backEnd, usageOf, issue, send, sendTimes }
+  return { clock, backEnd, usageOf, keyOf, issue, send, sendTimes }
 }
 
 describe('the usage of a key', () => {
@@ -90,5 +90,14 @@ describe('the usage of a key', () => {
     await send(token)
     for (const key of await backEnd.keyStore.list()) await backEnd.keyStore.revoke(key.id)
     expect(await usageOf(token)).toBe(undefined)
+  })
+
+  test('the key of a token is known while the token is valid', async () => {
+    const { issue, keyOf, send } = await watchedStore()
+    const token = await issue()
+    expect(keyOf(token)).toBe(undefined)
+    await send(token)
+    await send('wrong')
+    expect([keyOf(token)?.plan, keyOf('wrong')]).toEqual(['gold', undefined])
   })
 })

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'lossless-json'
 import { byId } from './dom.ts'
-import { currentKey, loadSettings } from './settings.ts'
+import { currentKey, loadSettings, takeSecret } from './settings.ts'
 
 /** The part of Swagger UI that this page uses. */
 interface SwaggerUi {
@@ -25,12 +25,13 @@ const applyTheme = () => document.documentElement.classList.toggle('dark-mode', 
 prefersDark.addEventListener('change', applyTheme)
 applyTheme()
 
+takeSecret()
 const settings = await loadSettings()
-const reference = byId('reference')
-reference.replaceChildren()
+const panel = byId('console')
+panel.replaceChildren()
 const ui = SwaggerUIBundle({
   url: '/openapi.json',
-  dom_id: '#reference',
+  dom_id: '#console',
   tryItOutEnabled: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
@@ -71,29 +72,29 @@ function authorize(key: string): void {
 }
 
 repairLabels()
-new MutationObserver(repairLabels).observe(reference, { childList: true, subtree: true })
+new MutationObserver(repairLabels).observe(panel, { childList: true, subtree: true })
 
 /** Adds what Swagger UI lacks for screen readers and keyboards: names, levels of headings, and focus for code blocks. */
 function repairLabels(): void {
-  for (const control of reference.querySelectorAll('select, textarea, tr[data-param-name] input'))
+  for (const control of panel.querySelectorAll('select, textarea, tr[data-param-name] input'))
     name(control, nameOfControl(control))
-  for (const table of reference.querySelectorAll('.responses-table[role=region]'))
+  for (const table of panel.querySelectorAll('.responses-table[role=region]'))
     name(table, `Responses to ${table.closest('.opblock')?.id.split('-').at(-1)}`)
-  for (const button of reference.querySelectorAll('.close-modal')) name(button, 'Close')
+  for (const button of panel.querySelectorAll('.close-modal')) name(button, 'Close')
   // Voice control finds this button by its visible text "Logout", which the name "Remove authorization" does not contain.
-  reference.querySelector('.modal-btn[aria-label]')?.removeAttribute('aria-label')
+  panel.querySelector('.modal-btn[aria-label]')?.removeAttribute('aria-label')
   // Swagger UI skips h2: below its h1, headings start with h3.
-  for (const heading of reference.querySelectorAll('h3, h4, h5, h6'))
+  for (const heading of panel.querySelectorAll('h3, h4, h5, h6'))
     heading.setAttribute('aria-level', String(Math.min(4, Number(heading.tagName[1]) - 1)))
-  for (const code of reference.querySelectorAll<HTMLElement>('pre:not([tabindex])')) code.tabIndex = 0
+  for (const code of panel.querySelectorAll<HTMLElement>('pre:not([tabindex])')) code.tabIndex = 0
   // After Swagger UI has loaded the document, it adds its own `main` element, which contains only the operations.
-  if (reference.querySelector('main')) reference.removeAttribute('role')
-  else reference.setAttribute('role', 'main')
+  if (panel.querySelector('main')) panel.removeAttribute('role')
+  else panel.setAttribute('role', 'main')
   for (const [selector, label] of [
     ['.information-container', 'About this API'],
     ['.scheme-container', 'Server and API key'],
   ] as const) {
-    const region = reference.querySelector(selector)
+    const region = panel.querySelector(selector)
     region?.setAttribute('role', 'region')
     if (region) name(region, label)
   }

@@ -1,0 +1,62 @@
+import { LosslessNumber, stringify } from 'lossless-json'
+import { type Animal, type Api, messageOf } from './api.ts'
+import { byId, isolated, setNote } from './dom.ts'
+import { shortened } from './format.ts'
+
+/** After this time, in milliseconds, the button says that the server is slow. */
+const SLOW_AFTER = 1_000
+
+/** Adds animals, one at a time. */
+export function prepareAddForm(api: Api, onAdded: (animal: Animal) => void): void {
+  const button = byId('add')
+  const label = button.textContent ?? ''
+  let isSending = false
+  byId('add-form').addEventListener('submit', async (event) => {
+    event.preventDefault()
+    // The second click of a double click, or a click while the server is slow, must not add the animal again.
+    if (isSending) return
+    isSending = true
+    button.setAttribute('aria-disabled', 'true')
+    button.textContent = 'Adding…'
+    const slow = setTimeout(
+      () => setNote(byId('add-note'), '', 'The server has not responded yet. The animal is sent only once.'),
+      SLOW_AFTER,
+    )
+    try {
+      await add(api, onAdded)
+    } finally {
+      clearTimeout(slow)
+      isSending = false
+      button.setAttribute('aria-disabled', 'false')
+      button.textContent = label
+    }
+  })
+}
+
+async function add(api: Api, onAdded: (animal: Animal) => void): Promise<void> {
+  const name = byId<HTMLInputElement>('name')
+  const note = byId('add-note')
+  if (api.key === '') return setNote(note, 'bad', 'Enter an API key above to add an animal.')
+  // A JavaScript number would round a category id above 2^53.
+  const categoryId = new LosslessNumber(byId<HTMLInputElement>('category').value)
+  const status = byId<HTMLSelectElement>('status').value
+  try {
+    const exchange = await api.send('POST', '/pets', stringify({ name: name.value, categoryId, status }))
+    if (exchange.status !== 201) return setNote(note, 'bad', messageOf(exchange))
+    const animal = exchange.body as Animal
+    name.value = ''
+    setNote(
+      note,
+      'good',
+      isolated(shortened(animal.name)),
+      ` was added with the id ${animal.id}. It is marked in the table.`,
+    )
+    onAdded(animal)
+  } catch {
+    setNote(
+      note,
+      'bad',
+      'The server did not respond. When it is back, look whether the animal was added before you add it again.',
+    )
+  }
+}

@@ -1,0 +1,46 @@
+/** Which page of animals is shown. It stands in the address, so that Back, Forward and Reload work, and a link can be shared. */
+export interface PageAddress {
+  readonly status: string
+  readonly limit: string
+  /** The cursors of all pages up to the shown page. The first page has no cursor. */
+  readonly cursors: readonly (string | undefined)[]
+  /** Whether the pages before are known. They are not if the visitor has opened a link to a later page. */
+  readonly isTrailKnown: boolean
+}
+
+const DEFAULT_LIMIT = '10'
+
+/** The allowed values; any other value in the address is ignored. */
+export const STATUSES: readonly string[] = ['', 'available', 'pending', 'sold']
+export const LIMITS: readonly string[] = ['5', '10', '20', '100']
+
+/**
+ * Reads an address.
+ *
+ * @param state - the state of the history entry, with the cursors of the pages before
+ */
+export function readAddress(search: string, state: unknown): PageAddress {
+  const query = new URLSearchParams(search)
+  const status = query.get('status') ?? ''
+  const limit = query.get('limit') ?? DEFAULT_LIMIT
+  const cursor = query.get('cursor') ?? undefined
+  const { cursors } = Object(state) as { cursors?: unknown }
+  const isTrailKnown = Array.isArray(cursors) && (cursors.at(-1) ?? undefined) === cursor
+  const trail = isTrailKnown ? cursors.map((one) => one ?? undefined) : [undefined, cursor]
+  return {
+    status: STATUSES.includes(status) ? status : '',
+    limit: LIMITS.includes(limit) ? limit : DEFAULT_LIMIT,
+    cursors: cursor === undefined ? [undefined] : trail,
+    isTrailKnown: cursor === undefined || isTrailKnown,
+  }
+}
+
+/** Returns the query of an address, with its question mark; empty for the first page of all animals. */
+export function queryOf({ status, limit, cursors }: PageAddress): string {
+  const query = new URLSearchParams()
+  const cursor = cursors.at(-1)
+  if (status !== '') query.set('status', status)
+  if (limit !== DEFAULT_LIMIT) query.set('limit', limit)
+  if (cursor !== undefined) query.set('cursor', cursor)
+  return query.size === 0 ? '' : `?${query}`
+}

@@ -1,0 +1,70 @@
+import { byId, setText } from './dom.ts'
+import { hadSecret, loadSettings, type Settings } from './settings.ts'
+
+/** How often the page asks the server for news, in milliseconds. */
+const EVERY = 1_000
+
+export interface ConnectionListener {
+  /** Called with each response of the server. `isBack` is true if the server did not respond before. */
+  onSettings(settings: Settings, isBack: boolean): void
+  /** Called when the server stops responding. */
+  onLost(): void
+}
+
+/** Asks the server for its settings and its latest requests, and says in one line whether the server responds. */
+export class Connection {
+  readonly #listener: ConnectionListener
+  #lastRequest = 0
+  #isLost = false
+  #isLoading = false
+  #isWanted = false
+
+  constructor(listener: ConnectionListener) {
+    this.#listener = listener
+    setInterval(() => {
+      if (!document.hidden) void this.refresh()
+    }, EVERY)
+    document.addEventListener('visibilitychange', () => void this.refresh())
+    void this.refresh()
+  }
+
+  /** Asks now, or once more after the current question, whose response may miss the latest request. */
+  async refresh(): Promise<void> {
+    this.#isWanted = true
+    if (this.#isLoading) return
+    this.#isLoading = true
+    while (this.#isWanted) {
+      this.#isWanted = false
+      await this.#load()
+    }
+    this.#isLoading = false
+  }
+
+  async #load(): Promise<void> {
+    let settings: Settings
+    try {
+      settings = await loadSettings(this.#lastRequest)
+    } catch {
+      this.#show('lost', 'Reconnecting: the server does not respond. This page tries again every second.')
+      if (!this.#isLost) this.#listener.onLost()
+      this.#isLost = true
+      return
+    }
+    const isBack = this.#isLost
+    this.#isLost = false
+    this.#lastRequest = settings.requests.at(-1)?.id ?? this.#lastRequest
+    if (!settings.hasSecret && hadSecret())
+      this.#show(
+        'renewed',
+        'Connected, but the server has been started again. Open the new address that it has printed, to see its demo keys and requests.',
+      )
+    else this.#show('connected', 'Connected')
+    this.#listener.onSettings(settings, isBack)
+  }
+
+  #show(state: string, text: string): void {
+    const line = byId('connection')
+    line.dataset.state = state
+    setText(line, text)
+  }
+}

@@ -1,0 +1,28 @@
+/** Returns a number with its noun: `1 request`, `1,000 requests`. */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Returns a duration in words: `5 minutes`, `90 seconds`. */
+export function inWords(seconds: number): string {
+  return seconds % 60 === 0 ? plural(seconds / 60, 'minute') : plural(seconds, 'second')
+}
+
+/** Returns a remaining time: `0:07`, `4:59`, `21 h 38 min`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1_000))
+  const minutes = Math.floor(seconds / 60)
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return `${minutes}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** Returns a time of the visitor's day with its zone: `12:03:04 UTC`. */
+export function timeOfDay(time: number): string {
+  return new Date(time).toLocaleTimeString('en-GB', { timeZoneName: 'short' })
+}
+
+/** Returns a text without its end if it is long. A cut never splits a character. */
+export function shortened(text: string, length = 60): string {
+  const characters = [...text.slice(0, 2 * length + 2)]
+  return characters.length <= length && text.length <= 2 * length ? text : `${characters.slice(0, length).join('')}…`
+}

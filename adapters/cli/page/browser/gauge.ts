@@ -1,0 +1,47 @@
+import type { UsageWindow } from '../usage.ts'
+import { create, setText } from './dom.ts'
+import { duration } from './format.ts'
+
+/** A bar that shows how many requests remain, and when the limit resets. */
+export interface Gauge {
+  readonly element: HTMLElement
+  /** @param bannedUntil - when a ban ends, in milliseconds since the Unix epoch; 0 for no ban */
+  show(window: UsageWindow | undefined, now: number, bannedUntil?: number): void
+}
+
+/** @param label - the name for screen readers */
+export function createGauge(label: string, title: string): Gauge {
+  const reset = create('p', 'gauge-reset')
+  const count = create('strong')
+  const rest = create('span')
+  const bar = create('div', 'gauge-bar')
+  const name = create('span', 'gauge-name', title)
+  const head = create('p', 'gauge-head', name, create('span', 'gauge-count', count, ' ', rest))
+  const meter = create('div', '', head, create('div', 'gauge-track', bar))
+  meter.setAttribute('role', 'meter')
+  meter.setAttribute('aria-label', label)
+  meter.setAttribute('aria-valuemin', '0')
+  const element = create('div', 'gauge', meter, reset)
+  return {
+    element,
+    show(window, now, bannedUntil = 0) {
+      const limit = window?.limit ?? 0
+      const isBanned = bannedUntil > now
+      const isOver = window !== undefined && now >= window.endsAt
+      const unused = window === undefined ? 0 : isOver ? limit : Math.max(0, limit - window.used)
+      const left = isBanned ? 0 : unused
+      const part = limit === 0 ? 0 : left / limit
+      element.className = `gauge ${window === undefined || part > 0.25 ? '' : part > 0 ? 'warn' : 'bad'}`
+      bar.style.width = `${part * 100}%`
+      const text = window === undefined ? 'not known yet' : `of ${limit.toLocaleString('en')} left`
+      setText(count, window === undefined ? '–' : left.toLocaleString('en'))
+      setText(rest, text)
+      if (window === undefined) setText(reset, '')
+      else if (isBanned) setText(reset, `Banned for ${duration(bannedUntil - now)}`)
+      else setText(reset, isOver ? 'Just reset' : `Resets in ${duration(window.endsAt - now)}`)
+      meter.setAttribute('aria-valuemax', String(limit))
+      meter.setAttribute('aria-valuenow', String(left))
+      meter.setAttribute('aria-valuetext', window === undefined ? text : `${left} ${text}`)
+    },
+  }
+}

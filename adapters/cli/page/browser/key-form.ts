@@ -1,0 +1,68 @@
+import { byId, setText } from './dom.ts'
+import { currentKey, keepKey, type Settings } from './settings.ts'
+
+const NO_SECRET =
+  'Open the whole address that the server has printed, to see its demo keys, the usage of a key and all requests.'
+
+/** Lets the visitor choose a demo key or enter another key. */
+export class KeyForm {
+  readonly #useKey: (key: string) => void
+  #settings: Settings = { basePath: '', hasSecret: false, demoKeys: [], requests: [] }
+  #isStarted = false
+
+  constructor(useKey: (key: string) => void) {
+    this.#useKey = useKey
+    const input = byId<HTMLInputElement>('key')
+    const plans = byId<HTMLSelectElement>('key-plan')
+    plans.addEventListener('change', () => {
+      input.value = plans.value
+      if (plans.value === '') input.focus()
+      else this.#choose(plans.value)
+    })
+    byId('key-form').addEventListener('submit', (event) => {
+      event.preventDefault()
+      this.#choose(input.value.trim())
+    })
+    byId('key-show').addEventListener('click', () => {
+      const isShown = input.type === 'password'
+      input.type = isShown ? 'text' : 'password'
+      byId('key-show').setAttribute('aria-pressed', String(isShown))
+    })
+  }
+
+  /** Shows the demo keys of the server. If they have changed, replaces a demo key that is in use. */
+  update(settings: Settings): void {
+    const { demoKeys, hasSecret } = settings
+    const hadDemoKeys = this.#settings.demoKeys
+    const isSame = JSON.stringify(demoKeys) === JSON.stringify(hadDemoKeys)
+    const input = byId<HTMLInputElement>('key')
+    const isUnused = !this.#isStarted || hadDemoKeys.some(({ token }) => token === input.value) || input.value === ''
+    this.#settings = settings
+    setText(byId('key-note'), noteOf(hasSecret, demoKeys.length > 0))
+    if (isSame && this.#isStarted) return
+    this.#isStarted = true
+    const options = demoKeys.map(({ plan, token }) => new Option(plan, token))
+    byId('key-plan').replaceChildren(...options, new Option('another key', ''))
+    byId('key-plan-field').hidden = demoKeys.length === 0
+    if (isUnused) input.value = currentKey(settings)
+    this.#showPlan(input.value)
+    if (isUnused) this.#useKey(input.value)
+  }
+
+  #choose(key: string): void {
+    keepKey(key, this.#settings)
+    this.#showPlan(key)
+    this.#useKey(key)
+  }
+
+  #showPlan(key: string): void {
+    const isDemo = this.#settings.demoKeys.some(({ token }) => token === key)
+    byId<HTMLSelectElement>('key-plan').value = isDemo ? key : ''
+  }
+}
+
+function noteOf(hasSecret: boolean, hasDemoKeys: boolean): string {
+  if (!hasSecret) return `The key stays in this tab. ${NO_SECRET}`
+  if (!hasDemoKeys) return 'The key stays in this tab.'
+  return 'The server keeps everything in memory for this machine, so its demo keys are filled in.'
+}

@@ -1,0 +1,139 @@
+import { stringify } from 'lossless-json'
+import type { LoggedRequest } from '../request-log.ts'
+import type { Exchange } from './api.ts'
+import { costOf, costText } from './cost.ts'
+import { create, isolated } from './dom.ts'
+import { explanationOf, parsed } from './explanation.ts'
+import { timeOfDay } from './format.ts'
+import { type DemoKeyToken, sampleButtons } from './sample-buttons.ts'
+
+/** The reason phrases of the API's status codes, because HTTP/2 sends none. */
+const NAMES: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  204: 'No Content',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  410: 'Gone',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  417: 'Expectation Failed',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+/** Returns an entry of the log: one line, and everything else when it is opened. */
+export function logEntry(request: LoggedRequest, tokenOf: DemoKeyToken): HTMLDetailsElement {
+  const { status, method, target, time } = request
+  const cost = costOf(request)
+  const clock = create('time', '', timeOfDay(time))
+  clock.setAttribute('datetime', new Date(time).toISOString())
+  const kind = status < 300 ? 'good' : status === 429 ? 'warn' : 'bad'
+  const summary = create(
+    'summary',
+    'log-line',
+    create('span', `badge ${kind}`, `${status} ${NAMES[status] ?? ''}`.trim()),
+    clock,
+    create('span', 'log-request', method, ' ', isolated(target)),
+    create('span', 'log-facts', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
+  )
+  const details = create('details', 'log-entry', summary) as HTMLDetailsElement
+  // The content is created when it is first seen, because a burst adds many entries.
+  details.addEventListener('toggle', () => {
+    if (details.open && details.childElementCount === 1) details.append(contentOf(request, tokenOf))
+  })
+  return details
+}
+
+function contentOf(request: LoggedRequest, tokenOf: DemoKeyToken): HTMLElement {
+  const { headers, responseHeaders, body, responseBody, isCut } = request
+  const pairs = responseHeaders.flatMap((name, i) =>
+    i % 2 === 0 ? [[name, responseHeaders[i + 1] ?? ''] as const] : [],
+  )
+  return create(
+    'div',
+    'log-content',
+    create('p', '', explanationOf(request)),
+    factsOf(factsAbout(request)),
+    isCut
+      ? create('p', 'note', 'The request or its response is too long to be shown whole, so there are no samples.')
+      : sampleButtons(request, tokenOf),
+    ...(Object.keys(headers).length === 0
+      ? []
+      : [create('h3', '', 'Request headers'), factsOf(Object.entries(headers))]),
+    ...block('Request body', body),
+    create('h3', '', 'Response headers'),
+    factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)])),
+    ...block('Response body', indented(responseBody)),
+  )
+}
+
+/** Returns what the server knows about a request besides its texts. */
+function factsAbout(request: LoggedRequest): readonly (readonly [string, string])[] {
+  const { key, hasToken, durationMs } = request
+  const cost = costOf(request)
+  const label = key && [key.label ?? `plan ${key.plan}`, key.id].filter(Boolean).join(', ')
+  const change = cost && cost.before === cost.after ? 'nothing' : '1 request'
+  return [
+    ['Key', label ?? (hasToken ? 'not valid' : 'none')],
+    ...(cost ? [['Cost', `${change}, ${costText(cost)}, resets at ${timeOfDay(cost.resetsAt)}`] as const] : []),
+    ['Time taken', `${durationMs} ms`],
+  ]
+}
+
+function factsOf(pairs: readonly (readonly [string, string])[]): HTMLElement {
+  const rows = pairs.map(([name, value]) =>
+    create('div', '', create('dt', '', name), create('dd', '', isolated(value))),
+  )
+  return create('dl', 'facts', ...rows)
+}
+
+function timeIn(name: string, value: string): string {
+  return name === 'X-RateLimit-Reset' ? ` (${timeOfDay(Number(value) * 1_000)})` : ''
+}
+
+/** Returns the program that has sent a request, by its `User-Agent`. */
+function programOf({ headers }: LoggedRequest): string {
+  const agent = headers['User-Agent'] ?? ''
+  return agent.startsWith('Mozilla/') ? 'browser' : (/^[^\s(]{1,40}/.exec(agent)?.[0] ?? 'unknown program')
+}
+
+function block(title: string, text: string): HTMLElement[] {
+  if (text === '') return []
+  const pre = create('pre', '', isolated(text))
+  // Makes the text focusable, so that a keyboard can scroll it.
+  pre.tabIndex = 0
+  pre.setAttribute('role', 'group')
+  pre.setAttribute('aria-label', title)
+  return [create('h3', '', title), pre]
+}
+
+function indented(json: string): string {
+  const value = parsed(json)
+  return value === undefined ? json : (stringify(value, undefined, 2) ?? json)
+}
+
+/** Returns an entry for a request of this page. Without the secret of the page's address, the server sends none. */
+export function ownRequest(exchange: Exchange, hasToken: boolean, isAccepted: boolean | undefined): LoggedRequest {
+  const { method, target, requestBody, status, headers, text, time, durationMs } = exchange
+  const sent: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
+  return {
+    id: 0,
+    time,
+    durationMs,
+    method,
+    target,
+    headers: { ...sent, 'User-Agent': navigator.userAgent },
+    body: requestBody,
+    hasToken,
+    key: isAccepted === false ? undefined : { id: '', plan: '', label: 'the key above' },
+    status,
+    responseHeaders: [...headers].flat(),
+    responseBody: text,
+    isCut: false,
+  }
+}

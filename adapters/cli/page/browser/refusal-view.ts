@@ -1,0 +1,50 @@
+import type { Exchange } from './api.ts'
+import { byId, setText } from './dom.ts'
+import { duration } from './format.ts'
+
+/** A response with 429, and when the refusal ends, by the browser's clock. */
+export interface Refusal {
+  readonly exchange: Exchange
+  readonly endsAt: number
+  /** Whether the limit of the client's address is used up, because the key is not valid. */
+  readonly isByAddress: boolean
+}
+
+export function isBan({ exchange }: Refusal): boolean {
+  return exchange.code === 'api_key_banned'
+}
+
+/** Shows why the server refuses requests, and for how long. */
+export function showRefusal(refusal: Refusal | undefined): void {
+  const box = byId('refusal')
+  box.hidden = refusal === undefined
+  if (refusal === undefined) {
+    setText(byId('refusal-title'), '')
+    return
+  }
+  const { exchange, endsAt, isByAddress } = refusal
+  box.classList.toggle('banned', isBan(refusal))
+  const [title, text] = textsOf(isBan(refusal), isByAddress)
+  setText(byId('refusal-title'), title)
+  setText(byId('refusal-text'), text)
+  setText(byId('refusal-left'), duration(endsAt - Date.now()))
+  setText(byId('refusal-retry'), `${exchange.headers.get('Retry-After')} (seconds)`)
+  setText(byId('refusal-body'), exchange.text)
+}
+
+function textsOf(isBanned: boolean, isByAddress: boolean): readonly [string, string] {
+  if (isBanned)
+    return [
+      'This key is banned',
+      'It kept sending requests after a 429. Until the ban ends, the server refuses every request.',
+    ]
+  if (isByAddress)
+    return [
+      'The limit of your address is reached',
+      'Requests without a valid key are counted by address. Until the limit resets, the server does not look at keys that it does not know.',
+    ]
+  return [
+    'The limit is reached',
+    'Until the limit resets, the server refuses every request. A client that waits as long as Retry-After says is served.',
+  ]
+}

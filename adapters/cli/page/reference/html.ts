@@ -1,0 +1,37 @@
+/** A piece of HTML. Only the function {@link html} creates it, so texts are always escaped. */
+export class Html {
+  readonly text: string
+
+  private constructor(text: string) {
+    this.text = text
+  }
+
+  /** Returns the HTML of a template. Escapes each value that is not a piece of HTML. */
+  static from(parts: TemplateStringsArray, values: readonly HtmlValue[]): Html {
+    return new Html(parts.map((part, i) => part + (i < values.length ? textOf(values[i] ?? '') : '')).join(''))
+  }
+}
+
+type HtmlValue = string | number | Html | readonly Html[]
+
+/** Returns HTML: `` html`<p>${text}</p>` ``. Values may be texts, which are escaped, pieces of HTML, and lists of pieces. */
+export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
+  return Html.from(parts, values)
+}
+
+/** No HTML. */
+export const nothing = html``
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function textOf(value: HtmlValue): string {
+  if (value instanceof Html) return value.text
+  if (typeof value === 'object') return value.map(({ text }) => text).join('')
+  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')
+}

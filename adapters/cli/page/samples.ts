@@ -1,0 +1,167 @@
+/** A request for which a sample is written. */
+export interface SampledRequest {
+  readonly method: string
+  /** The absolute URL. */
+  readonly url: string
+  /** The headers without `Authorization`. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body; empty for none. */
+  readonly body: string
+  /** Whether the request has a bearer token. */
+  readonly hasToken: boolean
+  /** The token; `undefined` to read it from the variable {@link KEY_VARIABLE}. */
+  readonly token?: string | undefined
+}
+
+/** The environment variable from which samples read the API key. `petstore serve` takes other tokens from `PETSTORE_KEY`. */
+export const KEY_VARIABLE = 'PETSTORE_API_KEY'
+
+/** The languages of samples. */
+export const LANGUAGES = ['curl', 'fetch', 'Python', 'Go'] as const
+
+export type Language = (typeof LANGUAGES)[number]
+
+/** Returns a command or a program that sends a request and prints the status and the body of the response. */
+export function sampleOf(language: Language, request: SampledRequest): string {
+  return samples[language](request)
+}
+
+const samples: Readonly<Record<Language, (request: SampledRequest) => string>> = {
+  curl: curlSample,
+  fetch: fetchSample,
+  Python: pythonSample,
+  Go: goSample,
+}
+
+/**
+ * Characters that a sample must not contain as they are. In a pasted text, control characters steer the terminal, and marks for the
+ * direction of writing make code look like other code. Go forbids U+FEFF.
+ */
+const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/u
+
+/** Returns a text as one word of a shell. `$'…'` (POSIX.1-2024) is needed only for unsafe characters. */
+export function shellQuoted(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  if (!UNSAFE.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
+  const escaped = text.replace(/[\\'\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
+    // A word of a shell cannot contain U+0000.
+    [...new TextEncoder().encode(character === '\0' ? '\ufffd' : character)].map(octal).join(''),
+  )
+  return `$'${escaped}'`
+}
+
+function octal(byte: number): string {
+  return `\\${byte.toString(8).padStart(3, '0')}`
+}
+
+/** Returns a text as a string literal of JavaScript. */
+export function javascriptQuoted(text: string): string {
+  return quoted(text, (code) => `\\u{${code}}`)
+}
+
+/** Returns a text as a string literal of Python or Go. */
+export function literalQuoted(text: string): string {
+  return quoted(text, (code) => `\\U${code.padStart(8, '0')}`)
+}
+
+/** @param beyond - returns the escape of a character above U+FFFF, from its hexadecimal code */
+function quoted(text: string, beyond: (code: string) => string): string {
+  const escaped = text.toWellFormed().replace(/["\\\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
+    if (character === '"' || character === '\\') return `\\${character}`
+    if (character === '\n') return '\\n'
+    const code = character.codePointAt(0)?.toString(16) ?? ''
+    return code.length > 4 ? beyond(code) : `\\u${code.padStart(4, '0')}`
+  })
+  return `"${escaped}"`
+}
+
+function curlSample({ method, url, headers, body, hasToken, token }: SampledRequest): string {
+  const variable = token === undefined ? [`-H "Authorization: Bearer $${KEY_VARIABLE}"`] : []
+  const known = token === undefined ? [] : [`-H ${shellQuoted(`Authorization: Bearer ${token}`)}`]
+  const isUsual = method === (body === '' ? 'GET' : 'POST')
+  const words = [
+    // HEAD has no body, for which curl would wait.
+    method === 'HEAD' ? 'curl -I' : 'curl -i',
+    ...(isUsual || method === 'HEAD' ? [] : [`-X ${shellQuoted(method)}`]),
+    // Without -g, curl replaces brackets and braces in a URL.
+    ...(/[[\]{}]/.test(url) ? ['-g'] : []),
+    ...(hasToken ? [...variable, ...known] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    // With --data, curl would read a file if the body begins with an at sign.
+    ...(body === '' ? [] : [`--data-raw ${shellQuoted(body)}`]),
+    shellQuoted(url),
+  ]
+  return words.join(words.join(' ').length > 80 ? ' \\\n  ' : ' ')
+}
+
+function fetchSample({ method, url, headers, body, hasToken, token }: SampledRequest): string {
+  const bearer =
+    token === undefined ? `\`Bearer \${process.env.${KEY_VARIABLE}}\`` : javascriptQuoted(`Bearer ${token}`)
+  const fields = [
+    ...(hasToken ? [`Authorization: ${bearer}`] : []),
+    ...Object.entries(headers).map(([name, value]) => `${javascriptQuoted(name)}: ${javascriptQuoted(value)}`),
+  ]
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: ${javascriptQuoted(method)},\n`]),
+    ...(fields.length === 0 ? [] : [`  headers: {\n${fields.map((field) => `    ${field},\n`).join('')}  },\n`]),
+    ...(body === '' ? [] : [`  body: ${javascriptQuoted(body)},\n`]),
+  ]
+  const argument = options.length === 0 ? '' : `, {\n${options.join('')}}`
+  return `const response = await fetch(${javascriptQuoted(url)}${argument})
+console.log(response.status, await response.text())`
+}
+
+function pythonSample({ method, url, headers, body, hasToken, token }: SampledRequest): string {
+  const bearer = token === undefined ? `"Bearer " + os.environ["${KEY_VARIABLE}"]` : literalQuoted(`Bearer ${token}`)
+  const fields = [
+    ...(hasToken ? [`"Authorization": ${bearer}`] : []),
+    ...Object.entries(headers).map(([name, value]) => `${literalQuoted(name)}: ${literalQuoted(value)}`),
+  ]
+  return `${hasToken && token === undefined ? 'import os\n' : ''}import urllib.error
+import urllib.request
+
+request = urllib.request.Request(
+    ${literalQuoted(url)},
+    method=${literalQuoted(method)},
+    headers={${fields.length === 0 ? '' : `\n${fields.map((field) => `        ${field},\n`).join('')}    `}},
+${body === '' ? '' : `    data=${literalQuoted(body)}.encode(),\n`})
+try:
+    response = urllib.request.urlopen(request)
+except urllib.error.HTTPError as error:
+    response = error
+print(response.status, response.read().decode())`
+}
+
+function goSample({ method, url, headers, body, hasToken, token }: SampledRequest): string {
+  const bearer = token === undefined ? `"Bearer "+os.Getenv("${KEY_VARIABLE}")` : literalQuoted(`Bearer ${token}`)
+  const isVariable = hasToken && token === undefined
+  const imports = ['fmt', 'io', 'net/http', ...(isVariable ? ['os'] : []), ...(body === '' ? [] : ['strings'])]
+  const lines = [
+    ...(hasToken ? [`request.Header.Set("Authorization", ${bearer})`] : []),
+    ...Object.entries(headers).map(
+      ([name, value]) => `request.Header.Set(${literalQuoted(name)}, ${literalQuoted(value)})`,
+    ),
+  ]
+  const reader = body === '' ? 'nil' : `strings.NewReader(${literalQuoted(body)})`
+  return `package main
+
+import (
+${imports.map((name) => `\t"${name}"\n`).join('')})
+
+func main() {
+	request, err := http.NewRequest(${literalQuoted(method)}, ${literalQuoted(url)}, ${reader})
+	if err != nil {
+		panic(err)
+	}
+${lines.map((line) => `\t${line}\n`).join('')}	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		panic(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(response.StatusCode, string(body))
+}`
+}

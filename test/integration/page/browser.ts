@@ -1,0 +1,74 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { chromiumPath, launchChromium, openPage } from '../../support/chromium.ts'
+import { missing } from '../../support/skips.ts'
+import { SECRET } from './site.ts'
+
+export const isMissing = missing('Chromium', chromiumPath !== undefined)
+
+export const LOOKS = [
+  [1280, 'light'],
+  [1280, 'dark'],
+  [390, 'light'],
+  [390, 'dark'],
+] as const
+
+/** Starts Chromium for the tests of a file. Returns functions that open pages in it. */
+export function useChromium() {
+  let browser: Browser
+  beforeAll(async () => {
+    if (!isMissing) browser = await launchChromium()
+  })
+  afterAll(() => browser?.close())
+  return {
+    /** Opens the page with the secret of its address, and records its faults. */
+    async open(url: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
+      const opened = await openPage(browser, `${url}#${SECRET}`, width, colorScheme)
+      onTestFinished(() => opened.page.context().close())
+      return opened
+    },
+    async openWithoutSecret(url: string) {
+      const opened = await openPage(browser, url, 1280, 'light')
+      onTestFinished(() => opened.page.context().close())
+      return opened
+    },
+    /** Opens the page with a clock that the test moves. */
+    async openAt(url: string, time: number) {
+      const page = await browser.newPage()
+      onTestFinished(() => page.close())
+      await page.clock.install({ time })
+      await page.goto(`${url}#${SECRET}`)
+      return page
+    },
+    async openWithoutScripts(url: string) {
+      const context = await browser.newContext({ javaScriptEnabled: false })
+      onTestFinished(() => context.close())
+      const page = await context.newPage()
+      await page.goto(url)
+      return page
+    },
+  }
+}
+
+/** Waits for a row of the table. `text` is the text of its cells, joined by spaces. */
+export function row(page: Page, text: string): Promise<void> {
+  return page.getByRole('row', { name: text, exact: true }).waitFor()
+}
+
+export function names(page: Page): Promise<string[]> {
+  return page.locator('#rows td:nth-child(2)').allTextContents()
+}
+
+export function button(page: Page, name: string) {
+  return page.getByRole('button', { name, exact: true })
+}
+
+/** Returns the newest request in the log. */
+export function newest(page: Page) {
+  return page.locator('#log > li').first()
+}
+
+/** Returns whether the page is wider than the screen. */
+export function isTooWide(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)
+}

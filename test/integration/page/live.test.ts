@@ -1,0 +1,231 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { axeFindings } from '../../support/chromium.ts'
+import { button, isMissing, names, newest, row, useChromium } from './browser.ts'
+import { startSite } from './site.ts'
+
+const { open, openAt, openWithoutSecret } = useChromium()
+
+describe.skipIf(isMissing)('the request log', () => {
+  test('shows a request of another program with its key and its cost', async () => {
+    const { keyStore, url } = await startSite()
+    const { token, key } = await keyStore.issue({ plan: 'pro', label: 'front desk' })
+    const { page, faults } = await open(url)
+    await row(page, '1 Rex 1 available')
+    const headers = { authorization: `Bearer ${token}`, 'user-agent': 'curl/8.5.0' }
+    await fetch(`${url}/v1/pets?limit=1&secret=${token}`, { headers })
+    await newest(page).getByText('curl/8.5.0 · 300 → 299 of 300').waitFor()
+    await newest(page).locator('summary').click()
+    await newest(page).getByText(`front desk, ${key.id}`).waitFor()
+    await newest(page).getByText('X-RateLimit-Remaining').waitFor()
+    await newest(page).getByText('GET /v1/pets?limit=1&***').waitFor()
+    expect(await page.content()).not.toContain(token)
+    expect({ findings: await axeFindings(page), faults }).toEqual({ findings: [], faults: [] })
+  })
+
+  test('a copied curl sends the request again, and the screen shows no key', async () => {
+    const { token, url } = await startSite()
+    const { page } = await open(url)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await row(page, '1 Rex 1 available')
+    await newest(page).getByRole('button', { name: 'curl' }).click()
+    await newest(page).getByText('Copied as curl, with the demo key.').waitFor()
+    await newest(page).getByText('Bearer pet_***').waitFor()
+    expect(await page.locator('main').textContent()).not.toContain(token)
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    const bash = spawn('bash')
+    bash.stdin.end(copied)
+    expect(await text(bash.stdout)).toContain('200 OK')
+    await newest(page).locator('bdi', { hasText: 'curl/' }).waitFor()
+  })
+
+  test('a sample with another key reads the key from a variable', async () => {
+    const { token, url } = await startSite({ demoKeys: () => [] })
+    const { page } = await open(url)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByLabel('API key', { exact: true }).fill(token)
+    await button(page, 'Use key').click()
+    await newest(page).getByRole('button', { name: 'Python' }).click()
+    await newest(page).getByText('os.environ["PETSTORE_API_KEY"]').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).not.toContain(token)
+  })
+
+  test('without the secret, shows the requests of the page only', async () => {
+    const { token, url } = await startSite()
+    const { page } = await openWithoutSecret(url)
+    await page.getByLabel('API key', { exact: true }).fill(token)
+    await button(page, 'Use key').click()
+    await newest(page).getByText('returned 8 animals').waitFor()
+    await page.getByRole('meter', { name: 'Requests today' }).getByText('not known yet').waitFor()
+  })
+})
+
+describe.skipIf(isMissing)('the connection', () => {
+  test('a page notices that the server is gone, and recovers when it is back', async () => {
+    const { close, port, url, token } = await startSite({ demoKeys: () => [] })
+    const { page } = await open(url)
+    await page.getByLabel('API key', { exact: true }).fill(token)
+    await button(page, 'Use key').click()
+    await row(page, '1 Rex 1 available')
+    await close()
+    await page.getByText('Reconnecting: the server does not respond.').waitFor()
+    await page.getByRole('meter', { name: 'Requests this minute' }).getByText('not known yet').waitFor()
+    await button(page, 'Refresh').click()
+    await page.getByText('The server does not respond. The page shows').first().waitFor()
+    expect(await names(page)).toHaveLength(8)
+
+    await startSite({ demoKeys: () => [] }, { port, token })
+    await page.getByText('Connected').waitFor()
+    await page.getByText('Page 1: 8 animals.').waitFor()
+    expect(await page.locator('#animals-note').isVisible()).toBe(false)
+  })
+
+  test('after a restart, a dead demo key goes, and the page says what to do', async () => {
+    const { close, port, url } = await startSite()
+    const { page } = await open(url)
+    await row(page, '1 Rex 1 available')
+    await close()
+    await page.getByText('Reconnecting').waitFor()
+    await startSite({ secret: 'of-the-next-run' }, { port })
+    await page.getByText('Open the new address that it has printed').waitFor()
+    await page.getByText('Enter an API key above to see the animals.').first().waitFor()
+    expect(await page.getByLabel('Demo key').isVisible()).toBe(false)
+    await page.goto(`${url}#of-the-next-run`)
+    await row(page, '1 Rex 1 available')
+  })
+
+  test('a new demo key of the same server replaces the old one', async () => {
+    let token = 'old'
+    const site = await startSite({ demoKeys: () => [{ id: 'key_1', plan: 'free', token }] })
+    const { page } = await open(site.url)
+    await page.getByText('The API key is not valid').first().waitFor()
+    token = site.token
+    await row(page, '1 Rex 1 available')
+  })
+
+  test('a page whose settings fail at first recovers', async () => {
+    const { url } = await startSite()
+    const { page } = await openWithoutSecret('data:text/html,')
+    let isFailing = true
+    await page.route('**/page/settings.json*', (route) =>
+      isFailing ? route.fulfill({ status: 500 }) : route.continue(),
+    )
+    await page.goto(`${url}#of-this-run`)
+    await page.getByText('Reconnecting').waitFor()
+    await page.getByText('The server does not respond. This page tries again every second.').last().waitFor()
+    isFailing = false
+    await row(page, '1 Rex 1 available')
+  })
+})
+
+describe.skipIf(isMissing)('the limits', () => {
+  test('count down to the end of each window', async () => {
+    const { clock, url } = await startSite()
+    clock.advance(15_000)
+    const page = await openAt('about:blank', clock.now())
+    // Only the first load of the limits gets a response. The server's clock stands still, so later ones would set the countdown back.
+    let loads = 0
+    await page.route('**/usage', (route) => (++loads === 1 ? route.continue() : route.abort()))
+    await page.goto(`${url}#of-this-run`)
+    await page.getByText('Resets in 0:').waitFor()
+    await page.clock.pauseAt(clock.now() + 20_000)
+    const left = async (meter: string) => {
+      const text = await page.locator('.gauge', { hasText: meter }).locator('.gauge-reset').textContent()
+      return text ?? ''
+    }
+    const seconds = async () => Number((await left('This minute')).replace('Resets in 0:', ''))
+    const before = await seconds()
+    expect(before).toBeGreaterThan(20)
+    expect(await left('Today')).toBe('Resets in 11 h 59 min')
+    await page.clock.runFor(5_000)
+    expect(await seconds()).toBe(before - 5)
+    await page.clock.runFor(60_000)
+    // The jump may end a poll that is under way, so the gauge may be empty until the page has connected again.
+    const later = async () => {
+      await page.clock.runFor(1_000)
+      return left('This minute')
+    }
+    await expect.poll(later).toBe('Just reset')
+  })
+
+  test('show a banned key as banned, also in the next minute', async () => {
+    const { clock, url, token } = await startSite()
+    const headers = { authorization: `Bearer ${token}` }
+    for (let i = 0; i < 120; i++) await fetch(`${url}/v1/pets?limit=1`, { headers })
+    clock.advance(61_000)
+    const { page } = await open(url)
+    const meter = page.getByRole('meter', { name: 'Requests this minute' })
+    await page.getByText('Banned for 3:59').waitFor()
+    expect(await meter.getAttribute('aria-valuetext')).toBe('0 of 60 left')
+  })
+
+  test.each([320, 1280])('large numbers fit their gauges at %i pixels', async (width) => {
+    const { keyStore, url } = await startSite({ demoKeys: () => [] })
+    const { token } = await keyStore.issue({ plan: 'big', limits: { perMinute: 99_999, perDay: 999_985_000 } })
+    const { page } = await open(url, width)
+    await page.getByLabel('API key', { exact: true }).fill(token)
+    await button(page, 'Use key').click()
+    await page.getByText('999,984,999').waitFor()
+    const overflowing = await page
+      .locator('.gauge *')
+      .evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).length)
+    expect(overflowing).toBe(0)
+  })
+
+  test('a wrong key over the limit of its address gets texts about the address', async () => {
+    const { url } = await startSite({ demoKeys: () => [] })
+    const { page } = await open(url)
+    await page.getByLabel('API key', { exact: true }).fill('wrong')
+    await button(page, 'Use key').click()
+    await page.getByText('does not accept this key, so the key has no limits').waitFor()
+    for (let i = 0; i < 60; i++) await fetch(`${url}/v1/pets`)
+    await button(page, 'Refresh').click()
+    await page.getByText('The limit of your address is reached').waitFor()
+    await newest(page).getByText("share the limit of the client's address").waitFor()
+    expect(await button(page, 'Keep sending until the ban').isVisible()).toBe(false)
+  })
+
+  test('after a 429, the page loads the animals at the reset', async () => {
+    const { clock, storage, url } = await startSite()
+    const page = await openAt(url, clock.now())
+    await row(page, '1 Rex 1 available')
+    await button(page, 'Send requests until the limit').click()
+    await page.getByText('The limit is reached').waitFor()
+    await page.getByText('Sold', { exact: true }).first().click()
+    await page.getByText('Retry after 60 seconds. The table shows the last page that was loaded.').first().waitFor()
+    await storage.create({ name: 'Tiger', categoryId: 1n, status: 'sold' })
+    clock.advance(60_000)
+    await page.clock.runFor(60_000)
+    await row(page, '9 Tiger 1 sold')
+    expect(await page.getByText('The limit is reached').isVisible()).toBe(false)
+    expect(await button(page, 'Send requests until the limit').isVisible()).toBe(true)
+  })
+
+  test('a keyboard reaches the ban, and the focus never falls to the page', async () => {
+    const { url } = await startSite()
+    const { page } = await open(url)
+    await row(page, '1 Rex 1 available')
+    const focused = () => page.evaluate(() => document.activeElement?.id)
+    await button(page, 'Send requests until the limit').focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('The limit is reached').waitFor()
+    await button(page, 'Keep sending until the ban').waitFor()
+    expect(await focused()).toBe('keep-sending')
+    await page.keyboard.press('Enter')
+    await page.getByText('This key is banned').waitFor()
+    await page.waitForFunction(() => document.activeElement?.id === 'refusal-title')
+  })
+
+  test('the visitor can stop a burst', async () => {
+    const { url, keyStore } = await startSite({ demoKeys: () => [] })
+    const { token } = await keyStore.issue({ plan: 'big', limits: { perMinute: 1_000_000, perDay: 1_000_000 } })
+    const { page } = await open(url)
+    await page.getByRole('textbox', { name: 'API key' }).fill(token)
+    await button(page, 'Use key').click()
+    await button(page, 'Send requests until the limit').click()
+    await button(page, 'Stop').click()
+    await button(page, 'Send requests until the limit').waitFor()
+    await page.getByText(/\d requests? sent, 0 refused/).waitFor()
+  })
+})

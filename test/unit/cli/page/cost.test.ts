@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { costOf, costText } from '../../../../adapters/cli/page/browser/cost.ts'
+import { createPetStore, memory } from '../../../../src/index.ts'
+
+function response(status: number, limit: number, remaining: number) {
+  const headers = { 'X-RateLimit-Limit': limit, 'X-RateLimit-Remaining': remaining, 'x-ratelimit-reset': 60 }
+  return { status, responseHeaders: Object.entries(headers).flatMap(([name, value]) => [name, String(value)]) }
+}
+
+test.each([
+  ['a counted request', response(200, 60, 59), '60 → 59 of 60'],
+  ['a refused request', response(429, 60, 0), '0 left of 60'],
+  ['a request that is not counted', response(503, 60, 60), '60 left of 60'],
+  ['a large limit', response(200, 1_000_000, 999_985), '999,986 → 999,985 of 1,000,000'],
+])('shows the cost of %s', (_, request, expected) => {
+  expect(costText(costOf(request) as never)).toBe(expected)
+})
+
+test('a response without rate-limit headers has no cost', () => {
+  expect(costOf({ status: 500, responseHeaders: ['Content-Type', 'text/plain'] })).toBe(undefined)
+})
+
+test('the request after a response begins where the response has ended', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }), async (perMinute, perDay) => {
+      const backEnd = memory()
+      const { token } = await backEnd.keyStore.issue({ plan: 'own', limits: { perMinute, perDay } })
+      const { fetch } = createPetStore({ ...backEnd, clock: { now: () => 0 } })
+      let left: number | undefined
+      for (let i = 0; i < 10; i++) {
+        const { status, headers } = await fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+        const cost = costOf({ status, responseHeaders: [...headers].flat() })
+        expect(cost?.before).toBe(left ?? cost?.limit)
+        left = cost?.after
+      }
+    }),
+    { numRuns: 20 },
+  )
+})

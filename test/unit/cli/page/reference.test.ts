@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Html, html } from '../../../../adapters/cli/page/reference/html.ts'
+import { markdown } from '../../../../adapters/cli/page/reference/markdown.ts'
+import { referencePage } from '../../../../adapters/cli/page/reference/reference.ts'
+import { openApiDocument } from '../../../../src/openapi/index.ts'
+
+const serverUrl = 'https://api.example'
+
+/** Returns the Markdown as HTML text. */
+function rendered(text: string): string {
+  return markdown(text)
+    .map(({ text }) => text)
+    .join('\n')
+}
+
+describe('HTML', () => {
+  test('a value can close no text and no attribute', () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        expect(html`${value}`.text).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/)
+      }),
+    )
+  })
+
+  test('pieces and lists of pieces are kept', () => {
+    expect(html`<ul>${[html`<li>${'<'}</li>`]}</ul>`.text).toBe('<ul><li>&lt;</li></ul>')
+    expect(html`${1}`).toBeInstanceOf(Html)
+  })
+})
+
+describe('Markdown', () => {
+  test.each([
+    ['## Pages', '<h3>Pages</h3>'],
+    ['- a\n- `b`', '<ul><li>a</li><li><code>b</code></li></ul>'],
+    ['two\nlines', '<p>two lines</p>'],
+    ['\\<API_KEY> and \\`', '<p>&lt;API_KEY&gt; and `</p>'],
+    ['an open ` tick', '<p>an open ` tick</p>'],
+  ])('%j becomes %s', (text, expected) => {
+    expect(rendered(text)).toBe(expected)
+  })
+
+  test('a table keeps escaped bars in their cells', () => {
+    expect(rendered('| A | B |\n| --- | --- |\n| x\\|y | `c` |')).toContain('<td>x|y</td><td><code>c</code></td>')
+  })
+
+  test('no text becomes an element of its own', () => {
+    const tags = /^(?:p|h2|h3|ul|li|code|div|table|thead|tbody|tr|th|td)$/
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('<', '>', '`', '\\', '|', '-', '#', '\n', ' ', 'a', '&', '"') }),
+        (text) => {
+          for (const [, tag = ''] of rendered(text).matchAll(/<\/?([^\s>]*)/g)) expect(tag).toMatch(tags)
+        },
+      ),
+    )
+  })
+})
+
+describe('the reference', () => {
+  const document = openApiDocument({ serverUrl })
+  const page = referencePage(document, true)
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item)) as Record<string, unknown>[]
+
+  test('has every operation, parameter, status and error code of the document', () => {
+    expect(operations).toHaveLength(3)
+    for (const { operationId, parameters = [], responses } of operations) {
+      expect(page).toContain(`id="${operationId}"`)
+      expect(page).toContain(`href="#${operationId}"`)
+      for (const { name } of parameters as { name: string }[]) expect(page).toContain(`<code>${name}</code>`)
+      for (const status of Object.keys(responses as object)) expect(page).toContain(status)
+    }
+    for (const code of Object.keys(document.components.examples)) expect(page).toContain(`<code>${code}</code>`)
+  })
+
+  test('has every response header that the document describes', () => {
+    for (const { responses } of operations)
+      for (const { headers = {} } of Object.values(responses as Record<string, { headers?: object }>))
+        for (const name of Object.keys(headers)) expect(page).toContain(`<code>${name}</code>`)
+  })
+
+  test('has samples in four languages for each operation', () => {
+    expect(page.match(/<details class="sample"/g)).toHaveLength(12)
+    expect(page).toContain('https://api.example/v1/pets?limit=2')
+    expect(page).toContain('https://api.example/v1/pets/7')
+  })
+
+  test('shows a new header of the document by itself', () => {
+    const changed = structuredClone(document)
+    changed.components.headers['X-New'] = { description: 'A new header.', schema: { type: 'integer', minimum: 3 } }
+    const { responses } = (changed.paths['/pets']?.get ?? {}) as { responses: Record<string, { headers: object }> }
+    Object.assign(responses['200']?.headers ?? {}, { 'X-New': { $ref: '#/components/headers/X-New' } })
+    expect(referencePage(changed, true)).toContain('<td>integer; at least 3; not always present</td>')
+  })
+
+  test('shows the names of plans as text', () => {
+    const plans = { '<img src=x>': { perMinute: 1, perDay: 1 } }
+    expect(referencePage(openApiDocument({ plans }), true)).not.toContain('<img src=x>')
+  })
+
+  test('names the package for the console if it is missing', () => {
+    expect(page).toContain('href="/console"')
+    expect(referencePage(document, false)).toContain('npm install swagger-ui-dist')
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { logRequests } from '../../../../adapters/cli/page/request-log.ts'
+import { watchUsage } from '../../../../adapters/cli/page/usage.ts'
+import { createPetStore, memory, toApiRequest } from '../../../../src/index.ts'
+
+const FIXED = 'fixed-token-of-a-flag'
+
+/** Creates a pet store with a log and two keys. One of the tokens has a form of its own, as with `--key`. */
+async function loggedStore() {
+  const backEnd = memory()
+  const { token, key } = await backEnd.keyStore.issue({ plan: 'free', label: 'front desk' })
+  const find = (text: string) => (text === FIXED ? key : backEnd.keyStore.find(text))
+  const { keyOf, usageOf: _, ...watched } = watchUsage({ ...backEnd, keyStore: { find } }, { now: Date.now })
+  const store = logRequests(createPetStore({ ...backEnd, ...watched }), keyOf)
+  const send = (path: string, init: RequestInit = {}, bearer = token) => {
+    const headers = { authorization: `Bearer ${bearer}`, ...init.headers }
+    return store.handle(toApiRequest(new Request(`http://localhost${path}`, { ...init, headers }), '127.0.0.1'))
+  }
+  return { store, send, token, key }
+}
+
+function post(body: string): RequestInit {
+  return { method: 'POST', body, headers: { 'content-type': 'application/json', 'user-agent': 'curl/8.5.0' } }
+}
+
+describe('the request log', () => {
+  test('has the request, its key and its response', async () => {
+    const { store, send, key } = await loggedStore()
+    await send('/v1/pets', post('{"name":"Rex","categoryId":1}'))
+    expect(store.requestsAfter(0)).toMatchObject([
+      {
+        id: 1,
+        method: 'POST',
+        target: '/v1/pets',
+        headers: { 'Content-Type': 'application/json', 'User-Agent': 'curl/8.5.0' },
+        body: '{"name":"Rex","categoryId":1}',
+        hasToken: true,
+        key: { id: key.id, plan: 'free', label: 'front desk' },
+        status: 201,
+        responseBody: expect.stringContaining('"name":"Rex"'),
+        isCut: false,
+      },
+    ])
+  })
+
+  test('has no key for a token that is not valid', async () => {
+    const { store, send } = await loggedStore()
+    await send('/v1/pets', {}, 'wrong-token')
+    const [request] = store.requestsAfter(0)
+    expect([request?.status, request?.hasToken, request?.key]).toEqual([401, true, undefined])
+  })
+
+  test('returns the requests after an id, the oldest first', async () => {
+    const { store, send } = await loggedStore()
+    for (let i = 0; i < 3; i++) await send(`/v1/pets?limit=${i + 1}`)
+    expect(store.requestsAfter(1).map(({ id, target }) => [id, target])).toEqual([
+      [2, '/v1/pets?limit=2'],
+      [3, '/v1/pets?limit=3'],
+    ])
+  })
+
+  test('keeps the last 100 requests', async () => {
+    const { store, send } = await loggedStore()
+    for (let i = 0; i < 102; i++) await send('/v1/pets')
+    expect(store.requestsAfter(0).map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, i) => i + 3))
+  })
+
+  test('cuts long texts and says so', async () => {
+    const { store, send } = await loggedStore()
+    await send(`/v1/pets/${'9'.repeat(5_000)}`, post(`{"name":"${'x'.repeat(50_000)}"}`))
+    await send('/v1/pets', post(`{"name":"${'x'.repeat(50_000)}"}`))
+    const [byPath, byBody] = store.requestsAfter(0)
+    expect([byPath?.isCut, byPath?.target.length]).toEqual([true, 1_000])
+    expect([byBody?.isCut, byBody?.body.length]).toEqual([true, 10_000])
+  })
+
+  test.each([
+    ['of the own request', (token: string) => token],
+    ['of the flag --key', () => FIXED],
+    ['of another key', () => `pet_${'a'.repeat(40)}`],
+  ])('contains no token %s, wherever it stands', async (_, tokenOf) => {
+    const { store, send, token } = await loggedStore()
+    const secret = tokenOf(token)
+    const bearer = secret === FIXED ? FIXED : token
+    await send(`/v1/pets?limit=${secret}&cursor=${secret}`, {}, bearer)
+    await send(`/v1/pets?api_key=${secret}`, {}, bearer)
+    await send(`/v1/${secret}`, {}, bearer)
+    await send(`/v1/%${secret.charCodeAt(0).toString(16)}${secret.slice(1)}`, {}, bearer)
+    await send('/v1/pets', post(`{"name":"${secret}","categoryId":1}`), bearer)
+    await send('/v1/pets', { headers: { 'user-agent': secret, 'x-api-key': secret, cookie: `key=${secret}` } }, bearer)
+    const text = JSON.stringify(store.requestsAfter(0))
+    expect(store.requestsAfter(0)).toHaveLength(6)
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain(secret.slice(1))
+    expect(text.toLowerCase()).not.toContain('"authorization"')
+  })
+
+  test('replaces query parameters that the API does not have', async () => {
+    const { store, send } = await loggedStore()
+    await send('/v1/pets?status=sold&access_token=something&limit=5')
+    expect(store.requestsAfter(0)[0]?.target).toBe('/v1/pets?status=sold&***&limit=5')
+  })
+})
