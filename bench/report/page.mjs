@@ -7,7 +7,7 @@ import * as tables from './tables.mjs'
 
 const chart = (name, text) => `![${text}](images/${name}.svg)`
 
-/** Returns `docs/performance.md`. The last part comes from `notes.md`, which is written by hand. */
+/** Returns `docs/performance.md`. The text after the goals is `notes.md`, which is written by hand. */
 export function pageOf(results) {
   const notes = readFileSync(new URL('notes.md', import.meta.url), 'utf8').trim()
   const goals = goalsOf(results)
@@ -69,9 +69,8 @@ Servers that do the whole job check a bearer key, count a limit per minute, vali
 \`status\`, store what they create, and find animals by id. Their animals are in an array. Ours also reads and writes 64-bit
 integers exactly, finds repeated member names, counts per day, and can ban a key.
 
-A **bare** handler repeats our recorded responses: the same bytes,
-and none of the work. A server that does the work can be faster only if it sends several responses at once, as ours does when it is
-busy. \`${UNBATCHED}\` is our server without that.
+A **bare** handler repeats our recorded responses: the same bytes, and none of the work. A server that does the work can be faster only if it sends several
+responses at once, as ours does when it is busy. \`${UNBATCHED}\` is our server without that.
 
 ## CPU time per request
 

@@ -1,5 +1,9 @@
-/** Returns the median. */
-export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
+/** Returns the median. Of an even number of values, it is the mean of the two in the middle. */
+export function median(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle) - 1]) / 2
+}
 
 /** Returns a list in random order. */
 export const shuffled = (list) =>
