@@ -161,7 +161,7 @@ describe('the documents', () => {
       const { child, output, ended } = run('bash', ['-c', `exec ${command}`, ...cli], '', folder)
       if (line.includes(' serve ')) {
         for (const stream of [child.stdout, child.stderr])
-          stream?.on('data', (chunk) => String(chunk).includes('Ctrl-C') && child.kill('SIGINT'))
+          stream?.on('data', (chunk) => String(chunk).includes('Ctrl-C ends it.') && child.kill('SIGINT'))
       }
       await ended
       expect({ line, code: child.exitCode, output: output() }).toEqual({ line, code: 0, output: expect.any(String) })
