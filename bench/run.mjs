@@ -34,8 +34,8 @@ const quick = {
 }
 const full = {
   isQuick: false,
-  processes: 3,
-  rounds: 5,
+  processes: 2,
+  rounds: 3,
   burst: 160,
   warmUp: 400,
   calls: 20_000,
