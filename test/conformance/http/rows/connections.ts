@@ -156,6 +156,13 @@ export const connections: Rows = {
     connection.write(head('GET', '/v1/pets', `Authorization: ${keyOf('ample').authorization}`))
     assert.equal((await connection.response()).status, 401)
   },
+  'rejects a second Idempotency-Key header with 400': async ({ wire }) => {
+    const connection = wire()
+    const more = ['Idempotency-Key: one', 'Idempotency-Key: two', 'Content-Type: application/json']
+    connection.write(head('POST', '/v1/pets', ...more, `Content-Length: ${BODY.length}`) + BODY)
+    const { status, body } = await connection.response()
+    assert.deepEqual([status, JSON.parse(body).code], [400, 'invalid_idempotency_key'])
+  },
   'serves a target in absolute form': async ({ wire }) => {
     const connection = wire()
     connection.write(head('GET', 'http://shop.example/v1/pets/77'))
