@@ -24,7 +24,7 @@ export const PAGE = {
 /** The seconds in the examples of 429 responses. They are also the example of `Retry-After`. */
 export const RETRY_AFTER = 30
 
-/** What the examples of error messages depend on. */
+/** The options that change examples of error messages. */
 export interface ErrorExampleOptions {
   readonly bodyLimit: number
   readonly newPet: ReturnType<typeof newPetSchema>

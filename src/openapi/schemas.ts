@@ -5,7 +5,7 @@ import { errorSchema, type newPetSchema, petSchema, statusSchema } from '../pets
 import { PAGE } from './examples.ts'
 import { type JsonSchema, queryJsonSchemas, toJsonSchemas } from './json-schema.ts'
 
-/** What the schemas of bodies depend on. */
+/** The options that change the schemas of bodies. */
 export interface BodySchemaOptions {
   readonly newPet: ReturnType<typeof newPetSchema>
   readonly defaultStatus: PetStatus | null

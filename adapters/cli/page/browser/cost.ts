@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../request-log.ts'
 
-/** What a request cost, in the window with the fewest requests remaining. */
+/** The cost of a request, in the window with the fewest requests remaining. */
 export interface Cost {
   readonly limit: number
   readonly before: number
