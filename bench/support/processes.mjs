@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
-import { unbatchedBuild } from './unbatched.mjs'
+import { unbatchedBuild } from './builds.mjs'
 
 const bench = new URL('..', import.meta.url).pathname
 /** The programs that run servers, with their arguments. Bun and Deno are packages of the bench. */

@@ -16,7 +16,7 @@ export function unbatchedBuild() {
   cpSync(join(root, 'dist'), folder, { recursive: true })
   const chunks = readdirSync(folder).filter((name) => name.endsWith('.js'))
   const found = chunks.filter((name) => readFileSync(join(folder, name), 'utf8').includes(BATCHING))
-  if (found.length === 0) throw new Error(`no file of the build contains "${BATCHING}"; adapt support/unbatched.mjs`)
+  if (found.length === 0) throw new Error(`no file of the build contains "${BATCHING}"; adapt support/builds.mjs`)
   for (const name of found) {
     const file = join(folder, name)
     writeFileSync(file, readFileSync(file, 'utf8').replace(BATCHING, 'var BUSY_TURN = Infinity;'))
