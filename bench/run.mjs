@@ -13,7 +13,8 @@ import { pages } from './parts/pages.mjs'
 import { scale } from './parts/scale.mjs'
 import { startUp } from './parts/start.mjs'
 import { writes } from './parts/writes.mjs'
-import { machine } from './support/machine.mjs'
+import { earlierBuild } from './support/builds.mjs'
+import { commitOf, machine } from './support/machine.mjs'
 import { pinThisProcess } from './support/processes.mjs'
 
 const parts = { http, latency, handle, scale, start: startUp, engines, writes, busy, fetch: fetchInProcess, pages }
@@ -54,6 +55,7 @@ for (const name of positionals) {
   if (!Object.hasOwn(parts, name)) throw new Error(`no part "${name}": expected ${Object.keys(parts).join(', ')}`)
 }
 const settings = { ...(values.quick ? quick : full), against: values.against }
+if (values.against) settings.earlier = commitOf(earlierBuild(values.against))
 
 if (values['write-docs'] && (values.quick || positionals.length > 0))
   throw new Error('--write-docs needs all figures of one run: omit --quick and the names of parts')

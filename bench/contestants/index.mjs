@@ -8,6 +8,8 @@ const empty = { args: ['empty'] }
 
 export const OURS = 'petstore-kit'
 export const UNBATCHED = 'petstore-kit, no batched writes'
+/** With `--against`, our earlier build also runs, in every group that has a goal. */
+export const EARLIER = 'petstore-kit, earlier build'
 
 /** Servers are compared within a group. The first server of a group is its base. */
 export const groups = [

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { commitOf } from '../support/machine.mjs'
+import { resolve } from 'node:path'
+import { earlierBuild } from '../support/builds.mjs'
 import { pinned, runtimes, start, stop } from '../support/processes.mjs'
 import { median, ratioOf, ratioText, shuffled } from '../support/statistics.mjs'
 
@@ -14,10 +13,7 @@ const WORKS = ['list', 'varied', 'create']
  */
 export async function handle({ settings }) {
   const builds = { now: resolve(import.meta.dirname, '../../dist') }
-  if (settings.against) {
-    builds.earlier = buildIn(settings.against)
-    settings.earlier = commitOf(builds.earlier)
-  }
+  if (settings.against) builds.earlier = earlierBuild(settings.against)
   const results = []
   for (const runtime of ['node', 'bun']) {
     const samples = Object.fromEntries(WORKS.map((work) => [work, { now: [], earlier: [] }]))
@@ -25,13 +21,6 @@ export async function handle({ settings }) {
     for (const work of WORKS) results.push(summarize(runtime, work, samples[work]))
   }
   return results
-}
-
-function buildIn(folder) {
-  const dist = resolve(process.env.INIT_CWD ?? '.', folder, 'dist')
-  if (!existsSync(join(dist, 'index.js')))
-    throw new Error(`--against expects a folder with a build, but ${dist} has no index.js`)
-  return dist
 }
 
 async function measure(runtime, builds, settings, samples) {

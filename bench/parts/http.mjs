@@ -1,4 +1,4 @@
-import { groups } from '../contestants/index.mjs'
+import { EARLIER, groups, OURS } from '../contestants/index.mjs'
 import { WORKS } from '../load/works.mjs'
 import { compareServers } from '../support/compare.mjs'
 
@@ -8,8 +8,16 @@ const MORE = { groups: ['Node', 'Bun', 'Deno'], connections: [1, 256], works: ['
 /** Measures every server with every kind of work: CPU time per request, requests per second, and memory. */
 export async function http(context) {
   const results = []
-  for (const group of groups) results.push(...(await compareServers(group, casesOf(group, context.settings), context)))
+  for (const group of groups) {
+    const all = { ...group, servers: withEarlier(group, context.settings) }
+    results.push(...(await compareServers(all, casesOf(group, context.settings), context)))
+  }
   return results
+}
+
+function withEarlier({ name, servers }, { against }) {
+  const now = servers.find((server) => server.name === OURS)
+  return against && name !== 'Mock servers' ? [...servers, { ...now, name: EARLIER, against }] : servers
 }
 
 function casesOf({ name, works: own = WORKS }, { works: chosen, isQuick }) {

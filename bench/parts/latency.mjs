@@ -4,6 +4,8 @@ import { withServers } from '../support/processes.mjs'
 import { median, shuffled } from '../support/statistics.mjs'
 
 const CONNECTIONS = 64
+/** Each server is measured this many times in each process. The median leaves out a run with one long pause of the machine. */
+const RUNS = 4
 
 /** Measures the latency of each server at half of its peak rate: the rate at which users run a server, not the highest. */
 export async function latency(context) {
@@ -25,12 +27,14 @@ async function measure({ load, settings }, server, work, samples) {
   const requests = works[work](server)
   const result = await load.connected(server, requests, CONNECTIONS, async ({ run, pace }) => {
     await run(settings.warmUp)
-    const { count, seconds } = await run(settings.burst * 2)
+    const { count, seconds } = await run(settings.burst * 4)
     const rate = count / seconds / 2
-    return { rate, ...(await pace(rate, settings.burst * 8)) }
+    const runs = []
+    while (runs.length < RUNS) runs.push({ rate, ...(await pace(rate, settings.burst * 8)) })
+    return runs
   })
   const key = `${server.name} ${work}`
-  samples.set(key, [...(samples.get(key) ?? []), result])
+  samples.set(key, [...(samples.get(key) ?? []), ...result])
 }
 
 function summarize({ name: group, servers }, work, samples) {

@@ -1,4 +1,4 @@
-import { UNBATCHED } from '../contestants/index.mjs'
+import { EARLIER, UNBATCHED } from '../contestants/index.mjs'
 import { bases, figures, number, spread, table, workNames } from './figures.mjs'
 
 /** The ratios of CPU times that we want to reach: the group, the base, and the highest ratio of each kind of work. */
@@ -21,12 +21,13 @@ const handleGoals = { list: 0.75, varied: 0.6, create: 0.6 }
 /** Returns all goals: what is measured, the goal, the figure, and whether the figure reaches the goal. */
 export function goalsOf(results) {
   const found = figures(results)
+  const before = results.settings.earlier
   const goals = []
   for (const runtime of ['node', 'bun']) {
     for (const [work, goal] of Object.entries(handleGoals)) {
       const one = found.handle(runtime, work)
       const measure = `\`handle\` on ${runtime === 'node' ? 'Node' : 'Bun'}, ${workNames[work]}, time against the earlier build`
-      if (one?.ratio !== undefined) goals.push({ measure, goal, value: one.ratio, text: spread(one) })
+      if (one?.ratio !== undefined) goals.push({ measure, goal, value: one.ratio, text: spread(one), before: '1' })
     }
   }
   for (const { group, name = found.ours, base, goals: ofWork } of cpuGoals) {
@@ -38,6 +39,7 @@ export function goalsOf(results) {
         goal,
         value: one.ratio,
         text: spread(one),
+        before: before && name !== UNBATCHED ? number(found.ratio(group, EARLIER, base, work).ratio) : undefined,
       })
     }
   }
@@ -76,11 +78,12 @@ function scaleGoals({ animals, keys }) {
 
 /** Returns the goals as a table. */
 export function goalTable(goals) {
-  const rows = goals.map(({ measure, goal, text, isReached }) => [
+  const rows = goals.map(({ measure, goal, before = '', text, isReached }) => [
     measure,
     `at most ${goal}`,
+    before,
     text,
     isReached ? 'yes' : '**no**',
   ])
-  return table(['Measure', 'Goal', 'Figure', 'Reached'], rows)
+  return table(['Measure', 'Goal', 'Earlier build', 'Now', 'Reached'], rows)
 }

@@ -33,7 +33,7 @@ ${losses(results)}
 ## Goals
 
 ${goals.length - missed} of ${goals.length} goals are reached. A ratio is the median of the ratios within a round. The lowest and the
-highest process are in brackets.
+highest process are in brackets.${results.settings.earlier ? ` The earlier build is commit ${results.settings.earlier}, measured in the same run.` : ''}
 
 ${goalTable(goals)}
 
@@ -109,7 +109,7 @@ ${tables.latencyTable(results)}
 
 ## Without HTTP
 
-\`petStore.handle\` in one process, in microseconds of CPU time.${results.settings.earlier ? ` The earlier build is commit ${results.settings.earlier}.` : ''}
+\`petStore.handle\` in one process, in microseconds of CPU time.
 
 ${tables.handleTable(results)}
 

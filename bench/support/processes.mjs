@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
-import { unbatchedBuild } from './builds.mjs'
+import { distOf } from './builds.mjs'
 
 const bench = new URL('..', import.meta.url).pathname
 /** The programs that run servers, with their arguments. Bun and Deno are packages of the bench. */
@@ -52,7 +52,8 @@ export async function withServers(servers, use) {
     for (const server of servers) {
       const { name, file, runtime = 'node', args = [], isPinned = true } = server
       const command = [...runtimes[runtime], `${bench}contestants/${file}.mjs`, ...args]
-      const env = { ...server.env, ...(server.isUnbatched && { PETSTORE_KIT_DIST: unbatchedBuild() }) }
+      const dist = distOf(server)
+      const env = { ...server.env, ...(dist && { PETSTORE_KIT_DIST: dist }) }
       running.push({ ...server, ...(await start(name, isPinned ? pinned(0, command) : command, { env })) })
     }
     return await use(running)
