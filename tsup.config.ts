@@ -23,6 +23,15 @@ async function writeMigrations(): Promise<void> {
   }
 }
 
+/** In CommonJS, replaces `import()` by `require`, because Jest runs CommonJS without `import()`. */
+const requireInCommonJs: NonNullable<Options['plugins']>[number] = {
+  name: 'require-in-commonjs',
+  renderChunk(code) {
+    if (this.format !== 'cjs') return undefined
+    return { code: code.replaceAll(/\bimport\((["'][^"']+["'])\)/g, 'Promise.resolve(require($1))') }
+  },
+}
+
 export default defineConfig((options): Options[] => [
   {
     ...shared,
@@ -44,6 +53,7 @@ export default defineConfig((options): Options[] => [
       sqlite: 'adapters/back-ends/sqlite/index.ts',
     },
     format: ['esm', 'cjs'],
+    plugins: [requireInCommonJs],
     dts: options.dts !== false && {
       compilerOptions: { types: ['node'] },
       // The types are in shared chunks. If a program of a user emits declarations, TypeScript can name such a type only through

@@ -30,10 +30,10 @@ async function run(program: string, args: readonly string[], env: ExecFileOption
 }
 
 describe('a recipe for a test runner passes', () => {
-  test('the recipe for Jest with CommonJS passes', async () => {
+  test.each(['jest', 'jest-suites'])('the recipe for Jest with CommonJS passes: %s', async (name) => {
     const jest = join(root, 'node_modules/jest/bin/jest.js')
-    const args = ['--rootDir', recipe(''), '--testMatch', '**/jest.test.cjs', '--no-cache']
-    expect(await run(process.execPath, [jest, ...args])).toContain('1 passed')
+    const args = ['--rootDir', recipe(''), '--testMatch', `**/${name}.test.cjs`, '--no-cache']
+    expect(await run(process.execPath, [jest, ...args])).toContain('Test Suites: 1 passed')
   })
 
   test.each(['msw.test.mjs', 'intercept-fetch.test.mjs'])('the recipe for node:test passes: %s', async (name) => {
