@@ -11,7 +11,7 @@ import type { ApiKey, PlanLimits } from './model.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
-import { pageCache, pageQueryReader } from './pets/pagination.ts'
+import { cachedPages } from './pets/pagination.ts'
 import type { MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/fixed-windows.ts'
@@ -96,8 +96,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   const ports = guardPorts({ storage, keyStore, quota }, timeouts)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
-  const readQuery = pageQueryReader()
-  const writePage = pageCache()
+  const pages = cachedPages(linkBase)
 
   /** Returns a response without a promise if no port has returned a promise. Never throws, and the promise never rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
@@ -196,7 +195,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function dispatch({ request, target, route, startedAt, subject }: RequestContext): MaybePromise<OwnResponse> {
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target, linkBase(target), readQuery, writePage)
+        return listPets(ports.storage, request, target, pages)
       case 'createPet':
         return createPet(
           ports.storage,

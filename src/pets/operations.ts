@@ -7,7 +7,7 @@ import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { fingerprintOf, idempotencyKeyOf, isReplay, KeyedContext } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
-import { nextPageHeaders, type ReadPageQuery, type WritePage } from './pagination.ts'
+import type { Pages } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
 
 /** `GET /pets`: returns one page and the link to the next page. */
@@ -15,17 +15,15 @@ export function listPets(
   storage: PetStorage,
   request: ApiRequest,
   target: Target,
-  linkBase: string,
-  readQuery: ReadPageQuery,
-  writePage: WritePage,
+  pages: Pages,
 ): MaybePromise<OwnResponse> {
-  const { limit, after, status, kept } = readQuery(target.query)
+  const query = pages.read(target.query)
+  const { limit, after, status } = query
   // One animal more than requested shows whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
     if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describe(found)}`)
-    const { text, nextCursor } = writePage(found.slice(0, limit))
-    if (found.length <= limit || nextCursor === undefined) return jsonResponse(200, text)
-    return jsonResponse(200, text, nextPageHeaders(linkBase + target.route, kept, nextCursor))
+    const { text, headers } = pages.write(query, found, target)
+    return jsonResponse(200, text, headers)
   })
 }
 

@@ -4,7 +4,6 @@ import { PetStoreError } from '../errors.ts'
 import type { Target } from '../http/request.ts'
 import { type Pet, parseInt64 } from '../model.ts'
 import type { PetQuery } from '../ports.ts'
-import { boundedMap } from '../support/bounded-map.ts'
 import { describe } from '../support/describe-value.ts'
 import { writePets } from './json.ts'
 import { problemsOf, statusSchema } from './schemas.ts'
@@ -38,30 +37,10 @@ export const listQuerySchema = z.object({
   ),
 })
 
-/** How many queries are cached. */
-const MAX_QUERIES = 1_000
-/** The longest query that is cached, in UTF-16 code units. */
-const MAX_LENGTH = 100
-
 /** The query of listPets. */
 export interface PageQuery extends PetQuery {
   /** The parameters that the link to the next page repeats, such as `limit=5&`. */
   readonly kept: string
-}
-
-/** Reads the query of listPets. @throws {PetStoreError} `invalid_parameter` */
-export type ReadPageQuery = typeof parsePageQuery
-
-/** Returns a function that reads queries, and caches recent ones, because most clients send the same few queries. */
-export function pageQueryReader(): ReadPageQuery {
-  const cached = boundedMap<PageQuery>(MAX_QUERIES)
-  return (query) => {
-    const known = cached.get(query)
-    if (known) return known
-    const parsed = parsePageQuery(query)
-    if (query.length <= MAX_LENGTH) cached.set(query, parsed)
-    return parsed
-  }
 }
 
 /**
@@ -94,37 +73,65 @@ function describeValues(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : describe(value)
 }
 
-/** The largest total length of the cached texts, in UTF-16 code units. */
-const MAX_TEXT = 1_048_576
+/** The largest size of the cache, in UTF-16 code units. */
+const MAX_SIZE = 1_048_576
+/** The size of a cached query besides its page, in UTF-16 code units. */
+const QUERY_SIZE = 500
+/** The longest query that is cached, in UTF-16 code units. */
+const MAX_LENGTH = 100
 
-/** A page of animals as JSON. */
-export interface WrittenPage {
+/** A page of animals, as it is sent. */
+interface WrittenPage {
   readonly text: string
-  /** The cursor of the next page; `undefined` if this page is empty. */
-  readonly nextCursor: string | undefined
+  /** The headers for the next page, if there is one. */
+  readonly headers: readonly string[]
 }
 
-/** Writes one page of animals as JSON. */
-export type WritePage = (pets: readonly Pet[]) => WrittenPage
+/** A query, and the last page that it has returned, with the path and the animals from which this page was written. */
+interface CachedQuery extends PageQuery {
+  readonly last?: WrittenPage & { readonly path: string; readonly found: readonly Pet[] }
+}
+
+/** Reads queries and writes pages. */
+export type Pages = ReturnType<typeof cachedPages>
 
 /**
- * Returns a function that writes pages as JSON, and caches the texts of recent pages.
+ * Creates a cache of recent queries and of the pages that they have returned, because most clients send the same few queries.
  *
- * A page gets a cached text if it consists of the same frozen objects. Database storages create new objects for each page, so
- * the cache never has their texts.
+ * A page is sent again if it consists of the same frozen objects. Database storages create new objects for each page, so the
+ * cache never has their pages.
  */
-export function pageCache(): WritePage {
-  const cached = new LRUCache<Pet, WrittenPage & { readonly pets: readonly Pet[] }>({
-    maxSize: MAX_TEXT,
-    sizeCalculation: ({ text }) => text.length,
+export function cachedPages(linkBase: LinkBase) {
+  const cached = new LRUCache<string, CachedQuery>({
+    maxSize: MAX_SIZE,
+    sizeCalculation: ({ last }) => QUERY_SIZE + (last?.text.length ?? 0),
   })
-  return (pets) => {
-    const last = pets.at(-1)
-    const known = last && cached.get(last)
-    if (known && hasSameItems(known.pets, pets)) return known
-    const page = { pets, text: writePets(pets), nextCursor: last && encodeCursor(last.id) }
-    if (last && pets.every(isPlainAndFrozen)) cached.set(last, page)
-    return page
+
+  function remember(query: string, value: CachedQuery): void {
+    if (query.length <= MAX_LENGTH) cached.set(query, value)
+  }
+
+  return {
+    /** Reads the query of listPets. @throws {PetStoreError} `invalid_parameter` */
+    read(query: string): CachedQuery {
+      const known = cached.get(query)
+      if (known) return known
+      const parsed = parsePageQuery(query)
+      remember(query, parsed)
+      return parsed
+    },
+    /** Writes a page. @param found - its animals, and one more if there is a next page */
+    write(query: CachedQuery, found: readonly Pet[], target: Target): WrittenPage {
+      const { limit, kept, last } = query
+      if (last && last.path === target.path && hasSameItems(last.found, found)) return last
+      const pets = found.slice(0, limit)
+      const text = writePets(pets)
+      const end = found.length > limit ? pets.at(-1) : undefined
+      const headers = end ? nextPageHeaders(linkBase(target) + target.route, kept, encodeCursor(end.id)) : []
+      const page = { text, headers, path: target.path, found: [...found] }
+      if (found.every(isPlainAndFrozen)) remember(target.query, { ...query, last: page })
+      return page
+    },
   }
 }
 

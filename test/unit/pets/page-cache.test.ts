@@ -2,32 +2,57 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Pet } from '../../../src/index.ts'
 import { writePets } from '../../../src/pets/json.ts'
-import { pageCache } from '../../../src/pets/pagination.ts'
+import { cachedPages } from '../../../src/pets/pagination.ts'
 
 const pet = (id: number, name = `pet ${id}`): Pet => ({ id: BigInt(id), name, categoryId: 1n, status: 'sold' })
 const frozen = (id: number, name?: string): Pet => Object.freeze(pet(id, name))
 
+/** Returns a function that writes pages of a cache. */
+function pageWriter() {
+  const pages = cachedPages(({ path }) => path)
+  return (found: readonly Pet[], { path = '/v1', query = '' } = {}) => {
+    const { text, headers } = pages.write(pages.read(query), found, { path, route: '/pets', query })
+    return { text, headers }
+  }
+}
+
 test('the cache does not change a page', () => {
   const animals = Array.from({ length: 30 }, (_, i) => frozen(i + 1))
-  const page = fc.subarray(animals)
+  const asked = fc.record({
+    found: fc.subarray(animals),
+    path: fc.constantFrom('/v1', '/shop/v1'),
+    query: fc.constantFrom('limit=3', 'limit=4', ''),
+  })
   fc.assert(
-    fc.property(fc.array(page, { minLength: 1, maxLength: 40 }), (pages) => {
-      const writePage = pageCache()
-      for (const pets of [...pages, ...pages]) expect(writePage(pets).text).toBe(writePets(pets))
+    fc.property(fc.array(asked, { minLength: 1, maxLength: 40 }), (all) => {
+      const write = pageWriter()
+      for (const { found, ...place } of [...all, ...all]) {
+        const page = write(found, place)
+        expect(page).toEqual(pageWriter()(found, place))
+        expect(page.text).toBe(writePets(found.slice(0, Number(place.query.slice(6) || 20))))
+      }
     }),
   )
 })
 
+test('does not reuse the page of a list that has changed', () => {
+  const write = pageWriter()
+  const found = [frozen(1)]
+  write(found)
+  found[0] = frozen(2)
+  expect(write(found).text).toBe(writePets(found))
+})
+
 test('does not reuse the text of an animal that may have changed', () => {
-  const writePage = pageCache()
+  const write = pageWriter()
   const changing = pet(1) as { name: string } & Pet
-  writePage([changing])
+  write([changing])
   changing.name = 'another'
-  expect(writePage([changing]).text).toBe(writePets([changing]))
+  expect(write([changing]).text).toBe(writePets([changing]))
 })
 
 test('does not reuse the text of an animal with getters', () => {
-  const writePage = pageCache()
+  const write = pageWriter()
   let name = 'first'
   class Row implements Pet {
     readonly id = 1n
@@ -37,7 +62,7 @@ test('does not reuse the text of an animal with getters', () => {
     }
   }
   const row = Object.freeze(new Row())
-  writePage([row])
+  write([row])
   name = 'second'
-  expect(writePage([row]).text).toContain('second')
+  expect(write([row]).text).toContain('second')
 })
