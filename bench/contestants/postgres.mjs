@@ -1,5 +1,5 @@
 import { Pool } from 'pg'
-import { filledStore, importKit, PETS } from './fixtures.mjs'
+import { created, filledStore, importKit, PETS } from './fixtures.mjs'
 import { serveKitOrDriver } from './kit-or-driver.mjs'
 
 // Arguments: kit or driver, how many microseconds PostgreSQL waits before each commit goes to disk, as on a slow disk, and a schema
@@ -28,5 +28,19 @@ const driver = {
   list: async () => (await pool.query(page, [0, 21])).rows.slice(0, 20).map(petOf),
   create: async ({ name, categoryId, status }) => petOf((await pool.query(add, [name, categoryId, status])).rows[0]),
 }
+
+// Calls one of both without HTTP, and sends back the number of creates per second.
+const { create } = process.argv[2] === 'driver' ? driver : backEnd.storage
+const given = { ...created, categoryId: BigInt(created.categoryId) }
+process.on('message', async ({ concurrency, duration }) => {
+  const startedAt = performance.now()
+  let count = 0
+  const client = async () => {
+    for (; performance.now() < startedAt + duration; count++) await create(given)
+  }
+  await Promise.all(Array.from({ length: concurrency }, client))
+  process.send((count * 1_000) / (performance.now() - startedAt))
+})
+
 const dropSchema = () => shared ?? pool.query(`DROP SCHEMA ${schema} CASCADE`)
 await serveKitOrDriver(petStore, tokens, driver, dropSchema)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Pool } from 'pg'
 import { importKit, LIMITS } from '../contestants/fixtures.mjs'
 import { works } from '../load/works.mjs'
@@ -7,11 +8,14 @@ import { ratesByTurns } from '../support/rates-by-turns.mjs'
 import { median, ratioOf, ratioText, shuffled } from '../support/statistics.mjs'
 
 const CONNECTIONS = 128
+/** In milliseconds. With a shorter warm-up, most of the time of four processes was spent on compiling their code. */
+const WARM_UP = 3_000
 const SCHEMA = `bench_writes_${process.pid}`
 
 /**
- * Measures writes to PostgreSQL with slow commits. Compares creates through the whole API with inserts by the driver alone, from
- * one process and from four. Compares counts of one key with upserts.
+ * Measures writes to PostgreSQL with slow commits, from one process and from four. Compares creates in our storage with inserts
+ * by the driver, and creates through the whole API with a handler that inserts with the driver. Compares counts of one key with
+ * upserts.
  */
 export const writes = (context) =>
   withDatabases(async ({ postgresUrl }) => {
@@ -22,7 +26,7 @@ export const writes = (context) =>
       await postgres(pool, { schema: SCHEMA }).migrate()
       const results = []
       for (const processes of [1, 4])
-        for (const delay of [0, 5, 20]) results.push(await creates({ ...context, postgresUrl, processes, delay }))
+        for (const delay of [0, 5, 20]) results.push(...(await creates({ ...context, postgresUrl, processes, delay })))
       await counts(postgresUrl, postgres, context)
       return results
     } finally {
@@ -33,40 +37,52 @@ export const writes = (context) =>
 
 /** `processes` servers of each kind share the table and the key. The load goes to all servers of a kind at once. */
 async function creates({ load, settings, postgresUrl, processes, delay }) {
-  const server = (name, mode) => ({
+  const server = (name) => ({
     name,
     file: 'postgres',
     does: 'less',
-    args: [mode, String(delay * 1000), SCHEMA],
+    args: [name, String(delay * 1000), SCHEMA],
     env: { DATABASE_URL: postgresUrl },
     isPinned: false,
+    ipc: true,
   })
-  const servers = ['driver', 'kit'].flatMap((mode) => Array(processes).fill(server(mode, mode)))
-  const rates = await withServers(servers, async (running) => {
-    const contestants = {
-      driver: running.filter(({ name }) => name === 'driver'),
-      kit: running.filter(({ name }) => name === 'kit'),
+  const servers = ['driver', 'kit'].flatMap((name) => Array(processes).fill(server(name)))
+  return withServers(servers, async (running) => {
+    const contestants = ['driver', 'kit'].map((kind) => [kind, running.filter(({ name }) => name === kind)])
+    const [, [, kits]] = contestants
+    for (const kit of kits) kit.tokens = kits[0].tokens
+    const ways = {
+      'in the storage': createRate,
+      'over HTTP': (ofKind, duration) => httpCreateRate(load, ofKind, duration),
     }
-    const [{ tokens }] = contestants.kit
-    for (const one of contestants.kit) one.tokens = tokens
-    const rates = { driver: [], kit: [] }
-    for (let round = -1; round < settings.rounds; round++) {
-      for (const [name, ofKind] of shuffled(Object.entries(contestants))) {
-        const rate = await createRate(load, ofKind, settings.burst * 2)
-        if (round >= 0) rates[name].push(rate)
-      }
+    const results = []
+    for (const [way, rateOf] of Object.entries(ways)) {
+      const rates = { driver: [], kit: [] }
+      for (const [, ofKind] of contestants) await rateOf(ofKind, WARM_UP)
+      for (let round = 0; round < settings.rounds; round++)
+        for (const [name, ofKind] of shuffled(contestants)) rates[name].push(await rateOf(ofKind, settings.burst * 2))
+      const ratio = ratioOf([rates.kit], [rates.driver])
+      const [driver, kit] = [rates.driver, rates.kit].map((ofKind) => Math.round(median(ofKind)))
+      const name = `creates ${way}, ${CONNECTIONS} at a time, ${processes} processes, ${delay} ms per commit`
+      console.log(`${name}: driver ${driver}/s, petstore-kit ${kit}/s, ratio ${ratioText(ratio)}`)
+      results.push({ way, processes, delay, driver, kit, ...ratio })
     }
-    return rates
+    return results
   })
-  const ratio = ratioOf([rates.kit], [rates.driver])
-  const name = `${processes} processes, ${delay} ms per commit`
-  const both = `driver ${median(rates.driver).toFixed(0)}/s, petstore-kit ${median(rates.kit).toFixed(0)}/s`
-  console.log(`creates, ${CONNECTIONS} connections, ${name}: ${both}, ratio ${ratioText(ratio)}`)
-  return { processes, delay, driver: Math.round(median(rates.driver)), kit: Math.round(median(rates.kit)), ...ratio }
+}
+
+/** Returns the number of creates per second of all servers together, without HTTP. */
+async function createRate(servers, duration) {
+  const rates = servers.map(async ({ child }) => {
+    child.send({ concurrency: CONNECTIONS / servers.length, duration })
+    const [rate] = await once(child, 'message')
+    return rate
+  })
+  return (await Promise.all(rates)).reduce((sum, rate) => sum + rate)
 }
 
 /** Returns the number of creates per second of all servers together. */
-async function createRate(load, servers, duration) {
+async function httpCreateRate(load, servers, duration) {
   const targets = servers.map((server) => ({ port: server.port, requests: works.create(server) }))
   return load.connectedToAll(targets, CONNECTIONS / servers.length, async ({ run }) => {
     const { count, seconds } = await run(duration)

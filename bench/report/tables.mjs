@@ -138,12 +138,13 @@ export function engineTable({ parts: { engines } }) {
 }
 
 export function writesTable({ parts: { writes } }) {
-  const rows = writes.map(({ processes, delay, driver, kit, ...ratio }) => [
+  const rows = writes.map(({ way, processes, delay, driver, kit, ...ratio }) => [
+    way,
     processes,
     `${delay} ms`,
     `${integer(driver)}/s`,
     `${integer(kit)}/s`,
     spread(ratio),
   ])
-  return table(['Processes', 'Each commit takes longer by', 'Bare driver', 'petstore-kit', 'Ratio'], rows)
+  return table(['Creates', 'Processes', 'Each commit takes longer by', 'Bare driver', 'petstore-kit', 'Ratio'], rows)
 }

@@ -50,11 +50,11 @@ export async function withServers(servers, use) {
   const running = []
   try {
     for (const server of servers) {
-      const { name, file, runtime = 'node', args = [], isPinned = true } = server
+      const { name, file, runtime = 'node', args = [], isPinned = true, ipc } = server
       const command = [...runtimes[runtime], `${bench}contestants/${file}.mjs`, ...args]
       const dist = distOf(server)
       const env = { ...server.env, ...(dist && { PETSTORE_KIT_DIST: dist }) }
-      running.push({ ...server, ...(await start(name, isPinned ? pinned(0, command) : command, { env })) })
+      running.push({ ...server, ...(await start(name, isPinned ? pinned(0, command) : command, { env, ipc })) })
     }
     return await use(running)
   } finally {
