@@ -37,7 +37,6 @@ function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): boolean 
   if (typeof error !== 'object' || error === null || seen.has(error)) return false
   seen.add(error)
   const { code, name, message, cause, errors } = error as Record<string, unknown>
-  if (typeof code === 'string' && UNREACHABLE_CODE.test(code)) return true
-  if (name === TIMEOUT_NAME || (typeof message === 'string' && UNREACHABLE_MESSAGE.test(message))) return true
-  return [cause, ...(Array.isArray(errors) ? errors : [])].some((inner) => isUnreachable(inner, seen))
+  if (UNREACHABLE_CODE.test(String(code)) || UNREACHABLE_MESSAGE.test(String(message))) return true
+  return name === TIMEOUT_NAME || [cause, errors].flat().some((inner) => isUnreachable(inner, seen))
 }

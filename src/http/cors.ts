@@ -22,7 +22,8 @@ export interface CorsRules {
 /** Returns the option with its defaults filled in, or `false` if CORS is off. */
 export function corsRules(cors: boolean | CorsOptions): CorsRules | false {
   if (cors === false) return false
-  const { origins = '*', headers = [], maxAge = 600 } = cors === true ? {} : cors
+  // `true` has none of these members, so each gets its default.
+  const { origins = '*', headers = [], maxAge = 600 } = cors as CorsOptions
   return { origins, headers, maxAge }
 }
 
@@ -69,10 +70,9 @@ export function preflightResponse({ headers, maxAge }: CorsRules, route: Route):
 
 /** Adds the headers that let a page of an allowed origin read the response. */
 export function addCorsHeaders(headers: string[], { origins }: CorsRules, request: ApiRequest): void {
-  const origin = request.header('origin')
+  const sent = request.header('origin')
+  const allowed = origins === '*' ? '*' : origins.find((origin) => origin === sent)
   if (origins !== '*') headers.push('Vary', 'Origin')
-  if (origins === '*') headers.push('Access-Control-Allow-Origin', '*')
-  else if (origin !== undefined && origins.includes(origin)) headers.push('Access-Control-Allow-Origin', origin)
-  else return
-  headers.push('Access-Control-Expose-Headers', EXPOSED_HEADERS)
+  if (allowed === undefined) return
+  headers.push('Access-Control-Allow-Origin', allowed, 'Access-Control-Expose-Headers', EXPOSED_HEADERS)
 }

@@ -24,11 +24,11 @@ function createOperations() {
   const createPet: Route = { kind: 'createPet' }
   router.get('/pets', () => listPets)
   router.post('/pets', () => createPet)
-  router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId ?? '' }))
-  return router.routes.map(([method, pattern, [toRoute], path = '']) => ({
+  router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId as string }))
+  return router.routes.map(([method, pattern, [toRoute], path]) => ({
     method,
     pattern,
-    path,
+    path: path as string,
     toRoute: toRoute as unknown as ToRoute,
   }))
 }

@@ -33,9 +33,12 @@ const JOINED_FOR = 5_000
 /** A look-up that takes longer than this, in milliseconds, is forgotten, and its result is not cached. */
 const AWAITED_FOR = 60_000
 
-interface Entry {
-  readonly key: ApiKey | undefined
+interface UnknownToken {
   readonly readAt: number
+}
+
+interface KnownToken extends UnknownToken {
+  readonly key: ApiKey
 }
 
 interface LookUp {
@@ -108,8 +111,8 @@ class KeyCache {
   readonly #store: KeyStore
   readonly #ttl: number
   readonly #clock: Clock
-  readonly #known: LRUCache<string, Entry>
-  readonly #unknown: LRUCache<string, Entry>
+  readonly #known: LRUCache<string, KnownToken>
+  readonly #unknown: LRUCache<string, UnknownToken>
   /** Running look-ups by token. A revocation replaces the map, so that no earlier look-up caches its result. */
   #lookUps: LRUCache<string, LookUp>
   readonly #max: number
@@ -140,7 +143,7 @@ class KeyCache {
   }
 
   forgetKey(id: string): void {
-    for (const [token, { key }] of this.#known.entries()) if (key?.id === id) this.#known.delete(token)
+    for (const [token, { key }] of this.#known.entries()) if (key.id === id) this.#known.delete(token)
     this.#lookUps = boundedByLength(this.#max)
   }
 
@@ -159,8 +162,7 @@ class KeyCache {
         // A key store may return `null` for a missing row, or `false` in plain JavaScript.
         const key = found || undefined
         // After a revocation or a later look-up of the same token, the result may be outdated, so it is not cached.
-        if (lookUps === this.#lookUps && lookUps.peek(token) === lookUp)
-          this.#remember(token, { key, readAt: startedAt })
+        if (lookUps === this.#lookUps && lookUps.peek(token) === lookUp) this.#remember(token, key, startedAt)
         return key
       })
       .finally(() => {
@@ -182,11 +184,11 @@ class KeyCache {
     }
   }
 
-  #remember(token: string, entry: Entry): void {
+  #remember(token: string, key: ApiKey | undefined, readAt: number): void {
     this.#unknown.delete(token)
     this.#known.delete(token)
-    const room = entry.key === undefined ? this.#unknown : this.#known
-    room.set(token, entry)
+    if (key) this.#known.set(token, { key, readAt })
+    else this.#unknown.set(token, { readAt })
   }
 }
 

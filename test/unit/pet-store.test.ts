@@ -242,7 +242,7 @@ describe('CORS', () => {
   test('exposes the rate-limit and Link headers to browsers, on errors too', async () => {
     const { send } = await startApi({ cors: true })
     for (const got of [await send('/v1/pets'), await send('/v1/pets', { token: null })]) {
-      expect(got.headers.get('access-control-allow-origin')).toBe('*')
+      expect([got.headers.get('access-control-allow-origin'), got.headers.get('vary')]).toEqual(['*', null])
       for (const name of [
         'X-RateLimit-Limit',
         'X-RateLimit-Remaining',
@@ -320,6 +320,12 @@ test.each<Record<string, string>>([{}, { origin: 'https://a.example' }, { 'acces
     expect([got.status, got.headers.get('access-control-max-age'), rateLimit(got).remaining]).toEqual([204, null, 59])
   },
 )
+
+test('a GET request with the headers of a preflight lists animals', async () => {
+  const { send } = await startApi({ cors: true })
+  const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
+  expect(await send('/v1/pets', { headers })).toMatchObject({ status: 200, text: '[]' })
+})
 
 test('the default clock follows fake timers', async () => {
   const backEnd = memory()

@@ -1,8 +1,10 @@
+import { getEventListeners } from 'node:events'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { guardPorts } from '../../../src/faults/guard-ports.ts'
 import {
   type CallContext,
+  type CreateContext,
   createPetStore,
   type ErrorReport,
   memory,
@@ -229,6 +231,18 @@ describe('a back end that returns an invalid value', () => {
     },
   )
 
+  test.each(Object.keys(count).filter((name) => name !== 'granted'))(
+    'responds with 500 if spend returns %s as text, as some database drivers do',
+    async (name) => {
+      const reported: unknown[] = []
+      const wrong = { ...count, bannedUntil: 0, [name]: '60000' }
+      const { send } = await broken({ spend: () => wrong as never }, { onError: (error) => reported.push(error) })
+      expect((await send('/v1/pets')).status).toBe(500)
+      const message = 'quota store: expected a QuotaCount from spend, got an object'
+      expect(reported).toEqual([expect.objectContaining({ message })])
+    },
+  )
+
   const noLimits = [{}, { perMinute: 0, perDay: 1 }, { perMinute: 1, perDay: -3 }, { perMinute: 1.5, perDay: 2 }]
   test.each(noLimits)('responds with 500 if a key has the limits %j', async (limits) => {
     const keyStore = { find: () => ({ id: 'a', plan: 'free', limits: limits as never }) }
@@ -331,6 +345,27 @@ describe('a back end that does not respond', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  test.each(['list', 'create', 'get'] as const)('the error names the storage if %s takes too long', async (method) => {
+    const backEnd = { ...memory(), storage: { ...memory().storage, [method]: never } }
+    const { storage } = guardPorts(backEnd, { timeout: 250, quotaTimeout: 5 })
+    const result = Promise.allSettled([storage[method](rex as never)])
+    await vi.advanceTimersByTimeAsync(250)
+    const cause = new Error('the storage did not respond within 250 ms')
+    expect(await result).toEqual([{ status: 'rejected', reason: expect.objectContaining({ cause }) }])
+  })
+
+  test('a port that is called without a context gets an empty context', async () => {
+    const { quota } = memory()
+    const spend = vi.fn((request: QuotaRequest, context?: CreateContext) => {
+      const { clientAddress, idempotency, signal } = context as CreateContext
+      expect([clientAddress, idempotency, signal?.aborted]).toEqual([undefined, undefined, false])
+      return quota.spend(request)
+    })
+    const { send } = await startApi({ quota: { spend } })
+    expect((await send('/v1/pets')).status).toBe(200)
+    expect(spend).toHaveBeenCalledTimes(1)
+  })
+
   test('the signal of a call aborts at its time limit', async () => {
     const contexts: CallContext[] = []
     const keep = (_input: unknown, context?: CallContext) => {
@@ -427,18 +462,22 @@ test.each([
   ['a promise', (pet: Pet) => Promise.resolve(pet)],
   ['an error', fail(new Error('broken'))],
 ])('a call that ends with %s leaves no listener on the signal of the request', async (_how, end) => {
-  const signals: (AbortSignal | undefined)[] = []
+  const contexts: (CallContext | undefined)[] = []
+  const listeners: number[] = []
   const get = (id: bigint, context?: CallContext) => {
-    signals.push(context?.signal)
+    contexts.push(context)
+    // A storage may read the signal during the call, or only after it.
+    if (id === 1n && context?.signal) listeners.push(getEventListeners(signal, 'abort').length)
     return end({ ...rex, id })
   }
   const { petStore, token } = await startApi({ storage: { ...memory().storage, get }, onError: () => {} })
   const { signal } = new AbortController()
-  const removed = vi.spyOn(signal, 'removeEventListener')
   const header = (name: string) => (name === 'authorization' ? `Bearer ${token}` : undefined)
-  await petStore.handle({ method: 'GET', target: '/v1/pets/1', header, signal, body: never })
-  expect(signals).toHaveLength(1)
-  expect(removed).toHaveBeenCalledTimes(1)
+  for (const id of [1, 2])
+    await petStore.handle({ method: 'GET', target: `/v1/pets/${id}`, header, signal, body: never })
+  expect(contexts.map((context) => context?.signal?.aborted)).toEqual([false, false])
+  listeners.push(getEventListeners(signal, 'abort').length)
+  expect(listeners).toEqual([1, 0])
 })
 
 describe('observers', () => {
@@ -490,6 +529,55 @@ describe('observers', () => {
     const { send } = await startApi({ onError, onResponse: failing(failure) })
     expect((await send('/v1/pets')).status).toBe(200)
     expect(onError).toHaveBeenCalledExactlyOnceWith(failure, { method: 'GET', target: '/v1/pets' })
+  })
+
+  test('onResponse gets no operation for a path or method that has none', async () => {
+    const reported: (string | undefined)[] = []
+    const { send } = await startApi({ onResponse: ({ operation }) => reported.push(operation) })
+    await send('/v1/pets', { method: 'OPTIONS' })
+    await send('/v1/pets', { method: 'PUT' })
+    await send('/v1/none')
+    await send('/v1/pets/1')
+    expect(reported).toEqual([undefined, undefined, undefined, 'getPet'])
+  })
+
+  test('onResponse gets the status of a rejected request', async () => {
+    const reported: number[] = []
+    const petStore = createPetStore({
+      keyStore: { find: () => ({ id: 'key', plan: 'free' }) },
+      onResponse: ({ status }) => void reported.push(status),
+    })
+    const headers: Record<string, string> = { authorization: 'Bearer x', 'content-type': 'application/json' }
+    const body = reject(new PetStoreError('incomplete_body'))
+    const header = (name: string) => headers[name]
+    await petStore.handle({ method: 'POST', target: '/v1/pets', header, body })
+    expect(reported).toEqual([400])
+  })
+
+  test('address and signal of a request are read only if they are needed', async () => {
+    const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
+    const headers: Record<string, string> = { authorization: 'Bearer x', 'content-type': 'application/json' }
+    const [clientAddress, signal] = [vi.fn(() => '192.0.2.1'), vi.fn(() => undefined)]
+    const request = {
+      method: 'POST',
+      target: '/v1/pets',
+      header: (name: string) => headers[name],
+      body: reject(new PetStoreError('incomplete_body')),
+    }
+    Object.defineProperty(request, 'clientAddress', { get: clientAddress })
+    Object.defineProperty(request, 'signal', { get: signal })
+    expect((await createPetStore({ keyStore }).handle(request)).status).toBe(400)
+    expect([clientAddress.mock.calls, signal.mock.calls]).toEqual([[], []])
+    expect((await createPetStore({ keyStore, onResponse: () => {} }).handle(request)).status).toBe(400)
+    expect([clientAddress.mock.calls.length, signal.mock.calls.length]).toEqual([1, 1])
+  })
+
+  test('logs an error that belongs to no request', () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    const error = new Error('EMFILE')
+    createPetStore().reportError?.(error, {})
+    expect(log.mock.calls).toEqual([['petstore-kit: failed:', error]])
   })
 
   test('reportError calls onError with and without a request', () => {

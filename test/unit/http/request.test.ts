@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { readAndDiscard } from '../../../src/http/read-body.ts'
 import { createPetStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
 
@@ -20,6 +21,8 @@ test('toResponse keeps status and body', async () => {
   expect([made.status, await made.text(), [...made.headers]]).toEqual([201, 'é', []])
   const empty = toResponse({ status: 204, headers: ['Allow', 'GET'], body: '' })
   expect([empty.status, empty.body, empty.headers.get('allow')]).toEqual([204, null, 'GET'])
+  const untyped = toResponse({ status: 200, headers: ['Allow', 'GET'], body: 'a' })
+  expect([...untyped.headers]).toEqual([['allow', 'GET']])
 })
 
 test('toApiRequest keeps the client address', () => {
@@ -37,6 +40,34 @@ test('the incomplete_body error contains its cause', async () => {
   const broken = new ReadableStream({ pull: (controller) => controller.error(cause) })
   await expect(ask(broken, new AbortController().signal)).rejects.toMatchObject({ code: 'incomplete_body', cause })
   await expect(ask(new ReadableStream(), AbortSignal.abort(cause))).rejects.toMatchObject({ cause })
+  const text = new ReadableStream({ start: (controller) => controller.enqueue('a') })
+  await expect(ask(text, new AbortController().signal)).rejects.toMatchObject({
+    code: 'incomplete_body',
+    cause: new TypeError('the body stream returned something other than bytes'),
+  })
+})
+
+test('after a disconnect, only a chunked body gets time to end', async () => {
+  const read = (headers: Record<string, string>) => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Uint8Array.of(97))
+        controller.close()
+      },
+    })
+    const signal = AbortSignal.abort(new Error('gone'))
+    const request = { method: 'POST', url: 'http://a', headers: new Headers(headers), body, bodyUsed: false, signal }
+    return toApiRequest(request as unknown as Request).body(9)
+  }
+  expect(await read({ 'transfer-encoding': 'chunked' })).toEqual(Uint8Array.of(97))
+  await expect(read({})).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
+})
+
+test('readAndDiscard stops at 4 MB, with 1,000 bytes more for each chunk', async () => {
+  const cancel = vi.fn(async () => {})
+  const read = vi.fn(async () => ({ done: false as const, value: new Uint8Array(999_000) }))
+  await readAndDiscard({ read, cancel })
+  expect([read.mock.calls.length, cancel.mock.calls.length]).toEqual([4, 1])
 })
 
 test('toApiRequest removes its abort listener after reading the body', async () => {
@@ -59,6 +90,7 @@ test('toApiRequest joins the chunks of a body', async () => {
 
 test.each<[string, unknown, string]>([
   ['a request of Node', { method: 'GET', url: '/v1/pets', headers: { host: 'a' } }, 'an object'],
+  ['an object without headers', { url: '/v1/pets' }, 'an object'],
   ['nothing', undefined, 'nothing'],
 ])('fetch rejects %s', async (_, request, received) => {
   await expect(createPetStore().fetch(request as Request)).rejects.toMatchObject({
@@ -81,4 +113,15 @@ test('fetch ignores its second argument if the first is a Request', async () => 
   const { petStore, token } = await startApi()
   const request = new Request('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
   expect((await petStore.fetch(request, { method: 'DELETE' })).status).toBe(200)
+})
+
+test.each([
+  ['100-continue', 200],
+  ['100-Continue', 200],
+  ['tea', 417],
+  ['', 417],
+])('a request that expects %j gets %i', async (expectation, status) => {
+  const { send } = await startApi()
+  const got = await send('/v1/pets', { headers: { expect: expectation } })
+  expect([got.status, got.code]).toEqual([status, status === 417 ? 'expectation_failed' : undefined])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { originForm } from '../../../src/http/request.ts'
+import { isBelow, originForm } from '../../../src/http/request.ts'
 
 /** A path with a query; both may contain text that looks like a part of a URL. */
 const origin = fc
@@ -23,4 +23,15 @@ test('originForm removes scheme, authority and fragment', () => {
       expect(originForm(before + target + fragment)).toBe(target)
     }),
   )
+})
+
+test.each([
+  ['/v1', true],
+  ['/v1/', true],
+  ['/v1/pets', true],
+  ['/v1pets', false],
+  ['/v', false],
+  ['/shop/v1', false],
+])('the path %s is below /v1: %s', (path, expected) => {
+  expect(isBelow(path, '/v1')).toBe(expected)
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isToken } from '../../../src/back-end.ts'
+import { isToken, newKey } from '../../../src/back-end.ts'
 import { cachedKeyStore, createPetStore, type KeyStore, memory, PetStoreError } from '../../../src/index.ts'
+import { isToken68 } from '../../../src/keys/token.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { startApi } from '../../support/api.ts'
 
@@ -201,4 +202,36 @@ test('find is called only with valid token68 values', async () => {
 test('the checksum of a token is the same in every release', () => {
   expect(isToken(`pet_${'0'.repeat(43)}1kaiHX`)).toBe(true)
   expect(isToken(`pet_${'z'.repeat(43)}177I3K`)).toBe(true)
+})
+
+test.each(['letmein', 'a==', '-._~+/'])('%s has the form of a token', (token) => {
+  expect(isToken68(token)).toBe(true)
+})
+
+test.each([undefined, null, 5, ['letmein'], '', 'a b', 'é'])('%j does not have the form of a token', (value) => {
+  expect(isToken68(value)).toBe(false)
+})
+
+describe('newKey', () => {
+  test('gives a key only the members that are known', async () => {
+    const { key } = await newKey({ plan: 'free', label: undefined }, 5)
+    expect(key).toStrictEqual({ id: expect.any(String), plan: 'free', createdAt: 5 })
+  })
+
+  test('rejects a key without a plan, even with limits', async () => {
+    const message = 'option plan: expected the name of a plan, without U+0000 and lone surrogates, got nothing'
+    for (const options of [{}, { limits: { perMinute: 1, perDay: 1 } }])
+      await expect(newKey(options as never, 5)).rejects.toThrow(new PetStoreError('invalid_option', message))
+  })
+
+  test.each([
+    [999_999_999, true],
+    [1_000_000_000, false],
+    [99_999_999_999, false],
+    [100_000_000_000, true],
+  ])('expiresAt %i is taken for milliseconds: %s', async (expiresAt, isAccepted) => {
+    const created = newKey({ plan: 'free', expiresAt }, 5)
+    if (isAccepted) expect((await created).key.expiresAt).toBe(expiresAt)
+    else await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
+  })
 })

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ApiKey, cachedKeyStore, type ManagedKeyStore } from '../../../src/index.ts'
+import { type ApiKey, cachedKeyStore, type ManagedKeyStore, PetStoreError } from '../../../src/index.ts'
+import { keyCacheRule } from '../../../src/keys/key-cache.ts'
+import { checkOptions } from '../../../src/support/option-rules.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 const KEY: ApiKey = { id: 'key_1', plan: 'free' }
@@ -323,7 +325,7 @@ describe('the size of the cache', () => {
 })
 
 describe('options', () => {
-  test.each([{ ttl: -1 }, { ttl: Number.NaN }, { max: 0 }, { max: 1.5 }, { max: Number.NaN }])(
+  test.each([{ ttl: -1 }, { ttl: '5' as never }, { ttl: Number.NaN }, { max: 0 }, { max: 1.5 }, { max: Number.NaN }])(
     'cachedKeyStore rejects the options %j',
     (options) => {
       const find = () => undefined
@@ -334,6 +336,27 @@ describe('options', () => {
   test.each([undefined, null, {}, 'redis://'])('cachedKeyStore rejects %j in place of a key store', (store) => {
     expect(() => cachedKeyStore(store as never)).toThrow('option store: expected an object with find, got ')
   })
+})
+
+test.each([
+  [false, undefined],
+  [{}, undefined],
+  [{ ttl: 5, max: 1 }, undefined],
+  [true, 'option keyCache: expected false or { ttl, max, clock }, got true'],
+  [5_000, 'option keyCache: expected false or { ttl, max, clock }, got the number 5000'],
+  [{ ttl: -1 }, 'option keyCache.ttl: expected milliseconds, at least 0, got the number -1'],
+])('checks the option keyCache of a back end: %j', (keyCache, message) => {
+  const check = () => checkOptions({ keyCache: keyCacheRule }, { keyCache })
+  if (message === undefined) expect(check).not.toThrow()
+  else expect(check).toThrow(new PetStoreError('invalid_option', message))
+})
+
+test('cachedKeyStore lists the keys of its store', async () => {
+  const store = managed(
+    () => KEY,
+    async () => true,
+  )
+  expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
 })
 
 test('cachedKeyStore(store) has only find if the store has only find', () => {

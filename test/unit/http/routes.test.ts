@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { matchRoute, operationPlaces, type Route } from '../../../src/http/routes.ts'
+import { startApi } from '../../support/api.ts'
+
+test.each<[string, string, Route]>([
+  ['GET', '/pets', { kind: 'listPets' }],
+  ['HEAD', '/pets', { kind: 'listPets' }],
+  ['POST', '/pets/', { kind: 'createPet' }],
+  ['GET', '/pets/7', { kind: 'getPet', petId: '7' }],
+  ['OPTIONS', '/pets/7', { kind: 'options', allow: 'GET, HEAD, OPTIONS' }],
+  ['PUT', '/pets', { kind: 'otherMethod', allow: 'GET, HEAD, POST, OPTIONS' }],
+  ['GET', '/pets//', { kind: 'unknown' }],
+  ['GET', '', { kind: 'unknown' }],
+])('finds the route of %s %j', (method, path, route) => {
+  expect(matchRoute(method, path)).toEqual(route)
+})
+
+test('lists every operation with its method and path', () => {
+  expect(operationPlaces()).toEqual([
+    { name: 'listPets', method: 'GET', path: '/pets' },
+    { name: 'createPet', method: 'POST', path: '/pets' },
+    { name: 'getPet', method: 'GET', path: '/pets/{petId}' },
+  ])
+})
+
+test.each([
+  ['GET', '/shop/none', 'There is nothing at this path.'],
+  ['GET', '/pets', 'There is nothing at this path. The API is at /shop/pets.'],
+  ['GET', '/shopping', 'There is nothing at this path. The API is at /shop/pets.'],
+  ['DELETE', '/shop/pets/1', 'This path supports only GET, HEAD, OPTIONS.'],
+])('the message of %s %s says what the path supports', async (method, target, message) => {
+  const { send } = await startApi({ basePath: '/shop' })
+  expect((await send(target, { method })).message).toBe(message)
+})
