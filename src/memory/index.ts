@@ -79,14 +79,14 @@ export function memoryStorage(): PetStorage {
   return {
     list({ limit, after, status }) {
       // Ids begin with 1, so the id of an animal is the position of the next animal.
-      const start = after === undefined || after < 0n ? 0 : Math.min(Number(after), all.length)
+      const start = Math.max(0, Math.min(Number(after ?? 0n), all.length))
       if (status === undefined) return all.slice(start, start + limit)
       const first = firstFrom(positions[status], start)
       return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
     },
     create,
     idempotentCreate: create,
-    get: (id) => (id < 1n || id > BigInt(all.length) ? undefined : all[Number(id) - 1]),
+    get: (id) => all[Number(id) - 1],
   }
 }
 
@@ -110,7 +110,7 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
   const hashOfToken = new Map<string, string>()
   const running = new Map<string, Promise<ApiKey | undefined>>()
 
-  const live = (hash: string) => {
+  const live = (hash = '') => {
     const key = byHash.get(hash)
     return key?.revokedAt === undefined ? key : undefined
   }
@@ -128,8 +128,7 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
   }
   return {
     find(token) {
-      const hash = hashOfToken.get(token)
-      const key = hash === undefined ? undefined : live(hash)
+      const key = live(hashOfToken.get(token))
       if (key !== undefined) return key
       hashOfToken.delete(token)
       return isToken(token) ? share(token) : undefined
@@ -141,10 +140,11 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
       return { token, key }
     },
     async revoke(id) {
-      const hash = hashes.get(id) ?? ''
+      const hash = hashes.get(id)
       const key = live(hash)
-      if (key !== undefined) byHash.set(hash, Object.freeze({ ...key, revokedAt: clock.now() }))
-      return key !== undefined
+      if (hash === undefined || key === undefined) return false
+      byHash.set(hash, Object.freeze({ ...key, revokedAt: clock.now() }))
+      return true
     },
     list: async () => [...byHash.values()],
   }

@@ -30,7 +30,7 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
 export function parseIdempotencyKey(header: string): string {
   if (IDEMPOTENCY_KEY.test(header)) {
     const key = header.startsWith('"') ? header.slice(1, -1) : header
-    return key === header || !key.includes('\\') ? key : key.replaceAll(/\\(.)/g, '$1')
+    return key === header ? key : key.replaceAll(/\\(.)/g, '$1')
   }
   const received = `${describe(header)} of ${header.length} characters`
   const message = `The header Idempotency-Key is not valid: expected ${EXPECTED}, got ${received}.`

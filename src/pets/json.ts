@@ -48,7 +48,7 @@ function decode(bytes: Uint8Array): string {
 const NOT_PLAIN = /\d[.eE]|\d{16}/
 
 /** Parses most bodies with `JSON.parse`, which is faster. Returns `undefined` if {@link parseExactly} must parse the text. */
-function parsePlain(text: string, members: number): unknown {
+export function parsePlain(text: string, members: number): unknown {
   if (NOT_PLAIN.test(text)) return undefined
   try {
     const holder: unknown[] = [JSON.parse(text)]
@@ -71,7 +71,13 @@ function convertIntegers(holder: object): number {
   return members
 }
 
-function parseExactly(text: string, members: number): unknown {
+/**
+ * Parses any body.
+ *
+ * @param members - the number of members in the text, to find repeated names
+ * @throws {PetStoreError} `malformed_json`
+ */
+export function parseExactly(text: string, members: number): unknown {
   const value = parseText(text)
   if (countMembers(value) < members) throw malformed('expected each member name once in its object, got one repeated')
   return value
@@ -82,9 +88,7 @@ function parseText(text: string): unknown {
     return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
     // Shorten the message, because the parser quotes names and numbers in full. The cut may halve a surrogate pair.
-    throw malformed(
-      error instanceof SyntaxError ? error.message.slice(0, MAX_REASON).toWellFormed() : 'the parser failed',
-    )
+    throw malformed((error as SyntaxError).message.slice(0, MAX_REASON).toWellFormed())
   }
 }
 
@@ -123,13 +127,13 @@ function countMembers(value: unknown): number {
 }
 
 const PARSE_OPTIONS = { parseNumber: readNumber }
-const PLAIN = /^-?\d{1,18}$/
+/** A JSON number, its sign and its digits before the point, its digits after the point, and its exponent. */
+type NumberParts = [string, string, string, string?, string?]
+const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?/
 
 /** Returns a `bigint` if a JSON number is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
 function readNumber(text: string): bigint | JsonNumber {
-  if (PLAIN.test(text)) return BigInt(text)
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
+  const [, sign, whole, fraction = '', exponent = ''] = NUMBER.exec(text) as unknown as NumberParts
   const digits = (whole + fraction).replace(/^0+/, '')
   const significant = trimZeros(digits)
   if (significant === '') return 0n

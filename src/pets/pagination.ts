@@ -154,7 +154,7 @@ const VERSION = '1'
 
 /** Returns an opaque cursor for the animals after this id. Base64 of digits, `:` and `-` needs no escaping in a URL. */
 export function encodeCursor(after: bigint): string {
-  return btoa(`${VERSION}:${after}`).replace(/=+$/, '')
+  return btoa(`${VERSION}:${after}`).replaceAll('=', '')
 }
 
 /** Returns the id in a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */

@@ -120,6 +120,13 @@ describe('getPet', () => {
     expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
   })
 
+  test('a text that is no id is not looked up', async () => {
+    const get = vi.fn()
+    const { send } = await startApi({ storage: { ...memory().storage, get } })
+    expect((await send('/v1/pets/abc')).status).toBe(404)
+    expect(get).not.toHaveBeenCalled()
+  })
+
   test('getPet announces its removal only in its own responses', async () => {
     const { send, add, petStore } = await startApi()
     await add('{"name":"Rex","categoryId":1}')

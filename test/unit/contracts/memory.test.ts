@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { memory, type Pet, petStatuses } from '../../../src/index.ts'
 import { keyStoreContract, quotaContract, storageContract } from '../../../src/testing/index.ts'
 
@@ -11,6 +11,26 @@ keyStoreContract(
   { name: 'memory', open: async (clock) => ({ port: memory({ clock }).keyStore, close }) },
 )
 quotaContract({ describe, test }, { name: 'memory', open: async (clock) => ({ port: memory({ clock }).quota, close }) })
+
+test('an empty storage has no animal of any status', async () => {
+  for (const status of [undefined, ...petStatuses])
+    expect(await memory().storage.list({ limit: 9, status })).toEqual([])
+})
+
+test('a valid token is hashed once, and an unknown token each time', async () => {
+  const { keyStore } = memory()
+  const { token, key } = await keyStore.issue({ plan: 'free' })
+  const unknown = (await memory().keyStore.issue({ plan: 'free' })).token
+  const digest = vi.spyOn(crypto.subtle, 'digest')
+  try {
+    for (let i = 0; i < 3; i++) expect(await keyStore.find(token)).toEqual(key)
+    expect(digest).toHaveBeenCalledTimes(1)
+    for (let i = 0; i < 3; i++) expect(await keyStore.find(unknown)).toBeUndefined()
+    expect(digest).toHaveBeenCalledTimes(4)
+  } finally {
+    digest.mockRestore()
+  }
+})
 
 test('list and Array.filter find the same animals', async () => {
   const statuses = fc.array(fc.constantFrom(undefined, ...petStatuses), { maxLength: 400, size: 'max' })

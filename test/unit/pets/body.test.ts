@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import * as z from 'zod/mini'
 import { petStatuses } from '../../../src/index.ts'
 import { newPetSchema, parseNewPet } from '../../../src/pets/schemas.ts'
 import { startApi } from '../../support/api.ts'
@@ -80,6 +81,19 @@ describe('createPet', () => {
       }),
       { numRuns: 1_000 },
     )
+  })
+
+  test.each([undefined, ...petStatuses])('accepts an animal with the status %s without zod', (status) => {
+    const schema = newPetSchema(5)
+    const safeParse = vi.spyOn(schema, 'safeParse')
+    const animal = { name: 'Rex', categoryId: 1n, status }
+    expect(parseNewPet(schema, animal, 5)).toEqual(animal)
+    expect(safeParse).not.toHaveBeenCalled()
+  })
+
+  test('the schema describes the longest name and its characters', () => {
+    const { properties } = z.toJSONSchema(z.pick(newPetSchema(5), { name: true }))
+    expect(properties?.name).toMatchObject({ maxLength: 5, pattern: expect.stringContaining('\\x00') })
   })
 
   test('responds to any bytes with 201 or 4xx', async () => {
@@ -176,6 +190,13 @@ describe('rejected bodies', () => {
         'name: expected a string of at most 1000 characters, one of them not white space, without U+0000 and lone surrogates, got the number 7; ' +
         'categoryId: expected an integer from -2^63 to 2^63-1, got the string "7"; ' +
         'status: expected one of available, pending, sold, got the string "lost".',
+    )
+  })
+
+  test('the message describes a body that is no object', async () => {
+    const { add } = await startApi()
+    expect((await add('[1]')).message).toBe(
+      'The body is not a valid animal: expected an object with name and categoryId, got an array.',
     )
   })
 

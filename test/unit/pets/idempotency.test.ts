@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CreatedPet, PetStorage } from '../../../src/index.ts'
+import type { ApiRequest, CreatedPet, PetStorage } from '../../../src/index.ts'
 import { memory } from '../../../src/index.ts'
+import { KeyedContext } from '../../../src/pets/idempotency.ts'
 import { startApi } from '../../support/api.ts'
 
 const REX = '{"name":"Rex","categoryId":1}'
@@ -69,6 +70,12 @@ describe('the header Idempotency-Key', () => {
     for (const token of [await issue(), await issue(), await issue('acme'), await issue('acme')])
       ids.push(((await addWith('order-1', REX, { token })).json as { id: number }).id)
     expect(ids).toEqual([1, 2, 3, 3])
+  })
+
+  test('the storage gets the signal and the address of the request', () => {
+    const request = { signal: new AbortController().signal, clientAddress: '192.0.2.1' } as ApiRequest
+    const { signal, clientAddress } = new KeyedContext(request, { scope: 'a', key: 'b', fingerprint: 'c', now: 0 })
+    expect({ signal, clientAddress }).toEqual(request)
   })
 
   test('a failed request does not use the key', async () => {

@@ -35,6 +35,29 @@ test('the cache does not change a page', () => {
   )
 })
 
+test('returns the same page for the same animals, and another one for others', () => {
+  const pages = cachedPages(({ path }) => path)
+  const animals = [frozen(1), frozen(2)]
+  const write = (found: readonly Pet[], path = '/v1') =>
+    pages.write(pages.read('limit=2'), found, { path, route: '/pets', query: 'limit=2' })
+  const page = write(animals)
+  expect(write([...animals])).toBe(page)
+  for (const others of [animals.slice(0, 1), [...animals, frozen(3)], [frozen(1), frozen(2)]]) {
+    const other = write(others)
+    expect(other).not.toBe(page)
+    expect(write(others)).toBe(other)
+  }
+  expect(write(animals, '/shop/v1')).not.toBe(write(animals))
+})
+
+test('remembers queries of up to 100 characters', () => {
+  const pages = cachedPages(({ path }) => path)
+  const [short, long] = ['limit=2'.padEnd(100, '&'), 'limit=2'.padEnd(101, '&')]
+  expect(pages.read(short)).toBe(pages.read(short))
+  expect(pages.read(long)).not.toBe(pages.read(long))
+  expect(pages.read(long)).toEqual(pages.read(short))
+})
+
 test('does not reuse the page of a list that has changed', () => {
   const write = pageWriter()
   const found = [frozen(1)]
@@ -46,9 +69,10 @@ test('does not reuse the page of a list that has changed', () => {
 test('does not reuse the text of an animal that may have changed', () => {
   const write = pageWriter()
   const changing = pet(1) as { name: string } & Pet
-  write([changing])
+  const animals = [frozen(2), changing]
+  write(animals)
   changing.name = 'another'
-  expect(write([changing]).text).toBe(writePets([changing]))
+  expect(write(animals).text).toBe(writePets(animals))
 })
 
 test('does not reuse the text of an animal with getters', () => {

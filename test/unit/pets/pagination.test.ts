@@ -50,6 +50,13 @@ describe('parameters', () => {
     )
   })
 
+  test('the message describes a cursor of another service', async () => {
+    const { send } = await startApi()
+    expect((await send('/v1/pets?cursor=abc')).message).toBe(
+      'The query is not valid: cursor: expected a cursor from an earlier page, got the string "abc".',
+    )
+  })
+
   test('unknown parameters are ignored, also with invalid escapes', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets?page=2&Limit=0&x=%zz&=&&')).status).toBe(200)

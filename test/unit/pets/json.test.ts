@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { JsonNumber, parseExactly, parsePlain, readJson } from '../../../src/pets/json.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const read = (text: string) => readJson(bytes(text))
+
+/** Returns the number of members in a value, also of inner objects. */
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const inner = Object.values(value).map(membersOf)
+  return inner.reduce((sum, count) => sum + count, Array.isArray(value) ? 0 : inner.length)
+}
+
+test('the fast parser reads any body without long numbers like the exact parser', () => {
+  const scalar = fc.oneof(fc.constantFrom(null, true, 'a', '__proto__', '"', -0), fc.maxSafeInteger())
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value')), fc.dictionary(fc.string(), tie('value'))),
+  }))
+  fc.assert(
+    fc.property(value, (value) => {
+      const text = JSON.stringify(value)
+      const members = membersOf(value)
+      const exact = parseExactly(text, members)
+      if (!/\d[.eE]|\d{16}/.test(text)) expect([parsePlain(text, members)]).toEqual([exact])
+      expect(read(text)).toEqual(exact)
+    }),
+  )
+})
+
+test.each(['1.5', '[1e2]', '{"a":-1E3}', '{"a":9007199254740993}', '[', '{"a":1,"a":1}'])(
+  'the fast parser leaves %s to the exact parser',
+  (text) => expect(parsePlain(text, 2)).toBeUndefined(),
+)
+
+test('numbers keep their value, or their text if they are no int64', () => {
+  const expected = [7n, 7n, 7n, -70n, 0n, 0n, new JsonNumber('7.5'), new JsonNumber('1e19'), new JsonNumber('-1e-1')]
+  expect(read('[7, 7.0, 70e-1, -0.7E+2, 0e9, -0.0, 7.5, 1e19, -1e-1]')).toEqual(expected)
+})
+
+const long = 'a'.repeat(300)
+
+test.each([
+  [bytes(`${'['.repeat(257)}${']'.repeat(257)}`), 'expected at most 256 levels of nesting, got 257'],
+  [bytes('{"a":1,"b":{"c":2,"c":2}}'), 'expected each member name once in its object, got one repeated'],
+  [new Uint8Array([0x22, 0xff, 0x22]), 'expected UTF-8, got other bytes'],
+  [bytes(`{"${long}":1,"${long}":2}`), `Duplicate key '${'a'.repeat(185)}`],
+])('a malformed body gets its reason: %#', (body, why) => {
+  const message = `The body cannot be read as JSON: ${why}.`
+  expect(() => readJson(body)).toThrow(expect.objectContaining({ code: 'malformed_json', message }))
+})
