@@ -177,10 +177,10 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     context.key = key
     context.limits = limitsOf(key, quotaRules)
     const address = key ? undefined : readClientAddress(context)
-    if (!key && !address) return admit(caller, context, untouchedCount(now))
     const request = key
       ? keyQuotaRequest(key, context.limits, quotaRules, now)
-      : anonymousQuotaRequest(address ?? '', quotaRules, now)
+      : address && anonymousQuotaRequest(address, quotaRules, now)
+    if (!request) return admit(caller, context, untouchedCount(now))
     context.subject = request.subject
     const count = spend(request, (error) => reportFault(error, observers, context.request))
     return andThen(count, (count) => admit(caller, context, count))
