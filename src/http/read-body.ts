@@ -77,6 +77,17 @@ function watchAbort({ signal, headers }: Request) {
   }
 }
 
+/** Rejects when the signal aborts. Some servers abort as soon as a body has arrived, so it gets one more turn of the event loop. */
+export function untilAborted<T>(body: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return body
+  return new Promise((resolve, reject) => {
+    const onAbort = () => setTimeout(reject, 0, signal.reason)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
+    body.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
+
 /** Reads and discards the rest of a body. On some servers, an unread body blocks the next request on the same connection. */
 export async function readAndDiscard(reader: BodyReader): Promise<void> {
   try {

@@ -1,6 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
-import { type BodyReader, readAndDiscard, readBody, tooLarge } from './read-body.ts'
+import { type BodyReader, readAndDiscard, readBody, tooLarge, untilAborted } from './read-body.ts'
 
 /** A request as plain values. Each part is read only when it is needed. */
 export interface ApiRequest extends CallContext {
@@ -121,14 +121,41 @@ export class FetchRequest implements ApiRequest {
     return readAndDiscard(reader)
   }
 
+  /** The signal that ends a pending read of the whole body. An adapter overrides it if its runtime ends the read itself. */
+  protected get bodySignal(): AbortSignal | undefined {
+    return this.request.signal
+  }
+
   async body(limit: number): Promise<Uint8Array> {
     const { request } = this
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
+    if (length !== undefined && !request.bodyUsed) {
+      const bytes = await this.#wholeBody()
+      // A router may pass a Request of its own with a larger body than Content-Length says.
+      if (bytes && bytes.byteLength > limit) throw tooLarge(limit)
+      // On Deno, the body of an aborted HTTP/2 upload ends without an error.
+      if (bytes && bytes.byteLength < Number(length)) throw new PetStoreError('incomplete_body')
+      if (bytes) return bytes
+    }
     const isRead = request.bodyUsed || request.body?.locked
     if (isRead && length !== '0') throw new PetStoreError('body_already_read')
     return isRead || request.body === null
       ? new Uint8Array()
       : readBody(request, limit, (reader) => this.discardRest(reader))
+  }
+
+  /**
+   * Reads the body in one call, because Hono on Node creates a whole second `Request` if `body` is read. Returns `undefined` if
+   * another reader has locked the body.
+   */
+  async #wholeBody(): Promise<Uint8Array | undefined> {
+    const { request } = this
+    try {
+      return new Uint8Array(await untilAborted(request.arrayBuffer(), this.bodySignal))
+    } catch (cause) {
+      if (!request.bodyUsed) return undefined
+      throw new PetStoreError('incomplete_body', undefined, { cause })
+    }
   }
 }

@@ -31,6 +31,20 @@ test('toApiRequest keeps the client address', () => {
   expect(toApiRequest(request).clientAddress).toBeUndefined()
 })
 
+test('reads a body of a known length without its stream', async () => {
+  const request = new Request('http://a', { method: 'POST', headers: { 'content-length': '5' }, body: 'hello' })
+  const read = vi.fn()
+  Object.defineProperty(request, 'body', { get: read })
+  expect(new TextDecoder().decode(await toApiRequest(request).body(9))).toBe('hello')
+  expect(read).not.toHaveBeenCalled()
+})
+
+test('a body that has arrived is used although the signal has aborted', async () => {
+  const headers = { 'content-length': '5' }
+  const request = new Request('http://a', { method: 'POST', headers, body: 'hello', signal: AbortSignal.abort() })
+  expect(new TextDecoder().decode(await toApiRequest(request).body(9))).toBe('hello')
+})
+
 test('the incomplete_body error contains its cause', async () => {
   const ask = (body: ReadableStream, signal: AbortSignal) => {
     const request = new Request('http://a', { method: 'POST', body, duplex: 'half', signal } as RequestInit)
