@@ -1,5 +1,6 @@
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
+import { batchedWrites } from './node/batched-writes.ts'
 import type { NodeHandlerOptions } from './node/handler.ts'
 import { currentHeader } from './node/headers.ts'
 import { matchedPath, overlap, type Place } from './node/mount-path.ts'
@@ -74,6 +75,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   // Other adapters take the store itself. If a caller passes the store itself here, `petStore` is undefined and the check fails.
   const petStore = options?.petStore
   const { readAddress, checkProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
+  const batchWrite = batchedWrites()
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
@@ -86,9 +88,12 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       reply.raw.destroy()
     }
     try {
-      if ((await turnOf(reply.raw)) === false) return reply
+      const turn = turnOf(reply.raw)
+      if (turn !== undefined && !(await turn)) return reply
       checkProxy(request)
-      send(reply, raw, await petStore.handle(request), giveUp)
+      const response = await petStore.handle(request)
+      await batchWrite()
+      send(reply, raw, response, giveUp)
     } catch (error) {
       // If the error were thrown, Fastify would send its message to the client.
       send(reply, raw, fail(error, request), giveUp)
