@@ -79,7 +79,7 @@ export function memoryStorage(): PetStorage {
   return {
     list({ limit, after, status }) {
       // Ids begin with 1, so the id of an animal is the position of the next animal.
-      const start = Math.max(0, Math.min(Number(after ?? 0n), all.length))
+      const start = Math.max(0, Number(after ?? 0n))
       if (status === undefined) return all.slice(start, start + limit)
       const first = firstFrom(positions[status], start)
       return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
@@ -105,20 +105,20 @@ function firstFrom(sorted: readonly number[], start: number): number {
 /** Creates a key store in memory, which finds keys by the SHA-256 of their token. */
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   const byHash = new Map<string, ApiKey>()
+  /** The hash of each key that is not revoked, by its id. */
   const hashes = new Map<string, string>()
-  // Caches hashes, because hashing takes longer than the rest of a request. Only tokens of valid keys are added.
+  // Caches hashes, because hashing takes longer than the rest of a request. Only tokens of issued keys are added.
   const hashOfToken = new Map<string, string>()
   const running = new Map<string, Promise<ApiKey | undefined>>()
 
-  const live = (hash = '') => {
+  const live = (hash: string) => {
     const key = byHash.get(hash)
     return key?.revokedAt === undefined ? key : undefined
   }
   const hashAndFind = async (token: string) => {
     const hash = await hashToken(token).finally(() => running.delete(token))
-    const key = live(hash)
-    if (key !== undefined) hashOfToken.set(token, hash)
-    return key
+    if (byHash.has(hash)) hashOfToken.set(token, hash)
+    return live(hash)
   }
   /** Lets concurrent requests with the same token share one hashing, so that they continue in the order of their arrival. */
   const share = (token: string) => {
@@ -128,9 +128,8 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
   }
   return {
     find(token) {
-      const key = live(hashOfToken.get(token))
-      if (key !== undefined) return key
-      hashOfToken.delete(token)
+      const hash = hashOfToken.get(token)
+      if (hash !== undefined) return live(hash)
       return isToken(token) ? share(token) : undefined
     },
     async issue(options) {
@@ -141,9 +140,9 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
     },
     async revoke(id) {
       const hash = hashes.get(id)
-      const key = live(hash)
-      if (hash === undefined || key === undefined) return false
-      byHash.set(hash, Object.freeze({ ...key, revokedAt: clock.now() }))
+      if (hash === undefined) return false
+      hashes.delete(id)
+      byHash.set(hash, Object.freeze({ ...(byHash.get(hash) as ApiKey), revokedAt: clock.now() }))
       return true
     },
     list: async () => [...byHash.values()],

@@ -1,10 +1,5 @@
 import { KEY_PERIOD, MAX_KEYS } from '../pets/used-keys.ts'
 
-/** How many steps each new key goes on with the removal of expired keys. With one step, the removal could not catch up. */
-const STEPS = 2
-/** A list gives its free places at the front back when there are this many, and more than half of its places. */
-const FREE_PLACES = 1_000
-
 /**
  * The used keys of one scope, by the order of their uses. Lists of texts and numbers cost the garbage collector less than one object
  * for each key.
@@ -42,7 +37,7 @@ class Scope {
   }
 
   get isEmpty(): boolean {
-    return this.#oldest === this.#keys.length
+    return this.#uses.size === 0
   }
 
   #removeOldest(): void {
@@ -50,7 +45,8 @@ class Scope {
     // If the key was used again after its end, the map has the later use.
     if (this.#uses.get(key) === this.#firstNumber + this.#oldest) this.#uses.delete(key)
     this.#oldest++
-    if (this.#oldest < FREE_PLACES || 2 * this.#oldest < this.#keys.length) return
+    // The lists give their free places at the front back when half of all places are free.
+    if (2 * this.#oldest < this.#keys.length) return
     for (const list of [this.#keys, this.#positions, this.#ends]) list.splice(0, this.#oldest)
     this.#firstNumber += this.#oldest
     this.#oldest = 0
@@ -94,7 +90,9 @@ export function usedKeys(): UsedKeys {
       const earlier = scope.find(key, now)
       if (earlier !== undefined) return earlier
       scope.add(key, position, now)
-      for (let step = 0; step < STEPS; step++) removal.next(now)
+      // With one step for each new key, the removal could not catch up.
+      removal.next(now)
+      removal.next(now)
       return undefined
     },
   }

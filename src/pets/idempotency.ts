@@ -29,8 +29,7 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
 /** Returns the key in a header. @throws {PetStoreError} `invalid_idempotency_key` */
 export function parseIdempotencyKey(header: string): string {
   if (IDEMPOTENCY_KEY.test(header)) {
-    const key = header.startsWith('"') ? header.slice(1, -1) : header
-    return key === header ? key : key.replaceAll(/\\(.)/g, '$1')
+    return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
   }
   const received = `${describe(header)} of ${header.length} characters`
   const message = `The header Idempotency-Key is not valid: expected ${EXPECTED}, got ${received}.`

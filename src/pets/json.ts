@@ -54,8 +54,9 @@ export function parsePlain(text: string, members: number): unknown {
     const holder: unknown[] = [JSON.parse(text)]
     return convertIntegers(holder) === members ? holder[0] : undefined
   } catch {
-    return undefined
+    // The exact parser describes the fault.
   }
+  return undefined
 }
 
 /** Replaces each number in an object or array by a `bigint`. Returns the number of members, also of inner objects. */

@@ -32,6 +32,16 @@ test('a valid token is hashed once, and an unknown token each time', async () =>
   }
 })
 
+test('find returns the key of a known token without a promise', async () => {
+  const { keyStore } = memory()
+  const { token, key } = await keyStore.issue({ plan: 'free' })
+  expect(keyStore.find(token)).toBeInstanceOf(Promise)
+  await keyStore.find(token)
+  expect(keyStore.find(token)).toBe(key)
+  await keyStore.revoke(key.id)
+  expect(keyStore.find(token)).toBeUndefined()
+})
+
 test('list and Array.filter find the same animals', async () => {
   const statuses = fc.array(fc.constantFrom(undefined, ...petStatuses), { maxLength: 400, size: 'max' })
   const query = fc.record({

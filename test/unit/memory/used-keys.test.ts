@@ -38,6 +38,16 @@ test('new keys of any scope remove the expired keys of all scopes', () => {
   expect(left).toEqual(Array(100).fill(undefined))
 })
 
+test('scopes without keys do not delay the removal of expired keys', () => {
+  const use = start()
+  for (let i = 0; i < 100; i++) use('a', 1, 0, `key:${i}`)
+  for (let i = 0; i < 150; i++) use(i, 2, KEY_PERIOD)
+  // 75 new keys remove 150 expired keys, if no step is lost with the other 100 scopes.
+  for (let i = 0; i < 80; i++) use(`new-${i}`, 3, 2 * KEY_PERIOD)
+  const left = Array.from({ length: 150 }, (_, i) => use(i, 4, KEY_PERIOD))
+  expect(left).toEqual(Array(150).fill(undefined))
+})
+
 test('keys that end while others begin are found like in a plain list', () => {
   const call = fc.record({
     scope: fc.constantFrom('a', 'b'),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ApiRequest, CreatedPet, PetStorage } from '../../../src/index.ts'
 import { memory } from '../../../src/index.ts'
-import { KeyedContext } from '../../../src/pets/idempotency.ts'
+import { fingerprintOf, KeyedContext } from '../../../src/pets/idempotency.ts'
 import { startApi } from '../../support/api.ts'
 
 const REX = '{"name":"Rex","categoryId":1}'
@@ -40,6 +40,11 @@ describe('the header Idempotency-Key', () => {
     for (const body of [REX, ' {"status":"available", "categoryId":1.0, "name":"\\u0052ex", "colour":"red"}'])
       expect(await addWith('order-1', body)).toMatchObject({ status: 201, json: { id: 1 } })
     expect(await count()).toBe(1)
+  })
+
+  test('the fingerprint of an animal never changes, because databases keep its hash', () => {
+    expect(fingerprintOf({ name: 'Rex', categoryId: 1n })).toBe('1  Rex')
+    expect(fingerprintOf({ name: 'Rex', categoryId: 1n, status: 'sold' })).toBe('1 sold Rex')
   })
 
   test.each([
