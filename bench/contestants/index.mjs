@@ -1,8 +1,10 @@
 /**
  * The servers of the bench. `does` says how much of the job a server does: `all` of it, only the `bytes` (a bare handler that
- * repeats our recorded responses), or `less` (no keys, limits or storage).
+ * repeats our recorded responses), `less` (no keys, limits or storage), or `nothing` (an empty
+ * handler).
  */
 const node = (name, file, does = 'all', more = {}) => ({ name, file, runtime: 'node', does, ...more })
+const empty = { args: ['empty'] }
 const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runtime, does, ...more })
 
 export const OURS = 'petstore-kit'
@@ -44,7 +46,11 @@ export const groups = [
   ...['Express', 'Fastify', 'Hono'].map((host) => ({
     name: `Mounted on ${host}`,
     works: ['list', 'create'],
-    servers: [node(`bare ${host}`, `bare-${host.toLowerCase()}`, 'bytes'), node(OURS, `kit-${host.toLowerCase()}`)],
+    servers: [
+      node('empty handler', `bare-${host.toLowerCase()}`, 'nothing', empty),
+      node(`bare ${host}`, `bare-${host.toLowerCase()}`, 'bytes'),
+      node(OURS, `kit-${host.toLowerCase()}`),
+    ],
   })),
   {
     name: 'Mock servers',

@@ -11,9 +11,9 @@ const cpuGoals = [
   { group: 'Bun', base: 'Elysia', goals: { list: 1, create: 1 } },
   { group: 'Bun', base: bases.Bun, goals: { list: 1.5, create: 1.5 } },
   { group: 'Deno', base: bases.Deno, goals: { list: 1.25, create: 1.7 } },
-  { group: 'Mounted on Express', base: 'bare Express', goals: { list: 1.15 } },
-  { group: 'Mounted on Fastify', base: 'bare Fastify', goals: { list: 1.15 } },
-  { group: 'Mounted on Hono', base: 'bare Hono', goals: { list: 1.15 } },
+  { group: 'Mounted on Express', base: 'empty handler', goals: { list: 1.15 } },
+  { group: 'Mounted on Fastify', base: 'empty handler', goals: { list: 1.15 } },
+  { group: 'Mounted on Hono', base: 'empty handler', goals: { list: 1.15 } },
   { group: 'Node', base: bases.Node, goals: { 401: 1, 429: 1 } },
 ]
 const handleGoals = { list: 0.75, varied: 0.6, create: 0.6 }

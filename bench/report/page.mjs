@@ -90,7 +90,7 @@ ${tables.connectionsTable(results)}
 
 ### Mounted in a host
 
-CPU time in microseconds. The base is the same host with a handler that writes the same bytes.
+CPU time in microseconds. The empty handler responds \`ok\`; the bare handler writes the same bytes as ours.
 
 ${tables.mountTable(results)}
 
@@ -182,10 +182,12 @@ function servers({ machine: { versions, node, bun, deno } }) {
   const seen = new Map(
     groups.flatMap((group) => group.servers.map((server) => [`${server.runtime} ${server.name}`, server])),
   )
-  const rows = [...seen.values()].map(({ name, runtime, does: part }) => {
-    const runs = { node: `Node.js ${node}`, bun: `Bun ${bun}`, deno: `Deno ${deno}` }[runtime]
-    const list = packages[name]?.map((one) => `${one} ${versions[one]}`).join(', ') ?? ''
-    return [name, runs, does[part], list]
-  })
+  const rows = [...seen.values()]
+    .filter(({ does: part }) => part !== 'nothing')
+    .map(({ name, runtime, does: part }) => {
+      const runs = { node: `Node.js ${node}`, bun: `Bun ${bun}`, deno: `Deno ${deno}` }[runtime]
+      const list = packages[name]?.map((one) => `${one} ${versions[one]}`).join(', ') ?? ''
+      return [name, runs, does[part], list]
+    })
   return table(['Server', 'Runs on', 'Does the job', 'Packages'], rows)
 }

@@ -42,15 +42,19 @@ export function mountTable(results) {
   const { cpu, ratio, ours } = figures(results)
   const rows = groups
     .filter(({ name }) => name.startsWith('Mounted'))
-    .map(({ name: group, servers: [base] }) => [
-      group.replace('Mounted on ', ''),
-      base.name,
-      ...['list', 'create'].flatMap((work) => [
-        number(cpu(group, base.name, work)),
-        number(cpu(group, ours, work)),
-        spread(ratio(group, ours, base.name, work)),
-      ]),
-    ])
+    .flatMap(({ name: group, servers }) =>
+      servers
+        .filter(({ name }) => name !== ours)
+        .map((base) => [
+          group.replace('Mounted on ', ''),
+          base.name,
+          ...['list', 'create'].flatMap((work) => [
+            number(cpu(group, base.name, work)),
+            number(cpu(group, ours, work)),
+            spread(ratio(group, ours, base.name, work)),
+          ]),
+        ]),
+    )
   const head = ['list', 'create'].flatMap((work) => [`${work}: base`, 'ours', 'ratio'])
   return table(['Host', 'Base', ...head], rows)
 }
