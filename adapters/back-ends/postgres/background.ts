@@ -1,12 +1,6 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * SQL for the condition of a statement that runs in the background: its commit does not wait for the disk or a standby. In a
- * transaction of the host that has already written something, the statement does nothing.
- */
-export const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL) = 'off'`
-
-/**
  * Returns a function that starts `work`, unless `work` is still running. No request waits for this work, so `report` gets an
  * error, and the next call tries again. Of several failures in succession, one is reported. An outage that lasts for one attempt
  * is not reported, because requests report it.

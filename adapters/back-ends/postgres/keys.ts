@@ -1,6 +1,7 @@
 import { hashToken, isToken, newKey } from '../../../src/back-end.ts'
 import type { ApiKey, ManagedKeyStore } from '../../../src/index.ts'
 import type { Connection } from './connection.ts'
+import { keyStatements } from './statements.ts'
 import type { SqlTime } from './time.ts'
 
 interface KeyRow {
@@ -22,17 +23,8 @@ export function postgresKeyStore(
   time: SqlTime,
   plans?: readonly string[],
 ): ManagedKeyStore {
-  const { query, textColumn, readText } = connection
-  const keys = `${schema}.keys`
-  const columns = `id, ${textColumn('plan')} AS plan, ${textColumn('account')} AS account, ${textColumn('label')} AS label,
-limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
-  const findOne = `SELECT ${columns} FROM ${keys}
-WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${time.at(2)})`
-  const revokeOne = `UPDATE ${keys} SET revoked_at = ${time.at(2)} WHERE id = $1 AND revoked_at IS NULL RETURNING id`
-  const listAll = `SELECT ${columns} FROM ${keys} ORDER BY number`
-  const issueOne = `INSERT INTO ${keys}
-(id, token_sha256, plan, account, limit_per_minute, limit_per_day, label, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) RETURNING ${columns}`
+  const { query, readText } = connection
+  const { findOne, revokeOne, listAll, issueOne } = keyStatements(schema, connection, time)
 
   function toKey(row: KeyRow): ApiKey {
     const { id, plan, account, label, minute: perMinute, day: perDay } = row

@@ -1,18 +1,17 @@
 import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { bucketOf, KEPT_FOR } from '../shared/counters.ts'
+import { bucketOf } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
-import { inBackground, WITHOUT_WAIT } from './background.ts'
+import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Query } from './connection.ts'
+import { countStatements } from './statements.ts'
 import { sqlTime } from './time.ts'
 
 /** The largest number of requests that one statement counts. */
 const LARGEST_BATCH = 1_000
 /** After this many requests of this process, ended counters are removed. */
 const PRUNE_EVERY = 500
-/** The largest number of counters removed at once: more than the requests between two removals can add. */
-const PRUNED_AT_ONCE = 1_000
 
 /** The time of a group, and the subject's state before the group's first request. */
 type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
@@ -36,18 +35,16 @@ export function postgresQuota(
   lockTimeout: number,
   onError: (error: unknown) => void,
 ): QuotaStore {
-  const countCustomer = counter('spend')
-  const countAnonymous = counter('spend_anonymous')
   const time = sqlTime(clock)
-  const prune = pruneStatements(schema, time.at(1))
+  const statements = countStatements(schema, time)
+  const countCustomer = counter(statements.countCustomers)
+  const countAnonymous = counter(statements.countAnonymous)
   const pruneEnded = inBackground(async () => {
-    for (const statement of prune) await query(statement, time.values())
+    for (const statement of statements.prune) await query(statement, time.values())
   }, onError)
   let spent = 0
 
-  function counter(spend: string) {
-    const text = `SELECT s.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil
-FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
+  function counter(text: string) {
     return inBatches<QuotaRequest, QuotaCount>({
       ...statementRules(lockTimeout),
       async send(requests) {
@@ -113,17 +110,4 @@ function countGroup({ request, places }: Group, row: GroupRow, counts: QuotaCoun
     bannedUntil: Number(row.banneduntil),
   }
   for (const place of places) counts[place] = countRequest(state, { ...request, now: Number(row.decided) })
-}
-
-/** Returns the statements that remove ended counters. These statements skip rows that another statement has locked. */
-function pruneStatements(schema: string, now: string): string[] {
-  const [quota, anonymous] = [`${schema}.quota`, `${schema}.anonymous`]
-  const ended = 'greatest(day_ends_at, banned_until)'
-  return [
-    `DELETE FROM ${quota} WHERE ${WITHOUT_WAIT} AND subject IN (
-  SELECT subject FROM ${quota} WHERE ${ended} < (SELECT ${now} - ${KEPT_FOR})
-  ORDER BY ${ended} LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
-    `DELETE FROM ${anonymous} WHERE ${WITHOUT_WAIT} AND (bucket, subject) IN (
-  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < (SELECT ${now} - ${KEPT_FOR}) FOR UPDATE SKIP LOCKED)`,
-  ]
 }

@@ -22,9 +22,8 @@ export interface Saves {
   retryFailed(): Promise<void>
 }
 
-/** Creates the part of the storage that waits for the disk. */
-export function postgresSaves({ queryPatiently }: Connection, schema: string, lockTimeout: number): Saves {
-  const statement = `SELECT ${schema}.save($1::bigint, $2::bigint, $3::bigint, $4::int) AS saved`
+/** Creates the part of the storage that waits for the disk, with the statement that calls `save`. */
+export function postgresSaves({ queryPatiently }: Connection, statement: string, lockTimeout: number): Saves {
   /** The name of this process in PostgreSQL. It is drawn late, because Workers allow no random numbers while a module loads. */
   let process: number | undefined
   /** The animals of the last save that failed. */

@@ -1,0 +1,97 @@
+import { KEY_PERIOD, MAX_KEYS } from '../../../src/pets/used-keys.ts'
+import { KEPT_FOR } from '../shared/counters.ts'
+import type { Connection } from './connection.ts'
+import type { SqlTime } from './time.ts'
+
+/** How many of the greatest ids the table `durable` keeps. With fewer, PostgreSQL may read the whole table to find the greatest. */
+const KEPT_IDS = 100
+/** The largest number of idempotency keys removed at once: more than the keys between two removals. */
+const KEYS_PRUNED_AT_ONCE = 10_000
+/** The largest number of ids, or of counters, removed at once: more than the requests between two removals can add. */
+const PRUNED_AT_ONCE = 1_000
+
+/**
+ * The condition of a statement that runs in the background: its commit does not wait for the disk or a standby. In a transaction
+ * of the host that has already written something, the statement does nothing.
+ */
+const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL) = 'off'`
+
+/**
+ * Returns the statements for animals. Lists with and without a status are separate statements, so that PostgreSQL never has to
+ * sort.
+ *
+ * A list with a status compares the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table
+ * in order, which is slow if few animals have the status. Animals that are not durable have the greatest ids, so they are removed
+ * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
+ */
+export function petStatements(schema: string, { textColumn }: Connection) {
+  const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]
+  const columns = `p.id::text AS id, ${textColumn('p.name')} AS name, p.category_id::text AS category, p.status`
+  const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
+  const page = (condition: string, order: string) => {
+    const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
+    return `SELECT ${columns} FROM (${first}) AS p WHERE ${isDurable} ORDER BY ${order}`
+  }
+  return {
+    listAll: page('p.id >= $1::bigint', 'p.id'),
+    listStatus: page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id'),
+    getOne: `SELECT ${columns} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`,
+    addThem: `SELECT a.id::text AS id, a.run::text AS run FROM ${schema}.add_pets($1::text::json, $2::int) AS a ORDER BY a.id`,
+    addThemOnce: `SELECT a.id::text AS id, a.run::text AS run, a.same
+FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int) AS a ORDER BY a.place`,
+    save: `SELECT ${schema}.save($1::bigint, $2::bigint, $3::bigint, $4::int) AS saved`,
+    // Rows that another process removes are skipped.
+    prune: `DELETE FROM ${durable} WHERE ${WITHOUT_WAIT} AND ctid = ANY (ARRAY(
+  SELECT ctid FROM ${durable}
+  WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
+  ORDER BY up_to LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
+    pruneEndedKeys: `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
+  SELECT key_sha256 FROM ${usedKeys} WHERE used_at <= $1::float8 - ${KEY_PERIOD}
+  ORDER BY used_at LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
+    // The newest key most likely belongs to a scope with many keys.
+    pruneFullScope: `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
+  WITH newest AS (SELECT scope_sha256 FROM ${usedKeys} ORDER BY used_at DESC LIMIT 1)
+  SELECT key_sha256 FROM ${usedKeys} WHERE scope_sha256 = (SELECT scope_sha256 FROM newest) AND pet_id <= (
+    SELECT pet_id FROM ${usedKeys} WHERE scope_sha256 = (SELECT scope_sha256 FROM newest)
+    ORDER BY pet_id DESC OFFSET ${MAX_KEYS} LIMIT 1)
+  ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
+  }
+}
+
+/** Returns the statements for keys. */
+export function keyStatements(schema: string, { textColumn }: Connection, time: SqlTime) {
+  const keys = `${schema}.keys`
+  const columns = `id, ${textColumn('plan')} AS plan, ${textColumn('account')} AS account, ${textColumn('label')} AS label,
+limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
+  return {
+    findOne: `SELECT ${columns} FROM ${keys}
+WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${time.at(2)})`,
+    revokeOne: `UPDATE ${keys} SET revoked_at = ${time.at(2)} WHERE id = $1 AND revoked_at IS NULL RETURNING id`,
+    listAll: `SELECT ${columns} FROM ${keys} ORDER BY number`,
+    issueOne: `INSERT INTO ${keys}
+(id, token_sha256, plan, account, limit_per_minute, limit_per_day, label, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) RETURNING ${columns}`,
+  }
+}
+
+/** Returns the statements that count requests. The statements that remove ended counters skip rows that another one has locked. */
+export function countStatements(schema: string, time: SqlTime) {
+  const [quota, anonymous] = [`${schema}.quota`, `${schema}.anonymous`]
+  const ended = 'greatest(day_ends_at, banned_until)'
+  const keptFrom = `(SELECT ${time.at(1)} - ${KEPT_FOR})`
+  const columns =
+    's.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil'
+  const count = (spend: string) => `SELECT ${columns}
+FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
+  return {
+    countCustomers: count('spend'),
+    countAnonymous: count('spend_anonymous'),
+    prune: [
+      `DELETE FROM ${quota} WHERE ${WITHOUT_WAIT} AND subject IN (
+  SELECT subject FROM ${quota} WHERE ${ended} < ${keptFrom}
+  ORDER BY ${ended} LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+      `DELETE FROM ${anonymous} WHERE ${WITHOUT_WAIT} AND (bucket, subject) IN (
+  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < ${keptFrom} FOR UPDATE SKIP LOCKED)`,
+    ],
+  }
+}
