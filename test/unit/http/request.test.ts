@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readAndDiscard } from '../../../src/http/read-body.ts'
 import { createPetStore, toApiRequest, toResponse } from '../../../src/index.ts'
 import { startApi } from '../../support/api.ts'
@@ -35,7 +35,7 @@ test('reads a body of a known length without its stream', async () => {
   const request = new Request('http://a', { method: 'POST', headers: { 'content-length': '5' }, body: 'hello' })
   const read = vi.fn()
   Object.defineProperty(request, 'body', { get: read })
-  expect(new TextDecoder().decode(await toApiRequest(request).body(9))).toBe('hello')
+  expect(new TextDecoder().decode(await toApiRequest(request).body(5))).toBe('hello')
   expect(read).not.toHaveBeenCalled()
 })
 
@@ -43,6 +43,55 @@ test('a body that has arrived is used although the signal has aborted', async ()
   const headers = { 'content-length': '5' }
   const request = new Request('http://a', { method: 'POST', headers, body: 'hello', signal: AbortSignal.abort() })
   expect(new TextDecoder().decode(await toApiRequest(request).body(9))).toBe('hello')
+})
+
+describe('a body with Content-Length', () => {
+  function upload() {
+    let stream = {} as ReadableStreamDefaultController<Uint8Array>
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        stream = controller
+      },
+    })
+    const client = new AbortController()
+    const headers = { 'content-length': '5' }
+    const init = { method: 'POST', headers, body, duplex: 'half', signal: client.signal } as RequestInit
+    return { request: new Request('http://a', init), stream, client }
+  }
+
+  test.each(['before', 'while'])('is incomplete if the client disconnects %s it is read', async (when) => {
+    const { request, client } = upload()
+    if (when === 'before') client.abort(new Error('gone'))
+    const read = toApiRequest(request).body(9)
+    client.abort(new Error('gone'))
+    await expect(read).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
+  })
+
+  test('is awaited while the client is connected', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { request, stream } = upload()
+    const read = toApiRequest(request).body(9)
+    vi.advanceTimersByTime(1_000)
+    stream.enqueue(new TextEncoder().encode('hello'))
+    stream.close()
+    expect(new TextDecoder().decode(await read)).toBe('hello')
+    expect(getEventListeners(request.signal, 'abort')).toEqual([])
+  })
+
+  test('is incomplete if its stream fails', async () => {
+    const { request, stream } = upload()
+    const cause = new Error('reset')
+    const read = toApiRequest(request).body(9)
+    stream.error(cause)
+    await expect(read).rejects.toMatchObject({ code: 'incomplete_body', cause })
+  })
+
+  test('counts as read if other code has locked its stream', async () => {
+    const { request } = upload()
+    request.body?.getReader()
+    await expect(toApiRequest(request).body(9)).rejects.toMatchObject({ code: 'body_already_read' })
+  })
 })
 
 test('the incomplete_body error contains its cause', async () => {
