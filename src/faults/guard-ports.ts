@@ -86,15 +86,14 @@ function guard<Input, T>(
 
   return (input, context) => {
     const timed = new TimedContext(context)
-    let isAwaited = false
     try {
       const value = call(input, timed)
-      isAwaited = isPending(value)
-      return isPending(value) ? settled(value, timed) : check(value)
+      if (isPending(value)) return settled(value, timed)
+      timed.settle()
+      return check(value)
     } catch (error) {
+      timed.settle()
       throw toPortFault(error)
-    } finally {
-      if (!isAwaited) timed.settle()
     }
   }
 }

@@ -34,7 +34,10 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
 
 /** Returns the token in an `Authorization` header, or `undefined` if the header has another form. */
 function tokenOf(header: string): string | undefined {
-  return CREDENTIAL.test(header) ? header.slice(header.lastIndexOf(' ') + 1) : undefined
+  if (!CREDENTIAL.test(header)) return undefined
+  let start = 'bearer '.length
+  while (header[start] === ' ') start++
+  return header.slice(start)
 }
 
 /** Returns whether a key is valid now: a key store may cache an old key. In a database row, a missing time is `null`. */

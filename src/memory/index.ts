@@ -3,17 +3,16 @@ import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey, NewPet, Pet, PetStatus } from '../model.ts'
 import { fingerprintOf } from '../pets/idempotency.ts'
 import type { Clock, ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../quota/fixed-windows.ts'
-import { boundedMap } from '../support/bounded-map.ts'
 import { checkOptions, clockRule, countRule, planNamesRule } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
+import { boundedCounts } from './counts.ts'
 import { usedKeys } from './used-keys.ts'
 
 /** The options of {@link memory}. */
 export interface MemoryOptions {
   /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
-  /** The largest number of keys and accounts with counts. The least recently used is forgotten first. @default 100000 */
+  /** The largest number of keys and accounts with counts. Those not used for long are forgotten first. @default 100000 */
   readonly maxCustomers?: number | undefined
   /** The largest number of client addresses with counts, for requests without a valid key. @default 10000 */
   readonly maxAddresses?: number | undefined
@@ -104,21 +103,20 @@ function firstFrom(sorted: readonly number[], start: number): number {
 
 /** Creates a key store in memory, which finds keys by the SHA-256 of their token. */
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
-  const byHash = new Map<string, ApiKey>()
-  /** The hash of each key that is not revoked, by its id. */
-  const hashes = new Map<string, string>()
-  // Caches hashes, because hashing takes longer than the rest of a request. Only tokens of issued keys are added.
-  const hashOfToken = new Map<string, string>()
+  /** Entries by the hash of their token. A revocation replaces the key of an entry. */
+  const byHash = new Map<string, { key: ApiKey }>()
+  /** The entry of each key that is not revoked, by its id. */
+  const byId = new Map<string, { key: ApiKey }>()
+  // Known tokens need no hashing, which takes longer than the rest of a request. Only tokens of issued keys are added.
+  const byToken = new Map<string, { key: ApiKey }>()
   const running = new Map<string, Promise<ApiKey | undefined>>()
 
-  const live = (hash: string) => {
-    const key = byHash.get(hash)
-    return key?.revokedAt === undefined ? key : undefined
-  }
+  const live = ({ key }: { readonly key: ApiKey }) => (key.revokedAt === undefined ? key : undefined)
   const hashAndFind = async (token: string) => {
     const hash = await hashToken(token).finally(() => running.delete(token))
-    if (byHash.has(hash)) hashOfToken.set(token, hash)
-    return live(hash)
+    const entry = byHash.get(hash)
+    if (entry !== undefined) byToken.set(token, entry)
+    return entry && live(entry)
   }
   /** Lets concurrent requests with the same token share one hashing, so that they continue in the order of their arrival. */
   const share = (token: string) => {
@@ -128,41 +126,31 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
   }
   return {
     find(token) {
-      const hash = hashOfToken.get(token)
-      if (hash !== undefined) return live(hash)
+      const entry = byToken.get(token)
+      if (entry !== undefined) return live(entry)
       return isToken(token) ? share(token) : undefined
     },
     async issue(options) {
       const { token, hash, key } = await newKey(options, clock.now(), plans)
-      byHash.set(hash, key)
-      hashes.set(key.id, hash)
+      const entry = { key }
+      byHash.set(hash, entry)
+      byId.set(key.id, entry)
       return { token, key }
     },
     async revoke(id) {
-      const hash = hashes.get(id)
-      if (hash === undefined) return false
-      hashes.delete(id)
-      byHash.set(hash, Object.freeze({ ...(byHash.get(hash) as ApiKey), revokedAt: clock.now() }))
+      const entry = byId.get(id)
+      if (entry === undefined) return false
+      byId.delete(id)
+      entry.key = Object.freeze({ ...entry.key, revokedAt: clock.now() })
       return true
     },
-    list: async () => [...byHash.values()],
+    list: async () => Array.from(byHash.values(), ({ key }) => key),
   }
 }
 
 /** Creates a quota store in memory. Client addresses have their own map, so that they cannot push out a customer's count. */
 export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): QuotaStore {
-  const customers = boundedMap<QuotaState>(maxCustomers)
-  const addresses = boundedMap<QuotaState>(maxAddresses)
-
-  return {
-    spend(request) {
-      const states = request.anonymous ? addresses : customers
-      let state = states.get(request.subject)
-      if (state === undefined) {
-        state = newQuotaState()
-        states.set(request.subject, state)
-      }
-      return countRequest(state, request)
-    },
-  }
+  const countCustomer = boundedCounts(maxCustomers)
+  const countAddress = boundedCounts(maxAddresses)
+  return { spend: (request) => (request.anonymous ? countAddress : countCustomer)(request) }
 }

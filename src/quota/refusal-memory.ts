@@ -1,5 +1,4 @@
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
-import { boundedMap } from '../support/bounded-map.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { countRequest, type QuotaState } from './fixed-windows.ts'
 
@@ -22,16 +21,19 @@ interface RefusedSubject {
  * is. A refusal that counts towards a ban still reaches the quota store.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
-  const refused = boundedMap<RefusedSubject>(MAX_SUBJECTS)
+  const refused = new Map<string, RefusedSubject>()
 
   function remember(request: QuotaRequest, count: QuotaCount): QuotaCount {
     if (!isFinal(request, count)) refused.delete(request.subject)
-    else
+    else {
+      // To forget all is as fast as to find the oldest, and costs each refused client one call of the quota store.
+      if (refused.size === MAX_SUBJECTS) refused.clear()
       refused.set(request.subject, {
         state: stateOf(count),
         reportedAt: request.now,
         clockOffset: count.now - request.now,
       })
+    }
     return count
   }
 

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { boundedCounts } from '../../../src/memory/counts.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../../../src/quota/fixed-windows.ts'
+
+const limits = { perMinute: 3, perDay: 8 }
+const ban = { afterRefusals: 2, seconds: 300 }
+const ask = (subject: string, now = 0) => ({ subject, anonymous: false, limits, ban, now })
+
+test('counts as one state per subject does, up to the limit of subjects', () => {
+  const step = fc.record({ subject: fc.constantFrom('a', 'b', 'c', 'd'), advance: fc.nat(40_000) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const count = boundedCounts(4)
+      const states = new Map<string, QuotaState>()
+      let now = 0
+      for (const { subject, advance } of steps) {
+        now += advance
+        const state = states.get(subject) ?? newQuotaState()
+        states.set(subject, state)
+        expect(count(ask(subject, now))).toEqual(countRequest(state, ask(subject, now)))
+      }
+    }),
+  )
+})
+
+test('a subject that is used again stays, while others come and go', () => {
+  const count = boundedCounts(3)
+  const used = () => count(ask('regular')).usedInDay
+  expect([used(), used()]).toEqual([1, 2])
+  for (let i = 0; i < 2; i++) count(ask(`other ${i}`))
+  count(ask('other 2'))
+  expect(used()).toBe(3)
+})
+
+test('forgets the counts of subjects that were replaced', () => {
+  const count = boundedCounts(2)
+  const subjects = ['a', 'b', 'c', 'd', 'e']
+  for (const subject of [...subjects, ...subjects]) expect(count(ask(subject)).usedInDay).toBe(1)
+})
