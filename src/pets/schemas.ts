@@ -13,7 +13,7 @@ import { describeJson, JsonNumber } from './json.ts'
 const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
 
 /** Returns whether a text may be a name. Some databases cannot store lone surrogates. */
-function isName(text: string, maxLength: number): boolean {
+export function isName(text: string, maxLength: number): boolean {
   return text.length <= maxLength && NAME.test(text) && text.isWellFormed()
 }
 
