@@ -1,5 +1,6 @@
 import { groups } from '../contestants/index.mjs'
 import { works } from '../load/works.mjs'
+import { warmUp } from '../support/compare.mjs'
 import { withServers } from '../support/processes.mjs'
 import { median, shuffled } from '../support/statistics.mjs'
 
@@ -26,7 +27,7 @@ export async function latency(context) {
 async function measure({ load, settings }, server, work, samples) {
   const requests = works[work](server)
   const result = await load.connected(server, requests, CONNECTIONS, async ({ run, pace }) => {
-    await run(settings.warmUp)
+    await warmUp(run, settings)
     const { count, seconds } = await run(settings.burst * 4)
     const rate = count / seconds / 2
     const runs = []

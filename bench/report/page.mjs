@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { groups, UNBATCHED } from '../contestants/index.mjs'
-import { bases, figures, table } from './figures.mjs'
+import { bases, figures, integer, table } from './figures.mjs'
 import { goalsOf, goalTable } from './goals.mjs'
 import { losses } from './losses.mjs'
 import * as tables from './tables.mjs'
@@ -153,7 +153,7 @@ function machineText({ date, machine, settings }) {
   const cores = pinned ? 'Servers run on one processor, the load on another.' : 'Nothing is pinned to a processor.'
   return `Measured on ${date} at commit ${commit}, on ${processor}, ${memory}, ${system}, with Node.js ${node}, Bun ${bun} and Deno ${deno}.
 ${cores} Each server runs in ${settings.processes} processes, with ${settings.rounds} rounds of ${settings.burst} ms
-after ${settings.warmUp} ms of warm-up.`
+after ${integer(settings.warmUp)} requests of warm-up.`
 }
 
 function summary(results) {

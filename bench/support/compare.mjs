@@ -3,6 +3,9 @@ import { checkServer } from './check.mjs'
 import { cpuTime, memoryOf, withServers } from './processes.mjs'
 import { median, ratioOf, ratioText, shuffled } from './statistics.mjs'
 
+/** The longest time that `warmUp` lasts, in milliseconds. */
+const LONGEST_WARM_UP = 2_000
+
 const keyOf = (name, { work, connections }) => `${name} ${work} ${connections}`
 
 /**
@@ -15,11 +18,7 @@ export async function compareServers(group, cases, { load, settings }) {
   for (let process = 0; process < settings.processes; process++) {
     await withServers(shuffled(group.servers), async (running) => {
       for (const server of running) await checkServer(server)
-      for (const [i, one] of cases.entries()) {
-        // The first case also waits for the code that all cases share to be compiled.
-        const warmUp = i === 0 ? settings.warmUp * 3 : settings.warmUp
-        await measure({ load, settings: { ...settings, warmUp }, running, one, samples, process })
-      }
+      for (const one of cases) await measure({ load, settings, running, one, samples, process })
     })
   }
   return cases.flatMap((one) => summarize(group, one, samples))
@@ -34,7 +33,7 @@ async function measure({ load, settings, running, one, samples, process }) {
     const all = samples.get(key)
     all.cpu[process] = []
     all.rate[process] = []
-    await load.connected(server, requests.get(server), one.connections, ({ run }) => run(settings.warmUp))
+    await load.connected(server, requests.get(server), one.connections, ({ run }) => warmUp(run, settings))
   }
   for (let round = 0; round < settings.rounds; round++) {
     for (const server of shuffled(running)) {
@@ -48,6 +47,12 @@ async function measure({ load, settings, running, one, samples, process }) {
     }
   }
   for (const server of running) samples.get(keyOf(server.name, one)).memory.push(memoryOf(server.pid))
+}
+
+/** Sends a number of requests, because code is compiled after a number of calls and not after a time. Slow servers get fewer. */
+export async function warmUp(run, settings) {
+  const until = performance.now() + LONGEST_WARM_UP
+  for (let left = settings.warmUp; left > 0 && performance.now() < until; ) left -= (await run(settings.burst)).count
 }
 
 function summarize(group, one, samples) {
