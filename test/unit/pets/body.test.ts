@@ -151,6 +151,7 @@ describe('rejected bodies', () => {
     ['{"name":"Rex","categoryId":1,"x":{"a":[{"b":1,"b":1}]}}', 'malformed_json'],
     ['{"name":"Rex","n\\u0061me":"Rex","categoryId":1}', 'malformed_json'],
     ['[{"a":1,"a":1},2]', 'malformed_json'],
+    ['{"name":"\\"","categoryId":1,"categoryId":1}', 'malformed_json'],
     ['{"name":"a\nb","categoryId":1}', 'malformed_json'],
     ['null', 'invalid_body'],
     ['[]', 'invalid_body'],
@@ -261,6 +262,7 @@ describe('accepted bodies', () => {
     ['\ufeff{"name":"Rex","categoryId":1}', '"name":"Rex"'],
     ['{"id":99,"name":"Rex","categoryId":1,"colour":"red","__proto__":{"status":"sold"}}', '{"id":1,'],
     ['{"name":"Rex","categoryId":1,"status":"sold"}', '"status":"sold"'],
+    ['{"name":"\\":::","categoryId":1}', '"name":"\\":::"'],
     ['{"name":"Rex \\ud83d\\udc15 \\"x\\" \\\\","categoryId":1}', '"name":"Rex 🐕 \\"x\\" \\\\"'],
   ])('the body %s gets 201', async (body, expected) => {
     const { add } = await startApi()
