@@ -41,7 +41,8 @@ export interface OwnResponse extends ApiResponse {
 /** Returns an error response: its body has `code`, `message` and `status`. */
 export function errorResponse(code: ErrorCode, headers?: readonly string[], message?: string): OwnResponse {
   const { status, message: defaultMessage } = errorTable[code]
-  return jsonResponse(status, JSON.stringify({ code, message: message ?? defaultMessage, status }), headers)
+  const text = JSON.stringify(message ?? defaultMessage)
+  return jsonResponse(status, `{"code":"${code}","message":${text},"status":${status}}`, headers)
 }
 
 /** Returns a JSON response. Caches must not store it, because it is meant for one API key. */

@@ -39,11 +39,11 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
     setLastRequest(outgoing.req)
   }
   const endConnection = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (closed !== undefined && !isAfterLastRequest(incoming)) endWith(outgoing)
+    if (!isAfterLastRequest(incoming)) endWith(outgoing)
   }
-  for (const event of REQUEST_EVENTS) server.on(event, endConnection)
   const close = () =>
     new Promise<void>((resolve) => {
+      for (const event of REQUEST_EVENTS) server.prependListener(event, endConnection)
       const timer = setTimeout(() => destroyAll(sockets), closeTimeout)
       const onClose = () => {
         clearTimeout(timer)

@@ -60,7 +60,7 @@ function isWrapped(outgoing: NodeOutgoing): boolean {
 /** Adds Content-Length. A response to HEAD already has it, and a 204 or a 304 has no body. */
 function withLength(method: string, { status, headers }: ApiResponse, body: string | Uint8Array): readonly string[] {
   if (method === 'HEAD' || status === 204 || status === 304) return headers
-  return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
+  return headers.concat('Content-Length', String(Buffer.byteLength(body)))
 }
 
 /** Writes status and headers. `writeHead` with a list is fastest, but removes headers of the same names that the host has set. */
