@@ -121,9 +121,9 @@ export class FetchRequest implements ApiRequest {
     return readAndDiscard(reader)
   }
 
-  /** The signal that ends a pending read of the whole body. An adapter overrides it if its runtime ends the read itself. */
-  protected get bodySignal(): AbortSignal | undefined {
-    return this.request.signal
+  /** Reads the whole body. An adapter overrides this method if its runtime ends the read when the client disconnects. */
+  protected wholeBody(): Promise<ArrayBuffer> {
+    return untilAborted(this.request.arrayBuffer(), this.request)
   }
 
   async body(limit: number): Promise<Uint8Array> {
@@ -131,7 +131,7 @@ export class FetchRequest implements ApiRequest {
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
     if (length !== undefined && !request.bodyUsed) {
-      const bytes = await this.#wholeBody()
+      const bytes = await this.#wholeBytes()
       // A router may pass a Request of its own with a larger body than Content-Length says.
       if (bytes && bytes.byteLength > limit) throw tooLarge(limit)
       // On Deno, the body of an aborted HTTP/2 upload ends without an error.
@@ -149,10 +149,10 @@ export class FetchRequest implements ApiRequest {
    * Reads the body in one call, because Hono on Node creates a whole second `Request` if `body` is read. Returns `undefined` if
    * another reader has locked the body.
    */
-  async #wholeBody(): Promise<Uint8Array | undefined> {
+  async #wholeBytes(): Promise<Uint8Array | undefined> {
     const { request } = this
     try {
-      return new Uint8Array(await untilAborted(request.arrayBuffer(), this.bodySignal))
+      return new Uint8Array(await this.wholeBody())
     } catch (cause) {
       if (!request.bodyUsed) return undefined
       throw new PetStoreError('incomplete_body', undefined, { cause })

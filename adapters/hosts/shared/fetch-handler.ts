@@ -30,8 +30,8 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
   }
 
   /** Bun and Deno end the read if the client disconnects. On Deno, reading the signal takes as long as all the rest. */
-  protected override get bodySignal(): undefined {
-    return undefined
+  protected override wholeBody(): Promise<ArrayBuffer> {
+    return this.request.arrayBuffer()
   }
 }
 

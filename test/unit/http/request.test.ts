@@ -31,10 +31,10 @@ test('toApiRequest keeps the client address', () => {
   expect(toApiRequest(request).clientAddress).toBeUndefined()
 })
 
-test('reads a body of a known length without its stream', async () => {
+test('reads a body of a known length without its stream and its signal', async () => {
   const request = new Request('http://a', { method: 'POST', headers: { 'content-length': '5' }, body: 'hello' })
   const read = vi.fn()
-  Object.defineProperty(request, 'body', { get: read })
+  for (const name of ['body', 'signal']) Object.defineProperty(request, name, { get: read })
   expect(new TextDecoder().decode(await toApiRequest(request).body(5))).toBe('hello')
   expect(read).not.toHaveBeenCalled()
 })
