@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { postgresPrograms, startPostgres } from '../support/postgres-server.ts'
 import { missingRedis, startRedis } from '../support/redis-server.ts'
+import { freePort } from '../support/server-process.ts'
 import { missing } from '../support/skips.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -30,15 +30,6 @@ const snippets = documents.flatMap((document): Snippet[] =>
   ),
 )
 const titleOf = ({ document, code }: Snippet) => `${document}: ${code.trim().split('\n').at(-1)}`
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Environment variables with the URLs of PostgreSQL and Redis. Empty if this machine lacks either of them. */
 let engines: Record<string, string> = {}
