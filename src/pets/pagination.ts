@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Target } from '../http/request.ts'
@@ -102,13 +101,19 @@ export type Pages = ReturnType<typeof cachedPages>
  * cache never has their pages.
  */
 export function cachedPages(linkBase: LinkBase) {
-  const cached = new LRUCache<string, CachedQuery>({
-    maxSize: MAX_SIZE,
-    sizeCalculation: ({ last }) => QUERY_SIZE + (last?.text.length ?? 0),
-  })
+  const cached = new Map<string, CachedQuery>()
+  let size = 0
 
+  /** Caches a query. A full cache is emptied: a page is written again in a few microseconds. */
   function remember(query: string, value: CachedQuery): void {
-    if (query.length <= MAX_LENGTH) cached.set(query, value)
+    const added = QUERY_SIZE + (value.last?.text.length ?? 0)
+    if (query.length > MAX_LENGTH || added > MAX_SIZE) return
+    if (size + added > MAX_SIZE) {
+      cached.clear()
+      size = 0
+    }
+    size += added
+    cached.set(query, value)
   }
 
   return {
