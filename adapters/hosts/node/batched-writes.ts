@@ -6,7 +6,7 @@ const BUSY_TURN = 2
 const MAX_BATCH = 32
 /** While responses are not batched, one turn is measured for each group of this many responses. */
 const SAMPLE = 32
-/** When a turn of the event loop has lasted longer than this, in milliseconds, its further responses are not batched. */
+/** When a turn of the event loop has spent longer than this on one batch, in milliseconds, its further responses are not batched. */
 const LONG_TURN = 5
 /**
  * How long responses are not batched after two long turns, in milliseconds. This is also the longest time between the two: a
@@ -28,8 +28,8 @@ export function batchedWrites(now: () => number = () => performance.now()): Batc
   let unobserved = 0
   let lastLongTurn = -Infinity
   let pausedUntil = -Infinity
-  /** The turn whose responses are counted: its start time, and the number of its responses. */
-  let turn: { readonly startedAt: number; responses: number } | undefined
+  /** The turn whose responses are counted: when its batch has started, and the number of its responses. */
+  let turn: { batchStartedAt: number; responses: number } | undefined
   let batch: Promise<void> | undefined
   let release = () => {}
 
@@ -38,10 +38,10 @@ export function batchedWrites(now: () => number = () => performance.now()): Batc
     release()
   }
 
-  function endTurn(startedAt: number, responses: number): void {
+  function endTurn({ batchStartedAt, responses }: { batchStartedAt: number; responses: number }): void {
     const time = now()
     isBusy = responses >= BUSY_TURN
-    if (time - startedAt > LONG_TURN) {
+    if (time - batchStartedAt > LONG_TURN) {
       if (time - lastLongTurn < PAUSE) pausedUntil = time + PAUSE
       lastLongTurn = time
     }
@@ -54,17 +54,20 @@ export function batchedWrites(now: () => number = () => performance.now()): Batc
     const time = now()
     if (time < pausedUntil) return undefined
     if (!turn) {
-      const observed = { startedAt: time, responses: 0 }
+      const observed = { batchStartedAt: time, responses: 0 }
       turn = observed
-      atEndOfTurn(() => endTurn(observed.startedAt, observed.responses))
+      atEndOfTurn(() => endTurn(observed))
     }
     turn.responses++
-    if (!isBusy || time - turn.startedAt > LONG_TURN) return undefined
+    if (!isBusy || time - turn.batchStartedAt > LONG_TURN) return undefined
     batch ??= new Promise((resolve) => {
       release = resolve
     })
     const current = batch
-    if (turn.responses % MAX_BATCH === 0) flush()
+    if (turn.responses % MAX_BATCH === 0) {
+      flush()
+      turn.batchStartedAt = time
+    }
     return current
   }
 }

@@ -60,6 +60,17 @@ test('batches at most 32 responses', async () => {
   await setImmediate()
 })
 
+test('a turn with many short responses is no long turn', async () => {
+  const { batchWrite, clock } = await busyScheduler()
+  for (let turns = 0; turns < 3; turns++) {
+    for (let i = 0; i < 256; i++) {
+      expect(batchWrite()).toBeInstanceOf(Promise)
+      clock.advance(0.1)
+    }
+    await setImmediate()
+  }
+})
+
 test('writes a response at once if its turn has already been long', async () => {
   const { batchWrite, clock } = await busyScheduler()
   expect(batchWrite()).toBeInstanceOf(Promise)
