@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boundedCounts } from '../../../src/memory/counts.ts'
+import { boundedCounts } from '../../../src/memory/index.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../../../src/quota/fixed-windows.ts'
 
 const limits = { perMinute: 3, perDay: 8 }
