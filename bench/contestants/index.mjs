@@ -1,7 +1,6 @@
 /**
  * The servers of the bench. `does` says how much of the job a server does: `all` of it, only the `bytes` (a bare handler that
- * repeats our recorded responses), `less` (no keys, limits or storage), or `nothing` (an empty
- * handler).
+ * repeats our recorded responses), `less` (no keys, limits or storage), or `nothing` (an empty handler).
  */
 const node = (name, file, does = 'all', more = {}) => ({ name, file, runtime: 'node', does, ...more })
 const empty = { args: ['empty'] }

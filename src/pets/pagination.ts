@@ -91,6 +91,11 @@ interface CachedQuery extends PageQuery {
   readonly last?: WrittenPage & { readonly path: string; readonly found: readonly Pet[] }
 }
 
+/** Returns the size of a cached query, in UTF-16 code units. */
+function sizeOf({ last }: CachedQuery): number {
+  return QUERY_SIZE + (last?.text.length ?? 0)
+}
+
 /** Reads queries and writes pages. */
 export type Pages = ReturnType<typeof cachedPages>
 
@@ -106,13 +111,13 @@ export function cachedPages(linkBase: LinkBase) {
 
   /** Caches a query. A full cache is emptied: a page is written again in a few microseconds. */
   function remember(query: string, value: CachedQuery): void {
-    const added = QUERY_SIZE + (value.last?.text.length ?? 0)
-    if (query.length > MAX_LENGTH || added > MAX_SIZE) return
-    if (size + added > MAX_SIZE) {
+    if (query.length > MAX_LENGTH || sizeOf(value) > MAX_SIZE) return
+    const replaced = cached.get(query)
+    size += sizeOf(value) - (replaced ? sizeOf(replaced) : 0)
+    if (size > MAX_SIZE) {
       cached.clear()
-      size = 0
+      size = sizeOf(value)
     }
-    size += added
     cached.set(query, value)
   }
 

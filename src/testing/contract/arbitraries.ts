@@ -35,7 +35,7 @@ const HARD_TEXTS = [
   '\u{10ffff}',
 ]
 
-/** Generates text that a client can send: any length and any characters, without U+0000 and lone surrogates. */
+/** Generates text of every length that a client can send, with all characters but U+0000 and lone surrogates. */
 export function texts(fc: FastCheck): Arbitrary<string> {
   // The unit `binary` of fast-check is slow, because it first builds a list of all characters in every test file.
   const unit = fc

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Pet } from '../../../src/index.ts'
 import { writePets } from '../../../src/pets/json.ts'
-import { cachedPages } from '../../../src/pets/pagination.ts'
+import { cachedPages, type Pages } from '../../../src/pets/pagination.ts'
 
 const pet = (id: number, name = `pet ${id}`): Pet => ({ id: BigInt(id), name, categoryId: 1n, status: 'sold' })
 const frozen = (id: number, name?: string): Pet => Object.freeze(pet(id, name))
@@ -56,6 +56,18 @@ test('remembers queries of up to 100 characters', () => {
   expect(pages.read(short)).toBe(pages.read(short))
   expect(pages.read(long)).not.toBe(pages.read(long))
   expect(pages.read(long)).toEqual(pages.read(short))
+})
+
+test('a page that changes often does not empty the cache, and many pages do', () => {
+  const write = (pages: Pages, query: string, found: readonly Pet[]) =>
+    pages.write(pages.read(query), found, { path: '/v1', route: '/pets', query })
+  const pages = cachedPages(({ path }) => path)
+  const still = [frozen(1)]
+  const page = write(pages, 'limit=1', still)
+  for (let i = 0; i < 3_000; i++) write(pages, 'limit=2', [frozen(i)])
+  expect(write(pages, 'limit=1', still)).toBe(page)
+  for (let i = 0; i < 3_000; i++) write(pages, `limit=2&x=${i}`, still)
+  expect(write(pages, 'limit=1', still)).not.toBe(page)
 })
 
 test('does not reuse the page of a list that has changed', () => {
