@@ -8,8 +8,8 @@ const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runt
 
 export const OURS = 'petstore-kit'
 export const UNBATCHED = 'petstore-kit, no batched writes'
-/** With `--against`, our earlier build also runs, in every group that has a goal. */
-export const EARLIER = 'petstore-kit, earlier build'
+/** The name of the same server of ours with the build that `--against` names. */
+export const earlierOf = (name) => `${name}, earlier build`
 
 /** Servers are compared within a group. The first server of a group is its base. */
 export const groups = [
@@ -62,3 +62,10 @@ export const groups = [
     ],
   },
 ]
+
+/** With `--against`, adds the same servers with our earlier build, for those of ours whose names are given. */
+export function withEarlier(servers, names, { against }) {
+  if (!against) return servers
+  const ours = servers.filter(({ name }) => names.includes(name))
+  return [...servers, ...ours.map((server) => ({ ...server, name: earlierOf(server.name), against }))]
+}

@@ -1,4 +1,4 @@
-import { EARLIER, groups, OURS } from '../contestants/index.mjs'
+import { groups, OURS, UNBATCHED, withEarlier } from '../contestants/index.mjs'
 import { WORKS } from '../load/works.mjs'
 import { compareServers } from '../support/compare.mjs'
 
@@ -9,15 +9,13 @@ const MORE = { groups: ['Node', 'Bun', 'Deno'], connections: [1, 256], works: ['
 export async function http(context) {
   const results = []
   for (const group of groups) {
-    const all = { ...group, servers: withEarlier(group, context.settings) }
+    const { name, servers } = group
+    // The mock servers have no goal.
+    const ours = name === 'Mock servers' ? [] : [OURS, UNBATCHED]
+    const all = { ...group, servers: withEarlier(servers, ours, context.settings) }
     results.push(...(await compareServers(all, casesOf(group, context.settings), context)))
   }
   return results
-}
-
-function withEarlier({ name, servers }, { against }) {
-  const now = servers.find((server) => server.name === OURS)
-  return against && name !== 'Mock servers' ? [...servers, { ...now, name: EARLIER, against }] : servers
 }
 
 function casesOf({ name, works: own = WORKS }, { works: chosen, isQuick }) {

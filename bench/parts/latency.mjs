@@ -1,4 +1,4 @@
-import { groups } from '../contestants/index.mjs'
+import { groups, OURS, withEarlier } from '../contestants/index.mjs'
 import { works } from '../load/works.mjs'
 import { warmUp } from '../support/compare.mjs'
 import { withServers } from '../support/processes.mjs'
@@ -13,13 +13,14 @@ export async function latency(context) {
   const results = []
   for (const group of groups.filter(({ name }) => ['Node', 'Bun', 'Deno'].includes(name))) {
     const samples = new Map()
+    const servers = withEarlier(group.servers, [OURS], context.settings)
     for (let process = 0; process < context.settings.processes; process++) {
-      await withServers(shuffled(group.servers), async (running) => {
+      await withServers(shuffled(servers), async (running) => {
         for (const work of ['list', 'create'])
           for (const server of shuffled(running)) await measure(context, server, work, samples)
       })
     }
-    for (const work of ['list', 'create']) results.push(...summarize(group, work, samples))
+    for (const work of ['list', 'create']) results.push(...summarize(group.name, servers, work, samples))
   }
   return results
 }
@@ -38,7 +39,7 @@ async function measure({ load, settings }, server, work, samples) {
   samples.set(key, [...(samples.get(key) ?? []), ...result])
 }
 
-function summarize({ name: group, servers }, work, samples) {
+function summarize(group, servers, work, samples) {
   console.log(`\n${group}, ${work} at half of the peak rate, ${CONNECTIONS} connections: latency in microseconds`)
   return servers.map(({ name }) => {
     const all = samples.get(`${name} ${work}`)

@@ -4,12 +4,13 @@ import { join, resolve } from 'node:path'
 const root = new URL('../..', import.meta.url).pathname
 const folder = join(root, 'node_modules/.cache/petstore-kit-unbatched')
 const BATCHING = 'var BUSY_TURN = 2;'
-let isMade = false
+/** The copies that this run has made, by the folder of their build. */
+const copies = new Map()
 
 /** Returns the folder `dist` that a server of ours uses, or `undefined` for the build of this checkout. */
 export function distOf({ isUnbatched, against }) {
-  if (isUnbatched) return unbatchedBuild()
-  return against && earlierBuild(against)
+  const dist = against && earlierBuild(against)
+  return isUnbatched ? unbatchedBuild(dist ?? join(root, 'dist')) : dist
 }
 
 /** Returns the folder `dist` of an earlier checkout, which `--against` names. */
@@ -21,20 +22,22 @@ export function earlierBuild(folder) {
 }
 
 /**
- * Returns a copy of our build that never batches responses, to show what our own work costs. The store has no option for this,
+ * Returns a copy of a build that never batches responses, to show what our own work costs. The store has no option for this,
  * because nobody needs one.
  */
-function unbatchedBuild() {
-  if (isMade) return folder
-  rmSync(folder, { recursive: true, force: true })
-  cpSync(join(root, 'dist'), folder, { recursive: true })
-  const chunks = readdirSync(folder).filter((name) => name.endsWith('.js'))
-  const found = chunks.filter((name) => readFileSync(join(folder, name), 'utf8').includes(BATCHING))
+function unbatchedBuild(dist) {
+  const made = copies.get(dist)
+  if (made !== undefined) return made
+  const copy = join(folder, String(copies.size))
+  rmSync(copy, { recursive: true, force: true })
+  cpSync(dist, copy, { recursive: true })
+  const chunks = readdirSync(copy).filter((name) => name.endsWith('.js'))
+  const found = chunks.filter((name) => readFileSync(join(copy, name), 'utf8').includes(BATCHING))
   if (found.length === 0) throw new Error(`no file of the build contains "${BATCHING}"; adapt support/builds.mjs`)
   for (const name of found) {
-    const file = join(folder, name)
+    const file = join(copy, name)
     writeFileSync(file, readFileSync(file, 'utf8').replace(BATCHING, 'var BUSY_TURN = Infinity;'))
   }
-  isMade = true
-  return folder
+  copies.set(dist, copy)
+  return copy
 }
