@@ -11,16 +11,14 @@ export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
 /** Tracks unsent responses. A closed connection is removed as a whole: Node emits `close` only for one of its responses. */
 export function runningResponses(server: Server): Running {
   const running = new Map<Socket, Set<ServerResponse>>()
-  const opened = (socket: Socket) => {
-    const responses = new Set<ServerResponse>()
-    running.set(socket, responses)
+  server.on('connection', (socket: Socket) => {
+    running.set(socket, new Set())
     socket.on('close', () => running.delete(socket))
-    return responses
-  }
+  })
   const watch = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    const responses = running.get(socket) ?? opened(socket)
-    responses.add(outgoing)
-    outgoing.on('close', () => responses.delete(outgoing))
+    const responses = running.get(socket)
+    responses?.add(outgoing)
+    outgoing.on('close', () => responses?.delete(outgoing))
   }
   for (const event of REQUEST_EVENTS) server.on(event, watch)
   return running

@@ -42,21 +42,11 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
   }
 }
 
-/** Responds to one request whose target and mount path are known. */
-export type NodeResponder = (
-  incoming: NodeIncoming,
-  outgoing: NodeOutgoing,
-  place: Place,
-  readHeader: typeof sentHeader,
-) => Promise<void>
-
-/**
- * Creates the function that responds to requests for `toNodeHandler` and `serve`. It never rejects, even if the store rejects.
- */
-export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions): NodeResponder {
+/** Creates the function that responds to requests for `toNodeHandler` and `serve`. It never rejects, even if the store rejects. */
+export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions) {
   const { readAddress, checkProxy, fail } = mountStore(petStore, options)
   const batchWrite = batchedWrites()
-  return async (incoming, outgoing, place, readHeader) => {
+  return async (incoming: NodeIncoming, outgoing: NodeOutgoing, place: Place, readHeader: typeof sentHeader) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader)
     let response: ApiResponse

@@ -17,9 +17,8 @@ export function findPlace(incoming: NodeIncoming, basePath: string): Place | und
   const matched = matchedPath(incoming, rest)
   if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
   const target = wholeTarget(incoming, matched, rest)
-  const mountPath = [withoutOverlap(matched, basePath), ''].find((mount) =>
-    isBelow(pathOf(target).slice(mount.length), basePath),
-  )
+  const outside = matched.slice(0, matched.length - overlap(matched, basePath).length)
+  const mountPath = [outside, ''].find((mount) => isBelow(pathOf(target).slice(mount.length), basePath))
   return mountPath === undefined ? undefined : { target, mountPath }
 }
 
@@ -36,10 +35,6 @@ export function overlap(prefix: string, basePath: string): string {
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
     if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)
   return ''
-}
-
-function withoutOverlap(prefix: string, basePath: string): string {
-  return prefix.slice(0, prefix.length - overlap(prefix, basePath).length)
 }
 
 /** Returns the target. If a router matches the whole path, Express sets `url` to `/`, which the client may not have sent. */

@@ -29,10 +29,7 @@ export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: 
 /** Returns the body that the host has kept, after waiting until the host has read all of it. */
 async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
-  return withinLimit(keptBody(incoming), limit)
-}
-
-function withinLimit(body: Uint8Array, limit: number): Uint8Array {
+  const body = keptBody(incoming)
   if (body.byteLength > limit) throw tooLarge(limit)
   return body
 }
@@ -97,10 +94,7 @@ function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Arra
  * event, and once at the start, because no event announces data that has already arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
-  if (incoming.listenerCount('readable') === 0) {
-    incoming.resume()
-    return
-  }
+  if (incoming.listenerCount('readable') === 0) return void incoming.resume()
   const pull = () => {
     while (incoming.read() !== null);
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { originForm } from '../../../src/http/request.ts'
@@ -7,7 +8,7 @@ import { trustProxyRule } from '../shared/client-address.ts'
 import { report } from '../shared/mounted-store.ts'
 import { answerClientErrors, refusing } from './client-error.ts'
 import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
-import { type NodeHandlerOptions, type NodeResponder, nodeResponder } from './handler.ts'
+import { type NodeHandlerOptions, nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
 
 /** The options of {@link serve}. */
@@ -70,14 +71,14 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   server.keepAliveTimeout = idleTimeout
   answerClientErrors(server, running, petStore)
   handleAll(server, nodeResponder(petStore, { trustProxy }))
-  await listen(server, port, host)
+  await once(server.listen(port, host), 'listening')
   // Errors such as EMFILE leave the server running. Without a listener, they would end the process.
   server.on('error', (error) => report(petStore, error, undefined))
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
 /** Responds to all requests, including those with an `Expect` header. */
-function handleAll(server: Server, answer: NodeResponder): void {
+function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Node's own response to a request without Host has no body (RFC 9112, section 3.2).
     const isRefused = incoming.httpVersion === '1.1' && sentHeader(incoming, 'host') === undefined
@@ -89,20 +90,7 @@ function handleAll(server: Server, answer: NodeResponder): void {
 }
 
 const refuseHeader = refusing('bad_request')
-
-function withoutHost(_incoming: unknown, name: string): undefined {
-  refuseHeader(name)
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
+const withoutHost = (_incoming: unknown, name: string) => refuseHeader(name)
 
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address

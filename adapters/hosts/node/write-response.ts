@@ -32,14 +32,10 @@ export function writeResponse(
   if (outgoing.headersSent || isGone(outgoing)) return
   const body = 'bytes' in response ? response.bytes : response.body
   const headers = withLength(request.method, response, body)
-  if (incoming.httpVersionMajor > 1) {
-    writeStream(incoming, outgoing, headers, response.status, body)
-    return
-  }
+  if (incoming.httpVersionMajor > 1) return void writeStream(incoming, outgoing, headers, response.status, body)
   if (isWrapped(outgoing)) {
     setHead(outgoing, response.status, headers)
-    endAfterBody(incoming, outgoing, () => outgoing.end(body), onFailure)
-    return
+    return void endAfterBody(incoming, outgoing, () => outgoing.end(body), onFailure)
   }
   const isUnread = !incoming.complete && isUnreadBody(incoming)
   const isLast = isUnread && closesAmidBody(incoming, outgoing)

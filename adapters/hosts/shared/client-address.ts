@@ -23,8 +23,13 @@ export type AddressReader = (peer: string | undefined, forwardedFor: string | un
  */
 export function addressReader(trustProxy: TrustProxy = false): AddressReader {
   if (!trustProxyRule.check(trustProxy)) throw invalidTrustProxy(trustProxy)
-  if (trustProxy === false) return (peer) => firstKnown([peer])
-  return typeof trustProxy === 'number' ? byHops(trustProxy) : byList(trustedList(trustProxy))
+  if (trustProxy === false) return (peer) => canonicalAddress(peer)
+  const proxies = typeof trustProxy === 'number' ? () => trustProxy : countTrusted(trustProxy)
+  return (peer, forwardedFor) => {
+    // Begins with the connection's address and that of the nearest proxy.
+    const chain = [peer, ...(forwardedFor ? forwardedFor.split(',').reverse() : [])]
+    return lastKnown(chain.slice(0, proxies(chain) + 1))
+  }
 }
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
@@ -35,23 +40,18 @@ export const trustProxyRule: OptionRule = {
   check: (value) => value === false || value === 0 || isCount(value) || Array.isArray(value),
 }
 
-function byHops(hops: number): AddressReader {
-  return (peer, forwardedFor) => {
-    const chain = [peer, ...forwardedAddresses(forwardedFor)]
-    return firstKnown(chain.slice(0, hops + 1))
-  }
-}
-
-function byList(trusted: BlockList): AddressReader {
-  return (peer, forwardedFor) => {
-    const chain = [peer, ...forwardedAddresses(forwardedFor)]
+/** Returns a function that counts the proxies at the start of a chain that are in the list. */
+function countTrusted(entries: readonly string[]): (chain: readonly (string | undefined)[]) => number {
+  const trusted = new BlockList()
+  for (const entry of entries) addEntry(trusted, entry)
+  return (chain) => {
     const client = chain.findIndex((text) => !isTrusted(trusted, text))
-    return firstKnown(client === -1 ? chain : chain.slice(0, client + 1))
+    return client === -1 ? chain.length : client
   }
 }
 
 /** Returns the last valid address of a chain. If a proxy adds an invalid entry, the proxy's own address is returned. */
-function firstKnown(chain: readonly (string | undefined)[]): string | undefined {
+function lastKnown(chain: readonly (string | undefined)[]): string | undefined {
   for (let i = chain.length - 1; i >= 0; i--) {
     const address = canonicalAddress(chain[i])
     if (address !== undefined) return address
@@ -62,11 +62,6 @@ function firstKnown(chain: readonly (string | undefined)[]): string | undefined 
 function isTrusted(trusted: BlockList, text: string | undefined): boolean {
   const address = canonicalAddress(text)
   return address !== undefined && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-/** Returns the addresses that proxies have added, beginning with the address of the nearest proxy. */
-function forwardedAddresses(header = ''): string[] {
-  return header === '' ? [] : header.split(',').reverse()
 }
 
 /**
@@ -81,12 +76,6 @@ export function canonicalAddress(text = ''): string | undefined {
     .replace(/^([\d.]+):\d+$/, '$1')
   const version = isIP(bare)
   return version === 6 ? canonicalIpv6(bare) : version === 4 ? bare : undefined
-}
-
-function trustedList(entries: readonly string[]): BlockList {
-  const trusted = new BlockList()
-  for (const entry of entries) addEntry(trusted, entry)
-  return trusted
 }
 
 function addEntry(trusted: BlockList, entry: unknown): void {

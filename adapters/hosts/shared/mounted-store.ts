@@ -2,21 +2,12 @@ import { logError } from '../../../src/faults/observers.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { checkOptions, invalidOption } from '../../../src/support/option-rules.ts'
-import { type AddressReader, addressReader, type TrustProxy, trustProxyRule } from './client-address.ts'
+import { addressReader, type TrustProxy, trustProxyRule } from './client-address.ts'
 
 /** The options of every adapter. */
 export interface HandlerOptions {
   /** Which proxies to trust for the client's address. @default false */
   readonly trustProxy?: TrustProxy | undefined
-}
-
-/** What a handler needs besides `petStore.handle`. */
-export interface MountedStore {
-  readonly readAddress: AddressReader
-  /** Reports once if a request has `X-Forwarded-For`, but nobody has decided about `trustProxy`. */
-  checkProxy(request: ApiRequest): void
-  /** Reports an error of the adapter, or of code that wraps the store, and returns a 500. A client that disconnects is no error. */
-  fail(error: unknown, request: ApiRequest | undefined): ApiResponse
 }
 
 const UNTRUSTED =
@@ -26,23 +17,26 @@ const UNTRUSTED =
   'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
 
 /**
- * Checks a store and the options of an adapter when a handler is created, not at the first request.
+ * Checks a store and the options of an adapter when a handler is created, not at the first request. Returns what the handler needs
+ * besides `petStore.handle`.
  *
  * @param others - the names of the adapter's other options
  * @throws {PetStoreError} `invalid_option`
  */
-export function mountStore(petStore: PetStore, options: HandlerOptions, others: readonly string[] = []): MountedStore {
+export function mountStore(petStore: PetStore, options: HandlerOptions, others: readonly string[] = []) {
   checkPetStore(petStore)
   checkOptions({ trustProxy: trustProxyRule }, options, others)
   let isUndecided = options.trustProxy === undefined
   return {
     readAddress: addressReader(options.trustProxy),
-    checkProxy(request) {
+    /** Reports once if a request has `X-Forwarded-For`, but nobody has decided about `trustProxy`. */
+    checkProxy(request: ApiRequest): void {
       if (!isUndecided || request.header('x-forwarded-for') === undefined) return
       isUndecided = false
       report(petStore, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), request)
     },
-    fail(error, request) {
+    /** Reports an error of the adapter, or of code that wraps the store, and returns a 500. A client that disconnects is no error. */
+    fail(error: unknown, request: ApiRequest | undefined): ApiResponse {
       if (!request?.signal?.aborted) report(petStore, error, request)
       return errorResponse('internal_error')
     },
