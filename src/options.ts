@@ -164,6 +164,9 @@ export function resolveOptions(options: PetStoreOptions) {
   } as const
 }
 
+/** The options of `createPetStore` with their defaults. */
+export type ResolvedOptions = ReturnType<typeof resolveOptions>
+
 /** Returns `basePath`, with its default and without a trailing slash, and the function that returns where links begin. */
 export function resolveAddress({ basePath = '/v1', publicUrl }: Pick<PetStoreOptions, 'basePath' | 'publicUrl'>) {
   const root = basePath.replace(/\/$/, '')

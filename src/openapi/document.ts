@@ -1,6 +1,6 @@
 import type { PlanLimits } from '../model.ts'
 import { type PetStoreOptions, resolveOptions, storeRules } from '../options.ts'
-import { checkOptions, type OptionRules } from '../support/option-rules.ts'
+import { checkOptions } from '../support/option-rules.ts'
 import { apiDescription } from './description.ts'
 import { codesOfOperations } from './errors.ts'
 import { errorExamples } from './examples.ts'
@@ -45,16 +45,8 @@ export type OpenApiDocument = {
   'x-rate-limits': Record<string, PlanLimits>
 }
 
-const { basePath, publicUrl, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeRules
-const rules: OptionRules<keyof OpenApiOptions> = {
-  serverUrl: publicUrl,
-  basePath,
-  plans,
-  ban,
-  bodyLimit,
-  maxNameLength,
-  defaultStatus,
-}
+const { publicUrl: serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeRules
+const rules = { serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus }
 
 /**
  * Returns the OpenAPI 3.1 document of the service, for reference pages and client generators.
@@ -88,8 +80,6 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, which the operator issues.' },
       },
     },
-    'x-rate-limits': Object.fromEntries(
-      Object.entries(quotaRules.plans).map(([plan, limits]) => [plan, { ...limits }]),
-    ),
+    'x-rate-limits': structuredClone(quotaRules.plans),
   }
 }

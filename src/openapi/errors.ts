@@ -2,6 +2,7 @@ import { type ErrorCode, errorTable } from '../errors.ts'
 import type { OperationName } from '../http/routes.ts'
 import { type HeaderName, responseHeaders } from './headers.ts'
 import { schemaRef } from './json-schema.ts'
+import { jsonContent } from './writer.ts'
 
 /**
  * Error codes that only one operation returns, or only requests that match no operation (`null`). Every other code, also a new
@@ -32,8 +33,10 @@ const headersOf: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
+const allCodes = Object.keys(errorTable) as ErrorCode[]
+
 /** The codes that operations return. */
-export const codesOfOperations = (Object.keys(errorTable) as ErrorCode[]).filter((code) => onlyOf[code] !== null)
+export const codesOfOperations = allCodes.filter((code) => onlyOf[code] !== null)
 
 /** Returns the error responses of an operation, by status. */
 export function errorResponses(operation: OperationName) {
@@ -46,7 +49,7 @@ export function errorResponses(operation: OperationName) {
       const response = {
         description: descriptionOf(ofStatus),
         headers: responseHeaders(operation, headersOf[status]),
-        body: { schema: { $ref: schemaRef('Error') }, examples },
+        ...jsonContent({ schema: { $ref: schemaRef('Error') }, examples }),
       }
       return [status, response]
     }),
@@ -66,6 +69,5 @@ function markdownMessage(code: ErrorCode): string {
 
 /** Returns every error code as a row of a Markdown table. */
 export function errorRows(): string[] {
-  const codes = Object.keys(errorTable) as ErrorCode[]
-  return codes.map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`)
+  return allCodes.map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`)
 }

@@ -2,10 +2,11 @@ import { type ErrorCode, errorTable } from '../errors.ts'
 import { rejectOtherMediaTypes } from '../http/media-type.ts'
 import { tooLarge } from '../http/read-body.ts'
 import type { ApiResponse } from '../http/response.ts'
+import type { ResolvedOptions } from '../options.ts'
 import { parseIdempotencyKey } from '../pets/idempotency.ts'
 import { readJson } from '../pets/json.ts'
 import { encodeCursor, parsePageQuery } from '../pets/pagination.ts'
-import { type newPetSchema, parseNewPet } from '../pets/schemas.ts'
+import { parseNewPet } from '../pets/schemas.ts'
 import { tooManyRequests } from '../quota/rate-limit.ts'
 
 /** An example of the animal that createPet adds. */
@@ -24,15 +25,8 @@ export const PAGE = {
 /** The seconds in the examples of 429 responses. They are also the example of `Retry-After`. */
 export const RETRY_AFTER = 30
 
-/** The options that change examples of error messages. */
-export interface ErrorExampleOptions {
-  readonly bodyLimit: number
-  readonly newPet: ReturnType<typeof newPetSchema>
-  readonly maxNameLength: number
-}
-
 /** Returns an example of each error response, by code. The messages are those that the service itself writes. */
-export function errorExamples(codes: readonly ErrorCode[], { bodyLimit, newPet, maxNameLength }: ErrorExampleOptions) {
+export function errorExamples(codes: readonly ErrorCode[], { bodyLimit, newPet, maxNameLength }: ResolvedOptions) {
   const messages: Partial<Record<ErrorCode, string | undefined>> = {
     invalid_parameter: thrownMessage(() => parsePageQuery('limit=500')),
     invalid_body: thrownMessage(() => parseNewPet(newPet, { name: 'Rex', categoryId: '1' }, maxNameLength)),

@@ -11,10 +11,19 @@ interface Header {
   readonly required?: boolean
   /** @default a string */
   readonly schema?: JsonSchema
-  readonly example: string | number
-  /** Whether the header is absent on the last page of a list. */
-  readonly isAbsentOnLastPage?: true
+  readonly example?: string | number
+  readonly examples?: object
 }
+
+/** Returns the schema and the example of a header that always has the same value. */
+const constant = (value: string) => ({ schema: { type: 'string', const: value }, example: value })
+
+/** Returns the examples of a header that is absent on the last page of a list. */
+const pageExamples = (value: string) => ({
+  // A mock server sends the first example. With another value than '', its pages would never end.
+  lastPage: { summary: 'Absent', value: '' },
+  page: { summary: 'A next page', value },
+})
 
 /** Returns all headers by their component names. @param api - the URL of the API, or its path */
 function headersOf(api: string) {
@@ -41,24 +50,16 @@ function headersOf(api: string) {
     'X-Content-Type-Options': {
       description: 'Forbids browsers to guess another media type.',
       required: true,
-      schema: { type: 'string', const: 'nosniff' },
-      example: 'nosniff',
+      ...constant('nosniff'),
     },
-    'Cache-Control': {
-      description: 'Forbids caches to store the response.',
-      required: true,
-      schema: { type: 'string', const: 'no-store' },
-      example: 'no-store',
-    },
+    'Cache-Control': { description: 'Forbids caches to store the response.', required: true, ...constant('no-store') },
     NextPage: {
       description: 'The target with `rel="next"` is the next page (RFC 8288). Absent on the last page.',
-      example: link,
-      isAbsentOnLastPage: true,
+      examples: pageExamples(link),
     },
     'X-Next-Cursor': {
       description: 'The value of `cursor` for the next page. Absent on the last page.',
-      example: cursor,
-      isAbsentOnLastPage: true,
+      examples: pageExamples(cursor),
     },
     Location: {
       description: 'Where the animal is. Absent when getPet has been removed.',
@@ -67,19 +68,13 @@ function headersOf(api: string) {
     },
     'Idempotency-Replayed': {
       description: 'Present if an earlier request with the same `Idempotency-Key` has added the animal.',
-      schema: { type: 'string', const: 'true' },
-      example: 'true',
+      ...constant('true'),
     },
     Deprecation: {
       description: 'Since when the operation is deprecated: an at sign and Unix seconds (RFC 9745).',
-      schema: { type: 'string', const: DEPRECATION },
-      example: DEPRECATION,
+      ...constant(DEPRECATION),
     },
-    Sunset: {
-      description: 'When the operation is removed (RFC 8594).',
-      schema: { type: 'string', const: SUNSET },
-      example: SUNSET,
-    },
+    Sunset: { description: 'When the operation is removed (RFC 8594).', ...constant(SUNSET) },
     Successor: {
       description: 'The target with `rel="successor-version"` replaces the operation (RFC 5829).',
       example: `<${api}/pets>; rel="successor-version"`,
@@ -134,18 +129,10 @@ export function responseHeaders(operation: OperationName, own: readonly HeaderNa
 
 /** Returns all headers as components of the OpenAPI document. @param api - the URL of the API, or its path */
 export function headerComponents(api: string) {
-  return Object.fromEntries(Object.entries<Header>(headersOf(api)).map(([key, header]) => [key, headerObject(header)]))
-}
-
-function headerObject({
-  description,
-  required = false,
-  schema = { type: 'string' },
-  example,
-  isAbsentOnLastPage,
-}: Header) {
-  if (!isAbsentOnLastPage) return { description, required, schema, example }
-  // A mock server sends the first example. With another value than '', its pages would never end.
-  const examples = { lastPage: { summary: 'Absent', value: '' }, page: { summary: 'A next page', value: example } }
-  return { description, required, schema, examples }
+  return Object.fromEntries(
+    Object.entries<Header>(headersOf(api)).map(([key, header]) => {
+      const { description, required = false, schema = { type: 'string' }, ...examples } = header
+      return [key, { description, required, schema, ...examples }]
+    }),
+  )
 }

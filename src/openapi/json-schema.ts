@@ -45,13 +45,7 @@ export function queryJsonSchemas(query: z.ZodMiniObject, components: NamedSchema
 }
 
 /** Describes each `bigint` schema as a JSON integer of 64 bits. */
-function toInteger({
-  zodSchema,
-  jsonSchema,
-}: {
-  zodSchema: z.core.$ZodTypes
-  jsonSchema: z.core.JSONSchema.BaseSchema
-}) {
+const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema }) => {
   // No bounds are set: the format implies them, and JavaScript numbers cannot hold them exactly.
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
   // zod adds the bounds of safe integers. With these bounds, client generators use 64 bits for an HTTP status.

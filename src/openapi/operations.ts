@@ -1,56 +1,44 @@
-import { type OperationName, operationPlaces } from '../http/routes.ts'
+import { operationPlaces } from '../http/routes.ts'
 import { IDEMPOTENCY_KEY } from '../pets/idempotency.ts'
 import { grouped } from './description.ts'
 import { errorResponses } from './errors.ts'
 import { ADDED, PAGE } from './examples.ts'
-import { type HeaderName, responseHeaders } from './headers.ts'
+import { responseHeaders } from './headers.ts'
 import { schemaRef } from './json-schema.ts'
 import { queryParameters } from './schemas.ts'
-import type { OperationDescription } from './writer.ts'
+import { jsonContent } from './writer.ts'
 
-/** The description of an operation. Other files of this folder add its path, method and error responses. */
-interface Operation
-  extends Pick<OperationDescription, 'summary' | 'description' | 'deprecated' | 'parameters' | 'requestBody'> {
-  readonly success: {
-    readonly status: number
-    readonly description: string
-    /** The name of the body's schema. */
-    readonly body: string
-    readonly examples: Readonly<Record<string, object>>
-    readonly headers?: readonly HeaderName[]
-    readonly links?: object
-  }
-}
+/** Returns a JSON body. @param name - the name of its schema */
+const bodyOf = (name: string, examples: object) => jsonContent({ schema: { $ref: schemaRef(name) }, examples })
 
-const schemaOf = (name: string) => ({ $ref: schemaRef(name) })
-
-/** Returns the descriptions of all operations. */
-const operations = (bodyLimit: number): Readonly<Record<OperationName, Operation>> => ({
+/** Returns the Operation Objects of all operations, by name. */
+const operationObjects = (bodyLimit: number) => ({
   listPets: {
     summary: 'List animals',
     description:
       'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added.',
     parameters: queryParameters(),
-    success: {
-      status: 200,
-      description: 'A page of animals.',
-      body: 'Pets',
-      examples: {
-        lastPage: { summary: 'The last page', value: [ADDED] },
-        page: { summary: 'A page with a next page, for limit=2', value: PAGE.pets },
-      },
-      headers: ['NextPage', 'X-Next-Cursor'],
-      links: {
-        nextPage: {
-          operationId: 'listPets',
-          description: 'The next page, unless `X-Next-Cursor` is absent.',
-          parameters: {
-            limit: '$request.query.limit',
-            status: '$request.query.status',
-            cursor: '$response.header.X-Next-Cursor',
+    responses: {
+      200: {
+        description: 'A page of animals.',
+        headers: responseHeaders('listPets', ['NextPage', 'X-Next-Cursor']),
+        links: {
+          nextPage: {
+            operationId: 'listPets',
+            description: 'The next page, unless `X-Next-Cursor` is absent.',
+            parameters: {
+              limit: '$request.query.limit',
+              status: '$request.query.status',
+              cursor: '$response.header.X-Next-Cursor',
+            },
           },
         },
+        ...bodyOf('Pets', {
+          lastPage: { summary: 'The last page', value: [ADDED] },
+          page: { summary: 'A page with a next page, for limit=2', value: PAGE.pets },
+        }),
       },
+      ...errorResponses('listPets'),
     },
   },
   createPet: {
@@ -64,28 +52,30 @@ const operations = (bodyLimit: number): Readonly<Record<OperationName, Operation
           'A key of your choice, such as a UUID, bare or as a quoted string. Send a request again with the same key if no response arrives: within 24 hours, the animal is added once.',
         schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
         example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+        required: false,
       },
     ],
     requestBody: {
-      schema: schemaOf('PetToAdd'),
-      examples: {
+      required: true,
+      ...bodyOf('PetToAdd', {
         shortest: { summary: 'With the default status', value: { name: 'Rex', categoryId: 1 } },
         sold: { summary: 'With a status', value: { name: 'Ada', categoryId: 2, status: 'sold' } },
-      },
+      }),
     },
-    success: {
-      status: 201,
-      description: 'The added animal with its id.',
-      body: 'Pet',
-      examples: { added: { summary: 'The added animal', value: ADDED } },
-      headers: ['Location', 'Idempotency-Replayed'],
-      links: {
-        addedPet: {
-          operationId: 'getPet',
-          description: 'The added animal.',
-          parameters: { petId: '$response.body#/id' },
+    responses: {
+      201: {
+        description: 'The added animal with its id.',
+        headers: responseHeaders('createPet', ['Location', 'Idempotency-Replayed']),
+        links: {
+          addedPet: {
+            operationId: 'getPet',
+            description: 'The added animal.',
+            parameters: { petId: '$response.body#/id' },
+          },
         },
+        ...bodyOf('Pet', { added: { summary: 'The added animal', value: ADDED } }),
       },
+      ...errorResponses('createPet'),
     },
   },
   getPet: {
@@ -100,38 +90,28 @@ const operations = (bodyLimit: number): Readonly<Record<OperationName, Operation
         description: 'The id of the animal.',
         schema: { type: 'integer', format: 'int64' },
         example: ADDED.id,
+        required: true,
       },
     ],
-    success: {
-      status: 200,
-      description: 'The animal.',
-      body: 'Pet',
-      examples: { found: { summary: 'The animal', value: ADDED } },
+    responses: {
+      200: {
+        description: 'The animal.',
+        headers: responseHeaders('getPet'),
+        ...bodyOf('Pet', { found: { summary: 'The animal', value: ADDED } }),
+      },
+      ...errorResponses('getPet'),
     },
   },
 })
 
 /** Returns all operations of the service. @param bodyLimit - the largest body of createPet, in bytes */
-export function serviceOperations(bodyLimit: number): OperationDescription[] {
-  const descriptions = operations(bodyLimit)
-  return operationPlaces().map(({ name, method, path }) => {
-    const { success, ...operation } = descriptions[name]
-    const { status, description, body, examples, headers, links } = success
-    return {
-      method,
-      path,
-      operationId: name,
-      tags: ['pets'],
-      ...operation,
-      responses: {
-        [status]: {
-          description,
-          headers: responseHeaders(name, headers),
-          body: { schema: schemaOf(body), examples },
-          ...(links && { links }),
-        },
-        ...errorResponses(name),
-      },
-    }
-  })
+export function serviceOperations(bodyLimit: number) {
+  const objects = operationObjects(bodyLimit)
+  return operationPlaces().map(({ name, method, path }) => ({
+    method,
+    path,
+    operationId: name,
+    tags: ['pets'],
+    ...objects[name],
+  }))
 }

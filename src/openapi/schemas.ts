@@ -1,21 +1,15 @@
 import * as z from 'zod/mini'
-import type { PetStatus } from '../model.ts'
+import type { ResolvedOptions } from '../options.ts'
 import { listQuerySchema } from '../pets/pagination.ts'
-import { errorSchema, type newPetSchema, petSchema, statusSchema } from '../pets/schemas.ts'
+import { errorSchema, petSchema, statusSchema } from '../pets/schemas.ts'
 import { PAGE } from './examples.ts'
 import { type JsonSchema, queryJsonSchemas, toJsonSchemas } from './json-schema.ts'
-
-/** The options that change the schemas of bodies. */
-export interface BodySchemaOptions {
-  readonly newPet: ReturnType<typeof newPetSchema>
-  readonly defaultStatus: PetStatus | null
-}
 
 /**
  * The schemas of request and response bodies. They have the names of the interface specification, except `PetToAdd`: generators for
  * Go give `Pet` a constructor `NewPet`, which would clash with a type `NewPet`.
  */
-const bodies = ({ newPet, defaultStatus }: BodySchemaOptions) => ({
+const bodies = ({ newPet, defaultStatus }: ResolvedOptions) => ({
   Pets: { schema: z.array(petSchema), description: 'A page of animals, by ascending id.' },
   Pet: { schema: petSchema, description: 'An animal of the catalogue.' },
   PetToAdd: {
@@ -47,7 +41,7 @@ const parameterTexts: Readonly<Record<string, { readonly description: string; re
 }
 
 /** Returns the schemas of bodies, by name. They allow additional members. */
-export function bodySchemas(options: BodySchemaOptions): Record<string, JsonSchema> {
+export function bodySchemas(options: ResolvedOptions): Record<string, JsonSchema> {
   const all = Object.entries(bodies(options))
   const schemas = toJsonSchemas(Object.fromEntries(all.map(([name, { schema }]) => [name, schema])), 'input')
   return Object.fromEntries(all.map(([name, { description }]) => [name, { description, ...described(schemas[name]) }]))
@@ -58,9 +52,10 @@ export function queryParameters() {
   const schemas = queryJsonSchemas(listQuerySchema, { PetStatus: statusSchema })
   return Object.entries(schemas).map(([name, schema]) => ({
     name,
-    in: 'query' as const,
+    in: 'query',
     ...parameterTexts[name],
     schema,
+    required: false,
   }))
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { queryJsonSchemas, schemaRef, toJsonSchema } from '../../../src/openapi/json-schema.ts'
-import { openApiFrame, pathsOf } from '../../../src/openapi/writer.ts'
+import { jsonContent, openApiFrame, pathsOf } from '../../../src/openapi/writer.ts'
 import { operations } from './operations.ts'
 
 const error = z.object({
@@ -30,6 +30,10 @@ export function controlDocument(address: string) {
 
 function descriptionOf({ method, path, id, summary, body, query, response, errors }: (typeof operations)[number]) {
   const queryParameters = query ? Object.entries(queryJsonSchemas(query)) : []
+  const parameters = [
+    ...(path.includes('{id}') ? [{ in: 'path', name: 'id', schema: { type: 'string' }, required: true }] : []),
+    ...queryParameters.map(([name, schema]) => ({ in: 'query', name, schema, required: false })),
+  ]
   const failures = {
     ...((body || query) && { 400: 'The request is not valid.' }),
     403: 'The secret is missing, or a web page or a proxy has sent the request.',
@@ -40,20 +44,17 @@ function descriptionOf({ method, path, id, summary, body, query, response, error
     path,
     operationId: id,
     summary,
-    parameters: [
-      ...(path.includes('{id}') ? [{ in: 'path', name: 'id', schema: { type: 'string' } } as const] : []),
-      ...queryParameters.map(([name, schema]) => ({ in: 'query', name, schema }) as const),
-    ],
-    ...(body && { requestBody: { schema: toJsonSchema(body) } }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, ...jsonContent({ schema: toJsonSchema(body) }) } }),
     responses: {
       [response.status]: {
         description: response.description,
-        body: response.body && { schema: toJsonSchema(response.body) },
+        ...(response.body && jsonContent({ schema: toJsonSchema(response.body) })),
       },
       ...Object.fromEntries(
         Object.entries(failures).map(([status, description]) => [
           status,
-          { description, body: { schema: { $ref: schemaRef('Error') } } },
+          { description, ...jsonContent({ schema: { $ref: schemaRef('Error') } }) },
         ]),
       ),
     },
