@@ -3,20 +3,12 @@ import type { QuotaCount, QuotaRequest } from '../ports.ts'
 const MINUTE = 60_000
 const DAY = 86_400_000
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
 /** The counts of one subject in a quota store. All times are in milliseconds since the Unix epoch. */
-export interface QuotaState {
-  /** Requests served in this minute. */
-  usedInMinute: number
-  /** When the minute's window ends. */
-  minuteEndsAt: number
-  /** Requests served on this day. */
-  usedInDay: number
-  /** When the day's window ends. */
-  dayEndsAt: number
+export interface QuotaState extends Writable<Omit<QuotaCount, 'granted' | 'now'>> {
   /** Requests refused in this minute, since the last ban. */
   refusedInMinute: number
-  /** When the ban ends; 0 for no ban. */
-  bannedUntil: number
 }
 
 /**
@@ -74,16 +66,19 @@ export function untouchedCount(now: number): QuotaCount {
  */
 export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'subject' | 'anonymous'>): QuotaCount {
   const { limits, ban, now } = request
-  roll(state, now)
-  const bannedUntil = ban === false ? 0 : banEnd(state, ban.seconds * 1000, now)
-  const exhausted = state.usedInMinute >= limits.perMinute || state.usedInDay >= limits.perDay
-  const granted = bannedUntil === 0 && !exhausted
+  roll(state, ban, now)
+  const isBanned = ban !== false && state.bannedUntil !== 0
+  const isExhausted = state.usedInMinute >= limits.perMinute || state.usedInDay >= limits.perDay
+  const granted = !isBanned && !isExhausted
   if (granted) {
     state.usedInMinute += 1
     state.usedInDay += 1
-  } else if (bannedUntil === 0 && ban !== false) {
+  } else if (ban !== false && !isBanned) {
     state.refusedInMinute += 1
-    if (state.refusedInMinute >= ban.afterRefusals) startBan(state, ban.seconds * 1000, now)
+    if (state.refusedInMinute >= ban.afterRefusals) {
+      state.bannedUntil = now + ban.seconds * 1000
+      state.refusedInMinute = 0
+    }
   }
   return {
     granted,
@@ -96,8 +91,8 @@ export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'sub
   }
 }
 
-/** Starts a new window if the old one has ended. After the clock steps back, shortens a window that would end too late. */
-function roll(state: QuotaState, now: number): void {
+/** Ends windows and bans whose time is over. After the clock steps back, shortens those that would end too late. */
+function roll(state: QuotaState, ban: QuotaRequest['ban'], now: number): void {
   if (now >= state.minuteEndsAt) {
     state.minuteEndsAt = windowEnd(now, MINUTE)
     state.usedInMinute = 0
@@ -107,15 +102,5 @@ function roll(state: QuotaState, now: number): void {
     state.dayEndsAt = windowEnd(now, DAY)
     state.usedInDay = 0
   } else state.dayEndsAt = Math.min(state.dayEndsAt, now + DAY)
-}
-
-/** Returns when the ban ends, or 0 if there is none. */
-function banEnd(state: QuotaState, length: number, now: number): number {
-  state.bannedUntil = now >= state.bannedUntil ? 0 : Math.min(state.bannedUntil, now + length)
-  return state.bannedUntil
-}
-
-function startBan(state: QuotaState, length: number, now: number): void {
-  state.bannedUntil = now + length
-  state.refusedInMinute = 0
+  if (ban) state.bannedUntil = now >= state.bannedUntil ? 0 : Math.min(state.bannedUntil, now + ban.seconds * 1000)
 }

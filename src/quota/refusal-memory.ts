@@ -24,15 +24,12 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
   const refused = new Map<string, RefusedSubject>()
 
   function remember(request: QuotaRequest, count: QuotaCount): QuotaCount {
-    if (!isFinal(request, count)) refused.delete(request.subject)
+    const { subject, now } = request
+    if (!isFinal(request, count)) refused.delete(subject)
     else {
       // To forget all is as fast as to find the oldest, and costs each refused client one call of the quota store.
       if (refused.size === MAX_SUBJECTS) refused.clear()
-      refused.set(request.subject, {
-        state: stateOf(count),
-        reportedAt: request.now,
-        clockOffset: count.now - request.now,
-      })
+      refused.set(subject, { state: stateOf(count), reportedAt: now, clockOffset: count.now - now })
     }
     return count
   }
