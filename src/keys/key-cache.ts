@@ -33,12 +33,9 @@ const JOINED_FOR = 5_000
 /** A look-up that takes longer than this, in milliseconds, is forgotten, and its result is not cached. */
 const AWAITED_FOR = 60_000
 
-interface UnknownToken {
-  readonly readAt: number
-}
-
-interface KnownToken extends UnknownToken {
+interface KnownToken {
   readonly key: ApiKey
+  readonly readAt: number
 }
 
 interface LookUp {
@@ -73,22 +70,81 @@ export function cachedKeyStore(
   options: KeyCacheOptions = {},
 ): KeyStore | ManagedKeyStore {
   if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
-  const cache = new KeyCache(store, options)
-  const find: ManagedKeyStore['find'] = (token) => cache.find(token)
+  checkOptions(RULES, options)
+  const { ttl = 30_000, max = 10_000, clock = systemClock } = options
+  const known: LRUCache<string, KnownToken> = boundedMap(max)
+  /** For each unknown token, when it was looked up. */
+  const unknown = boundedByLength<number>(max)
+  /** Running look-ups by token. A revocation replaces the map, so that no earlier look-up caches its result. */
+  let lookUps = boundedByLength<LookUp>(max)
+
+  /** Returns whether `since` is less than `length` milliseconds ago. Returns `false` for a future time. */
+  function isFresh(since: number, length: number): boolean {
+    const age = clock.now() - since
+    return age >= 0 && age < length
+  }
+
+  function find(token: string): MaybePromise<ApiKey | undefined> {
+    const entry = known.get(token)
+    if (entry !== undefined && isFresh(entry.readAt, ttl)) return entry.key
+    const unknownAt = unknown.get(token)
+    if (unknownAt !== undefined && isFresh(unknownAt, Math.min(ttl, UNKNOWN_TTL))) return undefined
+    const lookUp = lookUps.peek(token)
+    return lookUp !== undefined && isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : startLookUp(token)
+  }
+
+  /** Starts a look-up. It gets no signal, because several requests may share it. */
+  function startLookUp(token: string): Promise<ApiKey | undefined> {
+    const current = lookUps
+    const startedAt = clock.now()
+    const result = (async () => store.find(token))()
+      .then((found) => {
+        // A key store may return `null` for a missing row, or `false` in plain JavaScript.
+        const key = found || undefined
+        // After a revocation or a later look-up of the same token, the result may be outdated, so it is not cached.
+        if (current === lookUps && current.peek(token) === lookUp) remember(token, key, startedAt)
+        return key
+      })
+      .finally(() => {
+        if (current.peek(token) === lookUp) current.delete(token)
+      })
+    const lookUp = { result, startedAt }
+    forgetLost(startedAt)
+    current.delete(token)
+    current.set(token, lookUp)
+    return result
+  }
+
+  function forgetLost(now: number): void {
+    // `rentries` begins with the oldest look-up.
+    for (const [token, { startedAt }] of lookUps.rentries() as Iterable<[string, LookUp]>) {
+      if (Math.abs(now - startedAt) < AWAITED_FOR) break
+      lookUps.delete(token)
+    }
+  }
+
+  function remember(token: string, key: ApiKey | undefined, readAt: number): void {
+    unknown.delete(token)
+    known.delete(token)
+    if (key) known.set(token, { key, readAt })
+    else unknown.set(token, readAt)
+  }
+
   if (!('issue' in store)) return { find }
   return {
     find,
     list: () => store.list(),
     issue: async (issueOptions) => {
       const issued = await store.issue(issueOptions)
-      cache.forgetToken(issued.token)
+      unknown.delete(issued.token)
       return issued
     },
     revoke: async (id) => {
       try {
         return await store.revoke(id)
       } finally {
-        cache.forgetKey(id)
+        for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
+        lookUps = boundedByLength(max)
       }
     },
   }
@@ -107,93 +163,8 @@ export const keyCacheRule: OptionRule = {
   members: RULES,
 }
 
-class KeyCache {
-  readonly #store: KeyStore
-  readonly #ttl: number
-  readonly #clock: Clock
-  readonly #known: LRUCache<string, KnownToken>
-  readonly #unknown: LRUCache<string, UnknownToken>
-  /** Running look-ups by token. A revocation replaces the map, so that no earlier look-up caches its result. */
-  #lookUps: LRUCache<string, LookUp>
-  readonly #max: number
-
-  constructor(store: KeyStore, options: KeyCacheOptions) {
-    checkOptions(RULES, options)
-    const { ttl = 30_000, max = 10_000, clock = systemClock } = options
-    this.#store = store
-    this.#ttl = ttl
-    this.#clock = clock
-    this.#known = boundedMap(max)
-    this.#unknown = boundedByLength(max)
-    this.#lookUps = boundedByLength(max)
-    this.#max = max
-  }
-
-  find(token: string): MaybePromise<ApiKey | undefined> {
-    const known = this.#known.get(token)
-    if (known !== undefined && this.#isFresh(known.readAt, this.#ttl)) return known.key
-    const unknown = this.#unknown.get(token)
-    if (unknown !== undefined && this.#isFresh(unknown.readAt, Math.min(this.#ttl, UNKNOWN_TTL))) return undefined
-    const lookUp = this.#lookUps.peek(token)
-    return lookUp !== undefined && this.#isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : this.#lookUp(token)
-  }
-
-  forgetToken(token: string): void {
-    this.#unknown.delete(token)
-  }
-
-  forgetKey(id: string): void {
-    for (const [token, { key }] of this.#known.entries()) if (key.id === id) this.#known.delete(token)
-    this.#lookUps = boundedByLength(this.#max)
-  }
-
-  /** Returns whether `since` is less than `length` milliseconds ago. Returns `false` for a future time. */
-  #isFresh(since: number, length: number): boolean {
-    const age = this.#clock.now() - since
-    return age >= 0 && age < length
-  }
-
-  /** Starts a look-up. It gets no signal, because several requests may share it. */
-  #lookUp(token: string): Promise<ApiKey | undefined> {
-    const lookUps = this.#lookUps
-    const startedAt = this.#clock.now()
-    const result = (async () => this.#store.find(token))()
-      .then((found) => {
-        // A key store may return `null` for a missing row, or `false` in plain JavaScript.
-        const key = found || undefined
-        // After a revocation or a later look-up of the same token, the result may be outdated, so it is not cached.
-        if (lookUps === this.#lookUps && lookUps.peek(token) === lookUp) this.#remember(token, key, startedAt)
-        return key
-      })
-      .finally(() => {
-        if (lookUps.peek(token) === lookUp) lookUps.delete(token)
-      })
-    const lookUp = { result, startedAt }
-    this.#forgetLost()
-    lookUps.delete(token)
-    lookUps.set(token, lookUp)
-    return result
-  }
-
-  #forgetLost(): void {
-    const now = this.#clock.now()
-    // `rentries` begins with the oldest look-up.
-    for (const [token, { startedAt }] of this.#lookUps.rentries() as Iterable<[string, LookUp]>) {
-      if (Math.abs(now - startedAt) < AWAITED_FOR) break
-      this.#lookUps.delete(token)
-    }
-  }
-
-  #remember(token: string, key: ApiKey | undefined, readAt: number): void {
-    this.#unknown.delete(token)
-    this.#known.delete(token)
-    if (key) this.#known.set(token, { key, readAt })
-    else this.#unknown.set(token, { readAt })
-  }
-}
-
 /** Creates a map that is also bounded by the length of its tokens, because a client may send very long tokens. */
-function boundedByLength<Value extends object>(max: number): LRUCache<string, Value> {
+function boundedByLength<Value extends object | number>(max: number): LRUCache<string, Value> {
   const sizeCalculation = (_: Value, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
   return new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })
 }
