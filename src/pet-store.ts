@@ -196,17 +196,10 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     switch (route.kind) {
       case 'listPets':
         return listPets(ports.storage, request, target, pages)
-      case 'createPet':
-        return createPet(
-          ports.storage,
-          request,
-          bodyRules,
-          isRemoved(startedAt, sunset) ? undefined : linkBase(target),
-          {
-            scope: subject,
-            now: startedAt,
-          },
-        )
+      case 'createPet': {
+        const locationBase = isRemoved(startedAt, sunset) ? undefined : linkBase(target)
+        return createPet(ports.storage, request, bodyRules, locationBase, { scope: subject, now: startedAt })
+      }
       case 'getPet':
         if (isRemoved(startedAt, sunset)) return errorResponse('operation_removed')
         return getPet(ports.storage, request, route.petId)

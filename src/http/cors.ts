@@ -13,14 +13,10 @@ export interface CorsOptions {
 }
 
 /** The option `cors` with defaults filled in. */
-export interface CorsRules {
-  readonly origins: '*' | readonly string[]
-  readonly headers: readonly string[]
-  readonly maxAge: number
-}
+type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 
 /** Returns the option with its defaults filled in, or `false` if CORS is off. */
-export function corsRules(cors: boolean | CorsOptions): CorsRules | false {
+export function corsRules(cors: boolean | CorsOptions) {
   if (cors === false) return false
   // `true` has none of these members, so each gets its default.
   const { origins = '*', headers = [], maxAge = 600 } = cors as CorsOptions

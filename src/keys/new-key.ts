@@ -1,16 +1,12 @@
-import { type ApiKey, defaultPlans } from '../model.ts'
-import type { IssueOptions } from '../ports.ts'
+import { defaultPlans } from '../model.ts'
+import type { IssuedKey, IssueOptions } from '../ports.ts'
 import { checkOptions, invalidOption, limitsRule, type OptionRules } from '../support/option-rules.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
 /** A new key. A store keeps `key` and `hash`; only the caller gets `token`. */
-export interface NewKey {
-  /** The bearer token. */
-  readonly token: string
+export interface NewKey extends IssuedKey {
   /** The SHA-256 of the token, in hexadecimal. */
   readonly hash: string
-  /** The key without its token. */
-  readonly key: ApiKey
 }
 
 const RULES: OptionRules<keyof IssueOptions> = {
@@ -62,10 +58,7 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
   return { token, hash: await hashToken(token), key: Object.freeze(key) }
 }
 
-/**
- * Returns whether a time is probably in seconds. As seconds, such a number is from 2001 to 5138; as milliseconds, from 1970 to
- * 1973.
- */
+/** Returns whether a time is probably in seconds: as seconds, it is from 2001 to 5138; as milliseconds, from 1970 to 1973. */
 function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }

@@ -49,7 +49,7 @@ const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRu
  */
 export function memory(options: MemoryOptions = {}): MemoryBackEnd {
   checkOptions(RULES, options)
-  const { clock = systemClock, maxCustomers = 100_000, maxAddresses = 10_000, plans } = options
+  const { clock = systemClock, maxCustomers, maxAddresses, plans } = options
   return {
     storage: memoryStorage(),
     keyStore: memoryKeyStore(clock, plans),

@@ -53,17 +53,8 @@ class Scope {
   }
 }
 
-/** The used keys of all scopes. The time of a call does not depend on the number of keys. */
-export interface UsedKeys {
-  /**
-   * Returns the position of the animal that a key has added within 24 hours. If there is none, notes the use of the key by the
-   * animal at `position`, and returns `undefined`. A full scope loses its oldest key.
-   */
-  use(scope: string, key: string, position: number, now: number): number | undefined
-}
-
-/** Creates the list of used keys for a storage in memory. */
-export function usedKeys(): UsedKeys {
+/** Creates the list of used keys for a storage in memory. The time of a call does not depend on the number of keys. */
+export function usedKeys() {
   const scopes = new Map<string, Scope>()
   const removal = removeExpired()
 
@@ -85,7 +76,11 @@ export function usedKeys(): UsedKeys {
   }
 
   return {
-    use(name, key, position, now) {
+    /**
+     * Returns the position of the animal that a key has added within 24 hours. If there is none, notes the use of the key by the
+     * animal at `position`, and returns `undefined`. A full scope loses its oldest key.
+     */
+    use(name: string, key: string, position: number, now: number): number | undefined {
       const scope = scopeOf(name)
       const earlier = scope.find(key, now)
       if (earlier !== undefined) return earlier

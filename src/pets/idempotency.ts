@@ -28,9 +28,7 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
 
 /** Returns the key in a header. @throws {PetStoreError} `invalid_idempotency_key` */
 export function parseIdempotencyKey(header: string): string {
-  if (IDEMPOTENCY_KEY.test(header)) {
-    return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
-  }
+  if (IDEMPOTENCY_KEY.test(header)) return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
   const received = `${describe(header)} of ${header.length} characters`
   const message = `The header Idempotency-Key is not valid: expected ${EXPECTED}, got ${received}.`
   throw new PetStoreError('invalid_idempotency_key', message)

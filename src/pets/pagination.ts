@@ -62,10 +62,8 @@ export function parsePageQuery(query: string): PageQuery {
     const kept = (input.limit ? `limit=${limit}&` : '') + (status ? `status=${status}&` : '')
     return { limit, status, after: cursor, kept }
   }
-  throw new PetStoreError(
-    'invalid_parameter',
-    `The query is not valid: ${problemsOf(result.error, input, describeValues)}.`,
-  )
+  const problems = problemsOf(result.error, input, describeValues)
+  throw new PetStoreError('invalid_parameter', `The query is not valid: ${problems}.`)
 }
 
 function describeValues(value: unknown): string {
