@@ -27,9 +27,7 @@ export interface ListPetsOptions extends CallOptions {
 }
 
 /** The options of {@link PetStoreClient.pets}. */
-export interface PetsOptions extends CallOptions {
-  /** Lists only animals with this status. @default animals of every status */
-  readonly status?: PetStatus | undefined
+export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> {
   /** How many animals one request reads: a whole number from 1 to 100. @default 100 */
   readonly pageSize?: number | undefined
 }
@@ -97,59 +95,54 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
 
 /** Creates a client, for tests with another clock. */
 export function createClient(options: PetStoreClientOptions, seams: ClientSeams = {}): PetStoreClient {
-  let rateLimit: RateLimit | undefined
-  const send = createSender({
-    ...resolveClientOptions(options, seams),
-    onRateLimit: (latest) => {
-      rateLimit = latest
-    },
-  })
+  const sender = createSender(resolveClientOptions(options, seams))
 
   async function listPets({ status, limit, cursor, signal }: ListPetsOptions = {}): Promise<PetPage> {
     const query = new URLSearchParams()
     if (status !== undefined) query.set('status', status)
     if (limit !== undefined) query.set('limit', String(limit))
     if (cursor !== undefined) query.set('cursor', cursor)
-    const received = await send({ method: 'GET', path: query.size > 0 ? `/pets?${query}` : '/pets', signal })
-    const pets = readBody(received)
-    if (!Array.isArray(pets) || !pets.every(isPet)) throw unexpectedResponse(received.response, 'an array of animals')
-    return { pets, next: readNextCursor(received) }
+    const path = query.size > 0 ? `/pets?${query}` : '/pets'
+    const received = await sender.send({ method: 'GET', path, signal })
+    return { pets: readBody(received, 'an array of animals', isPets), next: readNextCursor(received) }
   }
 
   async function* pets({ status, pageSize = 100, signal }: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
-    const seen = new Set<string>()
+    const seen = new Set<string | undefined>()
     let cursor: string | undefined
     do {
       const page = await listPets({ status, limit: pageSize, cursor, signal })
       yield* page.pets
       cursor = page.next
-      if (cursor !== undefined && seen.has(cursor)) throw repeatedCursor(cursor)
-      if (cursor !== undefined) seen.add(cursor)
+      // Without this check, the iteration would never end.
+      if (seen.has(cursor)) throw repeatedCursor(cursor)
+      seen.add(cursor)
     } while (cursor !== undefined)
   }
 
   return {
     listPets,
     pets,
-    async createPet({ name, categoryId, status }, { idempotencyKey = randomKey(), signal } = {}) {
+    // On a web page without HTTPS, browsers have no `randomUUID`.
+    async createPet({ name, categoryId, status }, { idempotencyKey = crypto.randomUUID?.(), signal } = {}) {
       checkExact('categoryId', categoryId)
       if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey))
         throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters without spaces', idempotencyKey)
       const body = stringifyJson({ name, categoryId, status })
-      return readPet(await send({ method: 'POST', path: '/pets', body, idempotencyKey, signal }))
+      const received = await sender.send({ method: 'POST', path: '/pets', body, idempotencyKey, signal })
+      return readBody(received, 'an animal', isPet)
     },
     async getPet(id, { signal } = {}) {
       checkExact('id', id)
-      return readPet(await send({ method: 'GET', path: `/pets/${id}`, signal }))
+      return readBody(await sender.send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', isPet)
     },
     get rateLimit() {
-      return rateLimit
+      return sender.rateLimit
     },
   }
 }
 
-/** Returns the error for a cursor that the server has sent before: the iteration would never end. */
-function repeatedCursor(cursor: string): PetStoreError {
+function repeatedCursor(cursor: unknown): PetStoreError {
   const message = `expected a new cursor with each page, got the cursor ${describe(cursor)} again`
   return new PetStoreError('unexpected_response', message, { status: 200 })
 }
@@ -160,27 +153,24 @@ function checkExact(name: string, value: unknown): void {
     throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', value)
 }
 
-/** Returns a random key, or `undefined` on a web page without HTTPS, where browsers have no `randomUUID`. */
-function randomKey(): string | undefined {
-  return crypto.randomUUID?.()
-}
-
 function isIdempotencyKey(value: unknown): boolean {
   return typeof value === 'string' && /^[!-~]{1,255}$/.test(value)
 }
 
-function readBody({ response, body }: ClientResponse): unknown {
+function isPets(value: unknown): value is Pet[] {
+  return Array.isArray(value) && value.every(isPet)
+}
+
+/** Parses a body. Throws if it is not `what`. */
+function readBody<T>({ response, body }: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
+  let value: unknown
   try {
-    return parseJson(body)
+    value = parseJson(body)
   } catch (cause) {
     throw unexpectedResponse(response, 'JSON', cause)
   }
-}
-
-function readPet(received: ClientResponse): Pet {
-  const pet = readBody(received)
-  if (!isPet(pet)) throw unexpectedResponse(received.response, 'an animal')
-  return pet
+  if (!isValid(value)) throw unexpectedResponse(response, what)
+  return value
 }
 
 /** Returns the cursor of the next page. The rest of a link is not used, so the API key is never sent to another server. */

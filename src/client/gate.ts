@@ -1,6 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
-import type { RateLimit } from './rate-limit.ts'
+import { type RateLimit, readRateLimit } from './rate-limit.ts'
 
 /** The most requests at once while no response has said how many remain, and attempts have failed. */
 const MAX_BLIND = 16
@@ -12,14 +12,12 @@ const MAX_BLIND = 16
 const SHARE = 1 / 3
 
 /** What the gate learns from an attempt. */
-export interface AttemptReport {
-  readonly isOk: boolean
-  /** The rate limit in the response; `undefined` after a fault, or if the headers are missing. */
-  readonly rateLimit: RateLimit | undefined
-  /** How long the window of `rateLimit` still lasts, in milliseconds. */
-  readonly resetsIn: number
-  /** The error of a 429, and how long to wait after it, in milliseconds. */
-  readonly refusal: { readonly error: PetStoreError; readonly delay: number } | undefined
+interface AttemptReport {
+  /** The headers of the response; `undefined` if none arrived. */
+  readonly headers: Headers | undefined
+  readonly error: PetStoreError | undefined
+  /** How long to wait after the error, in milliseconds. */
+  readonly delay: number
 }
 
 interface GateOptions {
@@ -46,7 +44,6 @@ interface Waiter {
 export function createGate({ clock, sleep, maxDelay, onUsedUp }: GateOptions) {
   /** The calls that wait, in the order of their tickets. */
   const queue: Waiter[] = []
-  let tickets = 0
   let inFlight = 0
   /** The most requests that may be under way at once. */
   let bound = 1
@@ -101,6 +98,26 @@ export function createGate({ clock, sleep, maxDelay, onUsedUp }: GateOptions) {
     if (queue.length === 0) waiting?.abort()
   }
 
+  function learn({ headers, error, delay }: AttemptReport): void {
+    if (error?.status === 429) return void learnRefusal(error, delay)
+    const rateLimit = headers && readRateLimit(headers)
+    if (rateLimit === undefined) return void learnWithoutLimit(error === undefined)
+    learnLimit(rateLimit)
+    // The clock of the server decides when the window ends, so prefer it to the clock of this machine.
+    const resetsIn = rateLimit.resetsAt - (Date.parse(headers?.get('Date') ?? '') || clock.now())
+    if (known?.remaining === 0 && resetsIn <= maxDelay) close(resetsIn)
+  }
+
+  function learnRefusal(error: PetStoreError, delay: number): void {
+    known = undefined
+    bound = 1
+    close(Math.min(delay, maxDelay))
+    tooLong = delay > maxDelay ? { error, endsAt: clock.now() + delay } : undefined
+    // The wait is too long for the calls that wait, too. Their requests would be refused, and refusals lead to a ban.
+    if (tooLong !== undefined) for (const { reject } of queue.splice(0)) reject(error)
+    stopIdleWait()
+  }
+
   function learnLimit(latest: RateLimit): void {
     // Responses may overtake each other: an older one must not raise the number, and one of the window before says nothing.
     if (known?.limit === latest.limit) {
@@ -130,13 +147,11 @@ export function createGate({ clock, sleep, maxDelay, onUsedUp }: GateOptions) {
   }
 
   return {
-    /** Returns the number of a new call, which decides the order of the calls. */
-    takeTicket(): number {
-      tickets += 1
-      return tickets
-    },
-
-    /** Waits until a call may send its request. Rejects as soon as the signal aborts. */
+    /**
+     * Waits until a call may send its request. Rejects as soon as the signal aborts.
+     *
+     * @param ticket - the number of the call. A call that was refused goes before later calls.
+     */
     async enter(ticket: number, signal: AbortSignal | undefined): Promise<void> {
       signal?.throwIfAborted()
       if (tooLong !== undefined && opensAt > clock.now()) throw repeated(tooLong.error, tooLong.endsAt - clock.now())
@@ -152,7 +167,6 @@ export function createGate({ clock, sleep, maxDelay, onUsedUp }: GateOptions) {
             reject(signal?.reason)
           }
           signal?.addEventListener('abort', onAbort)
-          // A call that was refused goes before later calls.
           queue.splice(queue.findLastIndex((other) => other.ticket < ticket) + 1, 0, waiter)
           startNext()
         })
@@ -164,19 +178,7 @@ export function createGate({ clock, sleep, maxDelay, onUsedUp }: GateOptions) {
     /** Ends an attempt, and learns from it. An aborted attempt has no report. */
     leave(report?: AttemptReport): void {
       inFlight -= 1
-      if (report?.refusal !== undefined) {
-        const { error, delay } = report.refusal
-        known = undefined
-        bound = 1
-        close(Math.min(delay, maxDelay))
-        tooLong = delay > maxDelay ? { error, endsAt: clock.now() + delay } : undefined
-        // The wait is too long for the calls that wait, too. Their requests would be refused, and refusals lead to a ban.
-        if (tooLong !== undefined) for (const { reject } of queue.splice(0)) reject(error)
-        stopIdleWait()
-      } else if (report?.rateLimit !== undefined) {
-        learnLimit(report.rateLimit)
-        if (known?.remaining === 0 && report.resetsIn <= maxDelay) close(report.resetsIn)
-      } else if (report !== undefined) learnWithoutLimit(report.isOk)
+      if (report !== undefined) learn(report)
       startNext()
     },
   }

@@ -17,14 +17,11 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 /** Returns the error for a response whose status is not 2xx. */
 export function responseError(response: Response, body: Uint8Array, clock: Clock): PetStoreError {
   const { status } = response
-  const retryAfter = readRetryAfter(response.headers.get('Retry-After'), clock)
+  const options = { status, retryAfter: readRetryAfter(response.headers.get('Retry-After'), clock) }
   const { code, message } = readError(body)
-  if (isErrorCode(code)) return new PetStoreError(code, message, { status, retryAfter })
+  if (isErrorCode(code)) return new PetStoreError(code, message, options)
   const known = CODE_BY_STATUS[status] ?? 'unexpected_response'
-  return new PetStoreError(known, `expected an error of the pet store, got status ${status}${quote(body)}`, {
-    status,
-    retryAfter,
-  })
+  return new PetStoreError(known, `expected an error of the pet store, got status ${status}${quote(body)}`, options)
 }
 
 /**
@@ -53,10 +50,8 @@ function targetOf(location: string | null, url: string): string | undefined {
 
 /** Returns the error for a 2xx response whose body or headers are not as the API describes them. */
 export function unexpectedResponse({ status }: Response, what: string, cause?: unknown): PetStoreError {
-  return new PetStoreError('unexpected_response', `expected ${what} with status ${status}, got something else`, {
-    status,
-    cause,
-  })
+  const message = `expected ${what} with status ${status}, got something else`
+  return new PetStoreError('unexpected_response', message, { status, cause })
 }
 
 function readError(body: Uint8Array): { readonly code?: unknown; readonly message?: string | undefined } {

@@ -1,6 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
-import { type AttemptReport, createGate } from './gate.ts'
+import { createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
 import { type RateLimit, readRateLimit } from './rate-limit.ts'
 import { redirectError, responseError } from './response-error.ts'
@@ -24,20 +24,17 @@ export interface ClientResponse {
   readonly body: Uint8Array
 }
 
-/** The options of the client with their defaults, and a callback for the rate limit of each response. */
-interface SenderOptions extends ReturnType<typeof resolveClientOptions> {
-  readonly onRateLimit: (rateLimit: RateLimit | undefined) => void
-}
-
-/** Returns a function that sends a request. After a failure, it sends the request again unless that could add an animal twice. */
-export function createSender(options: SenderOptions) {
-  const { baseUrl, apiKey, fetch, timeout, onRetry, retry, onRateLimit, sleep, random, clock } = options
+/** Creates a sender. After a failure, it sends the request again unless that could add an animal twice. */
+export function createSender(options: ReturnType<typeof resolveClientOptions>) {
+  const { baseUrl, apiKey, fetch, timeout, onRetry, retry, sleep, random, clock } = options
   const { maxRetries, maxDelay, baseDelay } = retry
   const onUsedUp = ({ limit }: RateLimit, delay: number) => {
     const retryAfter = Math.ceil(delay / 1000)
     const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`
     onRetry?.({ attempt: 0, delay, error: new PetStoreError('rate_limit_exceeded', message, { retryAfter }) })
   }
+  let calls = 0
+  let rateLimit: RateLimit | undefined
   /** Whether the server supports idempotency keys, as far as its responses have shown. */
   let supportsKeys = true
   const gate = createGate({ clock, sleep, maxDelay, onUsedUp })
@@ -49,23 +46,24 @@ export function createSender(options: SenderOptions) {
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (idempotencyKey !== undefined) headers['Idempotency-Key'] = `"${idempotencyKey.replaceAll(/["\\]/g, '\\$&')}"`
     let response: Response | undefined
-    const exchange = async (signal: AbortSignal): Promise<ClientResponse | PetStoreError> => {
+    const exchange = async (signal: AbortSignal): Promise<ClientResponse> => {
       // `manual`, because a redirect could send the key and the animal to another server.
       response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
       const redirect = redirectError(response, url)
-      if (redirect !== undefined) return redirect
-      onRateLimit(readRateLimit(response.headers))
+      if (redirect !== undefined) throw redirect
+      rateLimit = readRateLimit(response.headers)
       const bytes = await readResponse(response)
-      return response.ok ? { response, url, body: bytes } : responseError(response, bytes, clock)
+      if (!response.ok) throw responseError(response, bytes, clock)
+      return { response, url, body: bytes }
     }
     try {
-      return { outcome: await withDeadline(exchange, timeout, signal), headers: response?.headers }
+      return { received: await withDeadline(exchange, timeout, signal), headers: response?.headers }
     } catch (cause) {
       signal?.throwIfAborted()
       const reason = cause instanceof Error ? cause.message : String(cause)
       const message = `${method} ${url}: no response arrived: ${reason}`
       const fault = new PetStoreError('network_error', message, { status: 0, cause })
-      return { outcome: cause instanceof PetStoreError ? cause : fault, headers: response?.headers }
+      return { error: cause instanceof PetStoreError ? cause : fault, headers: response?.headers }
     }
   }
 
@@ -80,42 +78,41 @@ export function createSender(options: SenderOptions) {
     return (method === 'GET' || idempotencyKey !== undefined) && isUnclear(code)
   }
 
-  function reportOf(headers: Headers | undefined, error: PetStoreError | undefined, delay: number): AttemptReport {
-    const rateLimit = headers && readRateLimit(headers)
-    // The clock of the server decides when the window ends, so prefer it to the clock of this machine.
-    const now = Date.parse(headers?.get('Date') ?? '') || clock.now()
-    const refusal = error?.status === 429 ? { error, delay } : undefined
-    return { isOk: error === undefined, rateLimit, resetsIn: (rateLimit?.resetsAt ?? now) - now, refusal }
-  }
-
-  return async function send(given: ClientRequest): Promise<ClientResponse> {
-    const ticket = gate.takeTicket()
+  async function send(given: ClientRequest): Promise<ClientResponse> {
+    const ticket = calls++
     /** The error after which the server may have carried out the request. */
     let unclear: PetStoreError | undefined
     for (let retries = 0; ; ) {
       await gate.enter(ticket, given.signal)
       // After such an error, the call keeps its key: another server may support keys, and may have added the animal.
       const request = supportsKeys || unclear !== undefined ? given : { ...given, idempotencyKey: undefined }
-      const { outcome, headers } = await attempt(request).catch((reason) => {
+      const { received, error, headers } = await attempt(request).catch((reason) => {
         gate.leave()
         throw reason
       })
-      const error = outcome instanceof PetStoreError ? outcome : undefined
       const delay = error === undefined ? 0 : delayAfter(error, retries)
-      gate.leave(reportOf(headers, error, delay))
-      if (!(outcome instanceof PetStoreError)) return outcome
-      if (outcome.code === 'idempotency_not_supported' && request.idempotencyKey !== undefined) {
+      gate.leave({ headers, error, delay })
+      if (error === undefined) return received
+      if (error.code === 'idempotency_not_supported' && request.idempotencyKey !== undefined) {
         supportsKeys = false
         if (unclear !== undefined) throw unclear
         continue
       }
-      if (retries >= maxRetries || delay > maxDelay || !isRepeatable(outcome, request)) throw outcome
-      if (isUnclear(outcome.code)) unclear = outcome
+      if (retries >= maxRetries || delay > maxDelay || !isRepeatable(error, request)) throw error
+      if (isUnclear(error.code)) unclear = error
       retries++
-      onRetry?.({ attempt: retries, delay, error: outcome })
+      onRetry?.({ attempt: retries, delay, error })
       // After a 429, the call waits at the gate, together with all other calls.
-      if (outcome.status !== 429) await sleep(delay, request.signal)
+      if (error.status !== 429) await sleep(delay, request.signal)
     }
+  }
+
+  return {
+    send,
+    /** The rate limit in the last response; `undefined` before the first response. */
+    get rateLimit() {
+      return rateLimit
+    },
   }
 }
 
