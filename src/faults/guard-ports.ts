@@ -133,14 +133,15 @@ export function guardPorts(
   { storage, keyStore, quota }: BackEnd,
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
 ): BackEnd {
+  const guardStorage = <Input, T>(call: PortCall<Input, T>) => guard('storage', timeout, call)
   return {
     storage: {
-      list: guard('storage', timeout, (query, context) => storage.list(query, context)),
+      list: guardStorage((query, context) => storage.list(query, context)),
       ...wrappedCreate(
         storage,
-        guard('storage', timeout, (pet, context) => storage.create(pet, context)),
+        guardStorage((pet, context) => storage.create(pet, context)),
       ),
-      get: guard('storage', timeout, (id, context) => storage.get(id, context)),
+      get: guardStorage((id, context) => storage.get(id, context)),
     },
     keyStore: { find: guard('key store', timeout, (token, context) => keyStore.find(token, context), checkKey) },
     quota: {
