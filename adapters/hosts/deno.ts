@@ -48,16 +48,14 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
 
   /** A signal that aborts only if the client disconnects. Deno also aborts the signal of a Request after its response. */
   override get signal(): AbortSignal {
-    this.#left ??= this.#watch(new AbortController())
-    return this.#left.signal
-  }
-
-  #watch(left: AbortController): AbortController {
+    if (this.#left) return this.#left.signal
+    const left = new AbortController()
     const { signal } = this.request
     const onAbort = () => this.isAnswered || left.abort()
     if (signal?.aborted) onAbort()
     else signal?.addEventListener('abort', onAbort)
-    return left
+    this.#left = left
+    return left.signal
   }
 
   /** Cancels the rest of the body. Deno closes the connection if the body was neither read nor cancelled. */

@@ -93,10 +93,10 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       checkProxy(request)
       const response = await petStore.handle(request)
       await batchWrite()
-      send(reply, raw, response, giveUp)
+      send(reply, request, response, giveUp)
     } catch (error) {
       // If the error were thrown, Fastify would send its message to the client.
-      send(reply, raw, fail(error, request), giveUp)
+      send(reply, request, fail(error, request), giveUp)
     }
     return reply
   }
@@ -118,7 +118,7 @@ function placeOf(raw: NodeIncoming, prefix: string): Place {
 /** Sends a response. The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
 function send(
   reply: FastifyReplyLike,
-  raw: NodeIncoming,
+  request: NodeRequest,
   { status, headers, body }: ApiResponse,
   giveUp: (error: unknown) => void,
 ): void {
@@ -128,5 +128,5 @@ function send(
     reply.removeHeader(name)
     reply.header(name, values)
   }
-  endAfterBody(raw, reply.raw, () => reply.send(body === '' ? undefined : Buffer.from(body)), giveUp)
+  endAfterBody(request, () => reply.send(body === '' ? undefined : Buffer.from(body)), giveUp)
 }

@@ -68,13 +68,13 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions) {
       const failure = fail(error, request)
       try {
         if (outgoing.headersSent) outgoing.destroy()
-        else writeResponse(incoming, outgoing, request, failure, () => outgoing.destroy())
+        else writeResponse(request, failure, () => outgoing.destroy())
       } catch {
         outgoing.destroy()
       }
     }
     try {
-      writeResponse(incoming, outgoing, request, response, giveUp)
+      writeResponse(request, response, giveUp)
     } catch (error) {
       giveUp(error)
     }

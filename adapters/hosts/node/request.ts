@@ -15,8 +15,8 @@ export class NodeRequest implements ApiRequest {
   readonly mountPath: string
   /** True after the whole response is written, even if the connection stays open to drain the body. */
   isAnswered = false
-  readonly #incoming: NodeIncoming
-  readonly #outgoing: NodeOutgoing
+  readonly incoming: NodeIncoming
+  readonly outgoing: NodeOutgoing
   readonly #readAddress: AddressReader
   readonly #readHeader: typeof sentHeader
   /** The connection's address, read at the start because a closed socket has no address. */
@@ -33,8 +33,8 @@ export class NodeRequest implements ApiRequest {
     this.method = incoming.method ?? 'GET'
     this.target = place.target
     this.mountPath = place.mountPath
-    this.#incoming = incoming
-    this.#outgoing = outgoing
+    this.incoming = incoming
+    this.outgoing = outgoing
     this.#readAddress = readAddress
     this.#readHeader = readHeader
     this.#peer = peerAddress(incoming)
@@ -42,23 +42,23 @@ export class NodeRequest implements ApiRequest {
 
   get clientAddress(): string | undefined {
     // Node drops the headers beyond this number, perhaps including the proxy's entry. Then only the connection's address is used.
-    const isComplete = this.#incoming.rawHeaders.length < 2 * MAX_HEADERS
+    const isComplete = this.incoming.rawHeaders.length < 2 * MAX_HEADERS
     return this.#readAddress(this.#peer, isComplete ? this.header('x-forwarded-for') : undefined)
   }
 
   get signal(): AbortSignal {
-    this.#abort ??= abortOnLeave(this, this.#incoming, this.#outgoing)
+    this.#abort ??= abortOnLeave(this)
     return this.#abort.signal
   }
 
   header(name: string): string | undefined {
-    return this.#readHeader(this.#incoming, name)
+    return this.#readHeader(this.incoming, name)
   }
 
   /** Reads the body. The method is not `async`, because that would delay each body by three microtasks. */
   body(limit: number): Promise<Uint8Array> {
     try {
-      return readBody(this.#incoming, this.#outgoing, limit)
+      return readBody(this.incoming, this.outgoing, limit)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -78,7 +78,8 @@ function peerAddress({ socket }: NodeIncoming): string | undefined {
  * Returns a controller that aborts if the response closes before all of it was sent. Node also reports a response as finished if
  * its last bytes could not be written, so the socket's error is checked too.
  */
-function abortOnLeave(request: NodeRequest, incoming: NodeIncoming, outgoing: NodeOutgoing): AbortController {
+function abortOnLeave(request: NodeRequest): AbortController {
+  const { incoming, outgoing } = request
   const controller = new AbortController()
   const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished
   const onClose = () => {

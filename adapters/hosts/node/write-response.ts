@@ -3,13 +3,15 @@ import type { ApiResponse } from '../../../src/index.ts'
 import { mergeHeaders } from '../shared/response-headers.ts'
 import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
-import type { NodeIncoming, NodeOutgoing } from './types.ts'
+import type { NodeOutgoing } from './types.ts'
 import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
 /** Returns whether the client has disconnected. */
 export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
   return destroyed === true || stream?.destroyed === true
 }
+
+type ResponseBody = string | Uint8Array
 
 /** A response whose body is bytes that many responses share. While its client reads nothing, each text would be a copy. */
 export interface BytesResponse extends ApiResponse {
@@ -23,24 +25,23 @@ export interface BytesResponse extends ApiResponse {
  * @param onFailure - called with an error that occurs later, while the request body is drained
  */
 export function writeResponse(
-  incoming: NodeIncoming,
-  outgoing: NodeOutgoing,
   request: NodeRequest,
   response: ApiResponse | BytesResponse,
   onFailure: (error: unknown) => void,
 ): void {
+  const { incoming, outgoing } = request
   if (outgoing.headersSent || isGone(outgoing)) return
   const body = 'bytes' in response ? response.bytes : response.body
   const headers = withLength(request.method, response, body)
-  if (incoming.httpVersionMajor > 1) return void writeStream(incoming, outgoing, headers, response.status, body)
+  if (incoming.httpVersionMajor > 1) return void writeStream(request, response.status, headers, body)
   if (isWrapped(outgoing)) {
     setHead(outgoing, response.status, headers)
-    return void endAfterBody(incoming, outgoing, () => outgoing.end(body), onFailure)
+    return void endAfterBody(request, () => outgoing.end(body), onFailure)
   }
   const isUnread = !incoming.complete && isUnreadBody(incoming)
   const isLast = isUnread && closesAmidBody(incoming, outgoing)
   writeHead(outgoing, response.status, isLast ? [...headers, 'Connection', 'close'] : headers)
-  if (isLast || (isUnread && !isSmallBody(incoming))) endAfterDraining(incoming, outgoing, request, body, isLast)
+  if (isLast || (isUnread && !isSmallBody(incoming))) endAfterDraining(request, body, isLast)
   else {
     outgoing.end(body)
     if (isUnread) readRest(incoming, outgoing)
@@ -54,7 +55,7 @@ function isWrapped(outgoing: NodeOutgoing): boolean {
 }
 
 /** Adds Content-Length. A response to HEAD already has it, and a 204 or a 304 has no body. */
-function withLength(method: string, { status, headers }: ApiResponse, body: string | Uint8Array): readonly string[] {
+function withLength(method: string, { status, headers }: ApiResponse, body: ResponseBody): readonly string[] {
   if (method === 'HEAD' || status === 204 || status === 304) return headers
   return headers.concat('Content-Length', String(Buffer.byteLength(body)))
 }
@@ -76,13 +77,8 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
  * body does not end soon after the response, the stream is closed. The code waits for `finish` of the stream, because the
  * response emits its own `finish` only after the stream has closed.
  */
-function writeStream(
-  incoming: NodeIncoming,
-  outgoing: NodeOutgoing,
-  headers: readonly string[],
-  status: number,
-  body: string | Uint8Array,
-): void {
+function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): void {
+  const { incoming, outgoing } = request
   setHead(outgoing, status, headers)
   if (!incoming.complete) {
     const { stream } = outgoing
@@ -96,13 +92,8 @@ function writeStream(
  * Sends the whole response, but ends it only after the request body is read. If a connection is closed with unread bytes, it is
  * reset, and the client may lose the response.
  */
-function endAfterDraining(
-  incoming: NodeIncoming,
-  outgoing: NodeOutgoing,
-  request: NodeRequest,
-  body: string | Uint8Array,
-  isLast: boolean,
-): void {
+function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): void {
+  const { incoming, outgoing } = request
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
   }
@@ -122,12 +113,8 @@ function endAfterDraining(
  * Calls `end`, which sends the whole body at once. If the connection closes, the rest of the request body is read first.
  * Otherwise, the rest is read after the response.
  */
-export function endAfterBody(
-  incoming: NodeIncoming,
-  outgoing: NodeOutgoing,
-  end: () => unknown,
-  onFailure: (error: unknown) => void,
-): void {
+export function endAfterBody(request: NodeRequest, end: () => unknown, onFailure: (error: unknown) => void): void {
+  const { incoming, outgoing } = request
   const isUnread = !incoming.complete && isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {
     outgoing.shouldKeepAlive = false
@@ -139,8 +126,8 @@ export function endAfterBody(
         outgoing.destroy()
       }
     })
-    return
+  } else {
+    if (isUnread) readRest(incoming, outgoing)
+    end()
   }
-  if (isUnread) readRest(incoming, outgoing)
-  end()
 }

@@ -24,7 +24,8 @@ const UNTRUSTED =
  * @throws {PetStoreError} `invalid_option`
  */
 export function mountStore(petStore: PetStore, options: HandlerOptions, others: readonly string[] = []) {
-  checkPetStore(petStore)
+  if (typeof petStore?.handle !== 'function' || typeof petStore.basePath !== 'string')
+    throw invalidOption('petStore', 'what createPetStore gives, with handle and basePath', petStore)
   checkOptions({ trustProxy: trustProxyRule }, options, others)
   let isUndecided = options.trustProxy === undefined
   return {
@@ -48,9 +49,4 @@ export function report(petStore: PetStore, error: unknown, request: ApiRequest |
   const about = { method: request?.method, target: request?.target }
   if (petStore.reportError) petStore.reportError(error, about)
   else logError(error, about)
-}
-
-function checkPetStore(petStore: Partial<PetStore> | null | undefined): void {
-  if (typeof petStore?.handle !== 'function' || typeof petStore.basePath !== 'string')
-    throw invalidOption('petStore', 'what createPetStore gives, with handle and basePath', petStore)
 }
