@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import { INT64_MAX, INT64_MIN, isInt64, type NewPet, petStatuses } from '../../model.ts'
 import { isName } from '../../pets/schemas.ts'
-import type { FastCheck } from './fast-check.ts'
+import type { FastCheck } from './runner.ts'
 
 /** Names that some database, driver or encoding changes. */
 const HARD_TEXTS = [

@@ -5,8 +5,8 @@ import { KEY_PERIOD } from '../../pets/used-keys.ts'
 import type { CreatedPet, Idempotency, PetStorage } from '../../ports.ts'
 import { isIdempotent } from '../../support/idempotent-storage.ts'
 import { type CheckedStorage, checkFound, listed } from './checked-storage.ts'
-import type { FastCheck } from './fast-check.ts'
 import { difference, type Steps, show } from './report.ts'
+import type { FastCheck } from './runner.ts'
 
 const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n, status: 'sold' } as const

@@ -1,23 +1,13 @@
 import type { Arbitrary } from 'fast-check'
 import { defaultPlans } from '../../model.ts'
-import type { Clock, IssueOptions, ManagedKeyStore } from '../../ports.ts'
+import type { IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
-import type { FastCheck } from './fast-check.ts'
 import { show } from './report.ts'
-import { type Opened, suiteOf, type TestRunner } from './runner.ts'
+import { type FastCheck, type SuiteOptions, suiteOf, type TestRunner } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
-export interface KeyStoreContractOptions {
-  /** The name of the key store in test titles. */
-  readonly name: string
-  /** Opens a key store without keys that reads the time from `clock`. */
-  open(clock: Clock): Promise<Opened<ManagedKeyStore>>
-  /** The number of random sequences of calls. @default 30 */
-  readonly runs?: number | undefined
-  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
-  readonly seed?: number | undefined
-}
+export type KeyStoreContractOptions = SuiteOptions<ManagedKeyStore>
 
 /**
  * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`.
@@ -38,9 +28,8 @@ export interface KeyStoreContractOptions {
  * ```
  */
 export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOptions): void {
-  const { name, open, runs = 30, seed } = options
-  runner.describe(`key store: ${name}`, () => {
-    const { example, sequences } = suiteOf(runner, 'keyStoreContract', { runs, seed, open }, checkedKeys)
+  runner.describe(`key store: ${options.name}`, () => {
+    const { example, sequences } = suiteOf(runner, 'keyStoreContract', options, checkedKeys)
     for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
     sequences('gives the same results as a plain list of keys', calls, 40)
   })

@@ -1,23 +1,11 @@
 import type { Arbitrary } from 'fast-check'
-import type { BanRule, Clock, QuotaStore } from '../../ports.ts'
+import type { BanRule, QuotaStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedQuota, checkedQuota, type Spending } from './checked-quota.ts'
-import type { FastCheck } from './fast-check.ts'
-import { type Opened, suiteOf, type TestRunner } from './runner.ts'
+import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner } from './runner.ts'
 
 /** The options of {@link quotaContract}. */
-export interface QuotaContractOptions {
-  /** The name of the quota store in test titles. */
-  readonly name: string
-  /** Opens a quota store without counts that reads the time from `clock`. */
-  open(clock: Clock): Promise<Opened<QuotaStore>>
-  /** The number of random sequences of calls. @default 30 */
-  readonly runs?: number | undefined
-  /** The largest number of calls in one sequence. @default 60 */
-  readonly commands?: number | undefined
-  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
-  readonly seed?: number | undefined
-}
+export type QuotaContractOptions = SequenceOptions<QuotaStore>
 
 /**
  * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`.
@@ -39,11 +27,10 @@ export interface QuotaContractOptions {
  * ```
  */
 export function quotaContract(runner: TestRunner, options: QuotaContractOptions): void {
-  const { name, open, runs = 30, commands = 60, seed } = options
-  runner.describe(`quota: ${name}`, () => {
-    const { example, sequences } = suiteOf(runner, 'quotaContract', { runs, seed, open }, checkedQuota)
+  runner.describe(`quota: ${options.name}`, () => {
+    const { example, sequences } = suiteOf(runner, 'quotaContract', options, checkedQuota)
     for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
-    sequences('gives the same results as countRequest', calls, commands)
+    sequences('gives the same results as countRequest', calls, options.commands)
   })
 }
 

@@ -1,8 +1,10 @@
 import type { Arbitrary } from 'fast-check'
 import type { Clock, MaybePromise } from '../../ports.ts'
 import { type ManualClock, manualClock } from '../clock.ts'
-import { type FastCheck, fastCheckOf } from './fast-check.ts'
 import { recordSteps, report, type Steps } from './report.ts'
+
+/** The module `fast-check`, an optional peer dependency. */
+export type FastCheck = typeof import('fast-check')
 
 /** The functions of a test runner that a suite needs: those of vitest, node:test, bun:test or Jest. */
 export interface TestRunner {
@@ -23,10 +25,21 @@ export interface Opened<Port> {
 }
 
 /** The options that all suites have. */
-interface SuiteOptions<Port> {
-  readonly runs: number
-  readonly seed: number | undefined
+export interface SuiteOptions<Port> {
+  /** The name of the port in test titles. */
+  readonly name: string
+  /** Opens a port without content. A key store and a quota store must read the time from `clock`. */
   open(clock: Clock): Promise<Opened<Port>>
+  /** The number of random sequences of calls. @default 30 */
+  readonly runs?: number | undefined
+  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
+  readonly seed?: number | undefined
+}
+
+/** The options of a suite whose sequences have a length of choice. */
+export interface SequenceOptions<Port> extends SuiteOptions<Port> {
+  /** The largest number of calls in one sequence. @default 60 */
+  readonly commands?: number | undefined
 }
 
 /** Uses a port with checks of its results. */
@@ -36,14 +49,14 @@ type Use<Checked> = (checked: Checked) => Promise<void>
 interface Suite<Checked> {
   /** Adds a test of one rule by a fixed example. */
   example(title: string, use: Use<Checked>): void
-  /** Adds a test with random sequences of at most `longest` calls. */
-  sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest: number): void
+  /** Adds a test with random sequences of at most `longest` calls. @default 60 */
+  sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest?: number): void
   /** Adds a test with random values. Failures are shrunk unless `endOnFailure`. */
   property<Value>(
     title: string,
     values: (fc: FastCheck) => Arbitrary<Value>,
     use: (checked: Checked, value: Value, fc: FastCheck) => Promise<void>,
-    settings?: { readonly runs?: number; readonly endOnFailure?: boolean },
+    settings?: { readonly numRuns?: number; readonly endOnFailure?: boolean },
   ): void
 }
 
@@ -59,7 +72,7 @@ const MOST_SHRINKS = 500
 export function suiteOf<Port, Checked extends object>(
   runner: TestRunner,
   contract: string,
-  { runs, seed, open }: SuiteOptions<Port>,
+  { runs = 30, seed, open }: SuiteOptions<Port>,
   check: (port: Port, steps: Steps, clock: ManualClock) => MaybePromise<Checked>,
 ): Suite<Checked> {
   const run = async (use: Use<Checked>) => {
@@ -79,7 +92,7 @@ export function suiteOf<Port, Checked extends object>(
     }
     await closing()
   }
-  const property: Suite<Checked>['property'] = (title, values, use, settings = {}) =>
+  const property: Suite<Checked>['property'] = (title, values, use, settings) =>
     runner.test(title, async () => {
       const fc = await fastCheckOf(runner.fc)
       let runsAfterFailure = 0
@@ -91,8 +104,7 @@ export function suiteOf<Port, Checked extends object>(
           throw error
         })
       })
-      const parameters = { numRuns: settings.runs ?? runs, ...(settings.endOnFailure && { endOnFailure: true }) }
-      const result = await fc.check(property, seed === undefined ? parameters : { ...parameters, seed })
+      const result = await fc.check(property, { numRuns: runs, ...(seed !== undefined && { seed }), ...settings })
       if (result.failed) report(result.errorInstance, `add seed: ${result.seed} to the options of ${contract}.`)
     })
   return {
@@ -101,19 +113,32 @@ export function suiteOf<Port, Checked extends object>(
       runner.test(title, () =>
         run(use).catch((error) => report(error, `this test alone, "${title}". It has no random values.`)),
       ),
-    sequences: (title, calls, longest) =>
+    sequences: (title, calls, longest = 60) =>
       property(
         title,
         (fc) => {
           const toCommand = (use: Use<Checked>) => ({
             check: () => true,
             run: (_model: object, checked: Checked) => use(checked),
-            toString: () => 'call',
           })
           const commands = calls(fc).map((call) => call.map(toCommand))
           return fc.commands(commands, { maxCommands: longest, size: 'max' })
         },
         (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
       ),
+  }
+}
+
+const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
+
+/** Returns the `fast-check` that the runner has given, or imports it. The import is dynamic, so that only the suites need it. */
+async function fastCheckOf(fc: object | undefined): Promise<FastCheck> {
+  // The public type is `object`, because type declarations must not need an optional package.
+  if (fc) return fc as FastCheck
+  try {
+    return await import('fast-check')
+  } catch (cause) {
+    if (!NOT_FOUND.includes((cause as { code?: string }).code ?? '')) throw cause
+    throw new Error('the contract suites need the package fast-check: npm install --save-dev fast-check', { cause })
   }
 }

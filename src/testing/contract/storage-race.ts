@@ -12,8 +12,8 @@ import {
   showIds,
   showPet,
 } from './checked-storage.ts'
-import type { FastCheck } from './fast-check.ts'
 import { show } from './report.ts'
+import type { FastCheck } from './runner.ts'
 
 const REX = { name: 'Rex', categoryId: 1n } as const
 const SOLD = { ...REX, status: 'sold' } as const

@@ -3,25 +3,13 @@ import { INT64_MAX, INT64_MIN, isInt64, type NewPet, type Pet, petStatuses } fro
 import type { PetStorage } from '../../ports.ts'
 import { int64s, newPets } from './arbitraries.ts'
 import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
-import type { FastCheck } from './fast-check.ts'
 import { callWithKeys, keyedCalls, keyedExamples } from './idempotency.ts'
 import { show } from './report.ts'
-import { type Opened, suiteOf, type TestRunner } from './runner.ts'
+import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner } from './runner.ts'
 import { races, runRace, smallRace } from './storage-race.ts'
 
 /** The options of {@link storageContract}. */
-export interface StorageContractOptions {
-  /** The name of the storage in test titles. */
-  readonly name: string
-  /** Opens an empty storage. */
-  open(): Promise<Opened<PetStorage>>
-  /** The number of random sequences of calls. @default 30 */
-  readonly runs?: number | undefined
-  /** The largest number of calls in one sequence. @default 60 */
-  readonly commands?: number | undefined
-  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
-  readonly seed?: number | undefined
-}
+export type StorageContractOptions = SequenceOptions<PetStorage>
 
 /**
  * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`.
@@ -43,9 +31,9 @@ export interface StorageContractOptions {
  * ```
  */
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
-  const { name, open, runs = 30, commands = 60, seed } = options
+  const { name, runs = 30, commands } = options
   runner.describe(`storage: ${name}`, () => {
-    const { example, property, sequences } = suiteOf(runner, 'storageContract', { runs, seed, open }, checkedStorage)
+    const { example, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
 
     for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
     for (const [title, use] of Object.entries(keyedExamples)) example(title, use)
@@ -57,7 +45,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     property('idempotency keys give the same results as a plain map', keyedCalls, callWithKeys)
     // Failures are not shrunk, because a repeated race may end differently.
     property('a reader skips no animal while others are added', races, runRace, {
-      runs: Math.ceil(runs / 3),
+      numRuns: Math.ceil(runs / 3),
       endOnFailure: true,
     })
   })
