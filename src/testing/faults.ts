@@ -101,45 +101,26 @@ function checkTimes(times: number): void {
   if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)
 }
 
-/** Breaks connections, and a function that applies this fault to a handler. */
-interface SwitchedConnection extends ConnectionFaults {
-  breaking(handle: PetStore['handle']): PetStore['handle']
-}
-
-function switchedConnection(): SwitchedConnection {
-  let breaksLeft = 0
-  return {
-    breakTimes(times) {
-      checkTimes(times)
-      breaksLeft = times
-    },
-    recover() {
-      breaksLeft = 0
-    },
-    breaking: (handle) => async (request) => {
-      const response = await handle(request)
-      if (breaksLeft === 0) return response
-      breaksLeft--
-      throw new PetStoreError('network_error', 'The test breaks the connection after the request.')
-    },
-  }
-}
-
 /** Creates the fault switches, and functions that return a back end and a handler with these faults. */
 export function portFaults(): {
   readonly faults: PortFaults
   inFrontOf(backEnd: BackEnd): BackEnd
-  breaking: SwitchedConnection['breaking']
+  breaking(handle: PetStore['handle']): PetStore['handle']
 } {
   const ports = {
     storage: switchedPort('storage'),
     keyStore: switchedPort('key store'),
     quota: switchedPort('quota store'),
   }
-  const connection = switchedConnection()
+  const { recover, failTimes, run } = switchedPort('connection')
+  const broken = new PetStoreError('network_error', 'The test breaks the connection after the request.')
+  const connection = { breakTimes: (times: number) => failTimes(times, broken), recover }
   return {
     faults: { ...ports, connection },
-    breaking: connection.breaking,
+    breaking: (handle) => async (request) => {
+      const response = await handle(request)
+      return run(() => response)
+    },
     inFrontOf: ({ storage, keyStore, quota }) => {
       const { run } = ports.storage
       const wrapped = wrapPort(storage, { list: run, create: run, get: run })
