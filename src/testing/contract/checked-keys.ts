@@ -1,8 +1,8 @@
 import { hashToken } from '../../keys/token.ts'
 import type { ApiKey } from '../../model.ts'
-import type { IssueOptions, ManagedKeyStore } from '../../ports.ts'
+import type { IssuedKey, IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import type { ManualClock } from '../clock.ts'
-import { difference, few, recordSteps, type Steps, show } from './report.ts'
+import { few, recordSteps, type Steps, show } from './report.ts'
 
 /** A key that was issued. Reports call it by its number. */
 export interface Issued {
@@ -45,51 +45,46 @@ export const mistakes = Object.keys(MISTAKES) as Mistake[]
 /** Adds checks to a key store, which must be without keys. */
 export async function checkedKeys(store: ManagedKeyStore, steps: Steps, clock: ManualClock): Promise<CheckedKeys> {
   const keys: Issued[] = []
-  const read = async (steps: Steps) => {
-    const listed = await steps.call(
-      'list()',
-      () => store.list(),
-      'it returns an array',
-      (all) => (Array.isArray(all) ? showKeys(all) : show(all)),
-    )
-    if (!Array.isArray(listed))
-      throw steps.broken(`list() returned ${show(listed)}: list returns an array`, 'an array', show(listed))
-    return listed as readonly ApiKey[]
-  }
-  const numberOf = (key: ApiKey) => keys.find((issued) => issued.key.id === key?.id)?.number
-  const showKeys = (all: readonly ApiKey[]) =>
-    all.length === 0 ? 'no keys' : few(all.map((key) => `key ${numberOf(key) ?? show(key?.id)}`))
-  const showKey = (key: ApiKey | null | undefined) =>
-    key === undefined || key === null ? String(key) : `key ${numberOf(key) ?? show(key.id)}`
+  const nameOf = (key: ApiKey) => `key ${keys.find((issued) => issued.key.id === key?.id)?.number ?? show(key?.id)}`
+  const showKeys = (all: readonly ApiKey[]) => (all.length === 0 ? 'no keys' : few(all.map(nameOf)))
+  const showKey = (key: ApiKey | null | undefined) => (key === undefined || key === null ? String(key) : nameOf(key))
   const call = (number: number) => keys[number - 1] as Issued
+
+  const read = async (steps: Steps) => {
+    const showAll = (all: readonly ApiKey[]) => (Array.isArray(all) ? showKeys(all) : show(all))
+    const listed = await steps.call('list()', () => store.list(), 'it returns an array', showAll)
+    const received = show(listed)
+    steps.check(Array.isArray(listed), `list() returned ${received}: list returns an array`, 'an array', received)
+    return listed
+  }
+  const lookUp = (text: string, token: string) =>
+    steps.call(text, () => store.find(token), 'for no key, find returns undefined', showKey)
 
   /** Checks what was returned for an issued key. */
   const checkKey = (text: string, received: ApiKey, { number, token, key }: Issued) => {
-    const broken = (what: string) => steps.broken(`${text} returned ${what}`, show(key), show(received))
     const values = Object.values(received)
-    if ([token, ...keys.map((issued) => issued.token)].some((one) => values.includes(one)))
-      throw broken(`key ${number} with a token: a store keeps only the SHA-256 of a token`)
-    const differs = difference(received, key)
-    if (differs) throw broken(`key ${number} ${differs.rule}`)
+    const hasToken = [token, ...keys.map((issued) => issued.token)].some((one) => values.includes(one))
+    const sentence = `${text} returned key ${number} with a token: a store keeps only the SHA-256 of a token`
+    steps.check(!hasToken, sentence, key, received)
+    steps.checkEqual(`${text} returned key ${number}`, received, key)
   }
   const checkRefused = (text: string, found: ApiKey | null | undefined, rule: string) => {
-    if (found !== undefined && found !== null)
-      throw steps.broken(`${text} returned ${showKey(found)}: ${rule}`, 'undefined', show(found))
+    const isRefused = found === undefined || found === null
+    steps.check(isRefused, `${text} returned ${showKey(found)}: ${rule}`, 'undefined', found)
   }
   const old = await read(recordSteps())
-  if (old.length > 0)
-    throw steps.broken('a new key store has keys: open() must return an empty one', 'no keys', show(old))
+  steps.check(old.length === 0, 'a new key store has keys: open() must return an empty one', 'no keys', old)
 
   async function find(number: number): Promise<void> {
     const issued = call(number)
     const { token, key } = issued
     const text = `find(the token of key ${number})`
-    const found = await steps.call(text, () => store.find(token), 'for no key, find returns undefined', showKey)
+    const found = await lookUp(text, token)
     if (key.revokedAt !== undefined) return checkRefused(text, found, 'this key is revoked')
     if (found !== undefined && found !== null) return checkKey(text, found, issued)
     // The store may return an expired key or not, because the core checks `expiresAt` too.
-    if (key.expiresAt !== undefined && key.expiresAt <= clock.now()) return
-    throw steps.broken(`${text} returned ${found}: issue has returned this token`, show(key), String(found))
+    const isExpired = key.expiresAt !== undefined && key.expiresAt <= clock.now()
+    steps.check(isExpired, `${text} returned ${found}: issue has returned this token`, key, found)
   }
 
   return {
@@ -103,68 +98,55 @@ export async function checkedKeys(store: ManagedKeyStore, steps: Steps, clock: M
     },
     async issue(options) {
       const text = `issue(${show(options)})`
-      const issued = await steps.call(
-        text,
-        () => store.issue(options),
-        'the options are valid',
-        (result) => (result?.key ? 'a key' : show(result)),
-      )
+      const showIssued = (result: IssuedKey) => (result?.key ? 'a key' : show(result))
+      const issued = await steps.call(text, () => store.issue(options), 'the options are valid', showIssued)
       const { token, key } = issued ?? {}
-      if (typeof token !== 'string' || typeof key?.id !== 'string')
-        throw steps.broken(
-          `${text} returned ${show(issued)}: issue returns { token, key }`,
-          '{ token, key }',
-          show(issued),
-        )
+      const isIssued = typeof token === 'string' && typeof key?.id === 'string'
+      const received = show(issued)
+      steps.check(isIssued, `${text} returned ${received}: issue returns { token, key }`, '{ token, key }', received)
       const number = keys.length + 1
       const one = { number, token, key: { ...options, id: key.id, createdAt: clock.now() } }
       checkKey(text, key, one)
-      if (keys.some((other) => other.token === token || other.key.id === key.id))
-        throw steps.broken(
-          'issue returned a token or an id twice: each key has its own',
-          'a new token and a new id',
-          show(key.id),
-        )
+      const isNew = keys.every((other) => other.token !== token && other.key.id !== key.id)
+      const sentence = 'issue returned a token or an id twice: each key has its own'
+      steps.check(isNew, sentence, 'a new token and a new id', show(key.id))
       keys.push(one)
       return one
     },
     find,
     async findMistyped(number, mistake) {
-      const token = await MISTAKES[mistake](call(number).token)
       const text = `find(the token of key ${number} with ${mistake})`
-      const found = await steps.call(text, () => store.find(token), 'for no key, find returns undefined', showKey)
+      const found = await lookUp(text, await MISTAKES[mistake](call(number).token))
       checkRefused(text, found, 'the whole token is compared, by its SHA-256')
     },
     async revoke(number) {
       const { token, key } = call(number)
       const isLive = key.revokedAt === undefined
       const text = `revoke(the id of key ${number})`
-      const done = await steps.call(text, () => store.revoke(key.id), 'it returns true or false', show)
+      const done = await steps.call(text, () => store.revoke(key.id), 'it returns true or false')
       const rule = isLive ? 'the key was not revoked before' : 'the key was revoked before'
-      if (done !== isLive) throw steps.broken(`${text} returned ${show(done)}: ${rule}`, show(isLive), show(done))
+      steps.check(done === isLive, `${text} returned ${show(done)}: ${rule}`, isLive, done)
       if (isLive) keys[number - 1] = { number, token, key: { ...key, revokedAt: clock.now() } }
       await find(number)
     },
     async revokeUnknown(id) {
       const text = `revoke(${show(id)})`
-      const done = await steps.call(text, () => store.revoke(id), 'for no key, revoke returns false', show)
-      if (done !== false)
-        throw steps.broken(`${text} returned ${show(done)}: there is no such key`, 'false', show(done))
+      const done = await steps.call(text, () => store.revoke(id), 'for no key, revoke returns false')
+      steps.check(done === false, `${text} returned ${show(done)}: there is no such key`, 'false', done)
     },
     async list() {
       const listed = await read(steps)
       const all = keys.map(({ key }) => key)
-      const broken = (what: string) => steps.broken(`list() ${what}`, showKeys(all), showKeys(listed))
-      const ids = new Set(listed.map(({ id }) => id))
-      const left = keys.find(({ key }) => !ids.has(key.id))
-      if (left)
-        throw broken(
-          `left out key ${left.number}: list returns every key${left.key.revokedAt === undefined ? '' : ', also revoked ones'}`,
-        )
-      if (listed.length !== keys.length) throw broken(`returned ${listed.length} keys: ${keys.length} were issued`)
-      const early = listed.findIndex(({ id }, i) => id !== all[i]?.id)
-      if (early >= 0)
-        throw broken(`returned ${showKey(listed[early])} before ${showKey(all[early])}: the oldest key comes first`)
+      const check = (holds: boolean, what: string) =>
+        steps.check(holds, `list() ${what}`, showKeys(all), showKeys(listed))
+      const left = keys.find(({ key }) => listed.every(({ id }) => id !== key.id))
+      const also = left?.key.revokedAt === undefined ? '' : ', also revoked ones'
+      check(!left, `left out key ${left?.number}: list returns every key${also}`)
+      check(listed.length === keys.length, `returned ${listed.length} keys: ${keys.length} were issued`)
+      listed.forEach((key, i) => {
+        const { key: expected, number } = call(i + 1)
+        check(key.id === expected.id, `returned ${showKey(key)} before key ${number}: the oldest key comes first`)
+      })
       listed.forEach((key, i) => void checkKey('list()', key, call(i + 1)))
     },
   }

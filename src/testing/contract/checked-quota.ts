@@ -49,17 +49,18 @@ export function checkedQuota(quota: QuotaStore, steps: Steps, clock: ManualClock
       const text = `spend(${show(spending)})`
       const call = () => steps.call(text, () => quota.spend(request), 'it returns the counts', showCount)
       const received = await Promise.all(Array.from({ length: times }, call))
-      for (const count of received)
-        if (typeof count !== 'object' || count === null)
-          throw steps.broken(`spend returned ${show(count)}: it returns the counts`, 'an object', show(count))
+      for (const count of received) {
+        const isObject = typeof count === 'object' && count !== null
+        steps.check(isObject, `spend returned ${show(count)}: it returns the counts`, 'an object', count)
+      }
       const granted = (counts: readonly QuotaCount[]) => counts.filter((count) => count.granted).length
       const [actual, wanted] = [granted(received), granted(expected.map(({ count }) => count))]
-      if (actual > wanted && times > 1)
-        throw steps.broken(
-          `spend granted ${actual} of ${times} requests at once: the limits allow ${wanted}, and spend is one atomic step`,
-          `${wanted} granted`,
-          `${actual} granted`,
-        )
+      steps.check(
+        actual <= wanted || times === 1,
+        `spend granted ${actual} of ${times} requests at once: the limits allow ${wanted}, and spend is one atomic step`,
+        `${wanted} granted`,
+        `${actual} granted`,
+      )
       received.sort(byUse)
       expected.sort((a, b) => byUse(a.count, b.count))
       received.forEach((count, i) => void checkCount(steps, request, count, expected[i] as Expected))
@@ -78,7 +79,7 @@ function checkCount(steps: Steps, request: QuotaRequest, received: QuotaCount, {
   const value = (counts: QuotaCount) =>
     `${name} ${typeof counts[name] === 'number' && name !== 'usedInMinute' && name !== 'usedInDay' ? showTime(counts[name]) : show(counts[name])}`
   const sentence = ruleOf(request, received, count, before, name) ?? `spend returned ${value(received)}`
-  throw steps.broken(sentence, value(count), value(received))
+  steps.check(false, sentence, value(count), value(received))
 }
 
 /** Says in a sentence which rule a count breaks by its member `name`. */

@@ -1,6 +1,6 @@
 import { INT64_MAX, INT64_MIN, isInt64, type NewPet, type Pet, type PetStatus } from '../../model.ts'
-import type { PetQuery, PetStorage } from '../../ports.ts'
-import { type BrokenRule, difference, few, recordSteps, type Steps, show } from './report.ts'
+import type { CreatedPet, PetQuery, PetStorage } from '../../ports.ts'
+import { few, recordSteps, type Steps, show } from './report.ts'
 
 /** A storage, with checks that its results are those of a plain list. */
 export interface CheckedStorage {
@@ -8,7 +8,7 @@ export interface CheckedStorage {
   readonly storage: PetStorage
   readonly steps: Steps
   /** The animals that the storage must have, by ascending id. */
-  readonly pets: readonly Pet[]
+  readonly pets: Pet[]
   /** Adds animals at once. */
   create(...newcomers: readonly NewPet[]): Promise<readonly Pet[]>
   list(query: PetQuery): Promise<readonly Pet[]>
@@ -21,8 +21,7 @@ export interface CheckedStorage {
 export async function checkedStorage(storage: PetStorage, steps: Steps): Promise<CheckedStorage> {
   const pets: Pet[] = []
   const [old] = await listed(storage, recordSteps(), { limit: 1 })
-  if (old)
-    throw steps.broken(`a new storage has animal ${old.id}: open() must return an empty one`, 'no animal', show(old))
+  steps.check(!old, `a new storage has animal ${old?.id}: open() must return an empty one`, 'no animal', old)
 
   const list = async (query: PetQuery) => {
     const page = await listed(storage, steps, query)
@@ -38,7 +37,7 @@ export async function checkedStorage(storage: PetStorage, steps: Steps): Promise
       const before = pets.at(-1)?.id
       const created = await Promise.all(newcomers.map((pet) => added(storage, steps, pet, before)))
       for (const pet of created) {
-        if (pets.some(({ id }) => id === pet.id)) throw idTwice(steps, pet.id)
+        checkNewId(steps, pet.id, pets)
         pets.push({ ...pet })
       }
       pets.sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -60,80 +59,77 @@ export async function checkedStorage(storage: PetStorage, steps: Steps): Promise
   }
 }
 
-/** Returns the error for an id that `create` has returned before. */
-export function idTwice(steps: Steps, id: bigint): BrokenRule {
-  return steps.broken(`create returned id ${id} twice: each animal has an id of its own`, 'a new id', show(id))
+/** Checks that no earlier animal has this id. */
+export function checkNewId(steps: Steps, id: bigint, earlier: readonly Pet[]): void {
+  const isNew = earlier.every((pet) => pet.id !== id)
+  steps.check(isNew, `create returned id ${id} twice: each animal has an id of its own`, 'a new id', id)
 }
 
 /** Adds an animal. Checks what `create` returns, and that its id is above `before`. */
 export async function added(storage: PetStorage, steps: Steps, pet: NewPet, before: bigint | undefined): Promise<Pet> {
   const text = `create(${show(pet)})`
   const created: Pet = await steps.call(text, () => storage.create(pet), 'create adds any valid animal', showPet)
-  const broken = (what: string, expected: string) => steps.broken(`create returned ${what}`, expected, show(created))
-  if (typeof created !== 'object' || created === null)
-    throw broken(`${show(created)}: create returns the new animal`, show({ id: 1n, ...pet }))
-  const { id } = created
-  if (typeof id !== 'bigint') throw broken(`the id ${show(id)}, a ${typeof id}: an id is a bigint`, 'an id such as 1n')
-  if (!isInt64(id)) throw broken(`the id ${id}: an id is an int64`, `an id from ${INT64_MIN} to ${INT64_MAX}`)
-  const differs = difference(created, { id, ...pet })
-  if (differs) throw broken(`an animal ${differs.rule}`, show({ id, ...pet }))
-  if (before !== undefined && id <= before) {
-    const rule = id === before ? `twice: each animal has an id of its own` : `after id ${before}: ids ascend`
-    throw steps.broken(`create returned id ${id} ${rule}`, `an id above ${before}n`, `${id}n`)
-  }
+  checkAdded(steps, pet, created, before)
   return created
+}
+
+/** Checks an animal that `create` has returned, and that its id is above `before`. */
+export function checkAdded(steps: Steps, pet: NewPet, created: CreatedPet, before: bigint | undefined): void {
+  const check = (holds: boolean, what: string, expected: unknown, received: unknown = created) =>
+    steps.check(holds, `create returned ${what}`, expected, received)
+  const isObject = typeof created === 'object' && created !== null
+  check(isObject, `${show(created)}: create returns the new animal`, { id: 1n, ...pet })
+  const { id } = created
+  check(typeof id === 'bigint', `the id ${show(id)}, a ${typeof id}: an id is a bigint`, 'an id such as 1n')
+  check(isInt64(id), `the id ${id}: an id is an int64`, `an id from ${INT64_MIN} to ${INT64_MAX}`)
+  steps.checkEqual('create returned an animal', created, { id, ...pet })
+  if (before === undefined) return
+  check(id !== before, `id ${id} twice: each animal has an id of its own`, `an id above ${before}n`, id)
+  check(id > before, `id ${id} after id ${before}: ids ascend`, `an id above ${before}n`, id)
 }
 
 /** Checks an animal that `get` or `list` has returned by its id. */
 export function checkFound(steps: Steps, text: string, found: Pet | null | undefined, expected: Pet | undefined): void {
-  const broken = (what: string) =>
-    steps.broken(`${text} returned ${what}`, expected ? show(expected) : 'undefined or null', show(found))
+  const check = (holds: boolean, what: string) =>
+    steps.check(holds, `${text} returned ${what}`, expected ?? 'undefined or null', found)
   if (found === undefined || found === null) {
-    if (expected) throw broken(`${found}: create has returned animal ${expected.id}, so it must be stored`)
+    check(!expected, `${found}: create has returned animal ${expected?.id}, so it must be stored`)
     return
   }
-  if (!expected) throw broken(`${showPet(found)}: for no animal, get returns undefined or null`)
-  if (typeof found !== 'object') throw broken(`${show(found)}: get returns the animal`)
-  if (found.id !== expected.id) throw broken(`${showPet(found)}: get returns the animal with this id`)
-  const differs = difference(found, expected)
-  if (differs) throw broken(`animal ${expected.id} ${differs.rule}`)
+  check(expected !== undefined, `${showPet(found)}: for no animal, get returns undefined or null`)
+  check(typeof found === 'object', `${showPet(found)}: get returns the animal`)
+  check(found.id === expected?.id, `${showPet(found)}: get returns the animal with this id`)
+  steps.checkEqual(`${text} returned animal ${found.id}`, found, { ...expected })
 }
 
 /** Reads one page, and checks the rules for which no other animal needs to be known. */
 export async function listed(storage: PetStorage, steps: Steps, query: PetQuery): Promise<readonly Pet[]> {
-  const page = await steps.call(
-    `list(${show(query)})`,
-    () => storage.list(query),
-    'it returns an array, which may be empty',
-    (result) => (Array.isArray(result) ? showIds(result) : show(result)),
-  )
-  if (!Array.isArray(page))
-    throw steps.broken(`list(${show(query)}) returned ${show(page)}: list returns an array`, 'an array', show(page))
+  const text = `list(${show(query)})`
+  const showPage = (page: readonly Pet[]) => (Array.isArray(page) ? showIds(page) : show(page))
+  const page = await steps.call(text, () => storage.list(query), 'it returns an array, which may be empty', showPage)
+  const shown = showPage(page)
+  steps.check(Array.isArray(page), `${text} returned ${shown}: list returns an array`, 'an array', shown)
   const { after, limit, status } = query
-  const broken = (part: Partial<PetQuery>, what: string, expected: string) =>
-    steps.broken(`list(${show(part)}) returned ${what}`, expected, showIds(page))
-  page.forEach((pet: Pet, i) => {
+  const check = (holds: boolean, part: Partial<PetQuery>, what: string, expected: string) =>
+    steps.check(holds, `list(${show(part)}) returned ${what}`, expected, shown)
+  const wrong = page.findIndex((pet: Pet) => typeof pet?.id !== 'bigint')
+  check(wrong < 0, query, `${show(page[wrong])}: an animal has a bigint as id`, 'animals with ids such as 1n')
+  page.forEach((pet, i) => {
     const name = showPet(pet)
-    if (typeof pet?.id !== 'bigint')
-      throw broken(query, `${show(pet)}: an animal has a bigint as id`, 'animals with ids such as 1n')
-    if (pet.id === after) throw broken({ after }, `${name}: after is exclusive`, `only ids above ${after}n`)
-    if (after !== undefined && pet.id < after)
-      throw broken({ after }, `${name}: list returns only ids above after`, `only ids above ${after}n`)
-    if (status !== undefined && pet.status !== status) {
-      const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
-      throw broken({ status }, `${name} ${has}: list returns only the status of the query`, `only ${status} animals`)
+    if (after !== undefined) {
+      check(pet.id !== after, { after }, `${name}: after is exclusive`, `only ids above ${after}n`)
+      check(pet.id > after, { after }, `${name}: list returns only ids above after`, `only ids above ${after}n`)
     }
+    const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
+    const rule = `${name} ${has}: list returns only the status of the query`
+    check(matches(pet, status), { status }, rule, `only ${status} animals`)
     const before = page[i - 1]
-    if (before?.id === pet.id) throw broken(query, `${name} twice`, 'each animal once')
-    if (before && before.id > pet.id)
-      throw broken(query, `${name} after ${showPet(before)}: ids ascend`, 'animals by ascending id')
+    if (before === undefined) return
+    check(pet.id !== before.id, query, `${name} twice`, 'each animal once')
+    check(pet.id > before.id, query, `${name} after ${showPet(before)}: ids ascend`, 'animals by ascending id')
   })
-  if (page.length > limit)
-    throw broken(
-      { limit },
-      `${page.length} animals: limit is the largest number of animals`,
-      `at most ${limit} animals`,
-    )
+  const rule = `${page.length} animals: limit is the largest number of animals`
+  check(page.length <= limit, { limit }, rule, `at most ${limit} animals`)
   return page
 }
 
@@ -141,24 +137,16 @@ export async function listed(storage: PetStorage, steps: Steps, query: PetQuery)
 function checkContent(steps: Steps, query: PetQuery, page: readonly Pet[], pets: readonly Pet[]): void {
   const text = `list(${show(query)})`
   const expected = expectedPage(pets, query)
-  const received = new Set(page.map(({ id }) => id))
   const unknown = page.find(({ id }) => !pets.some((pet) => pet.id === id))
-  if (unknown)
-    throw steps.broken(`${text} returned ${showPet(unknown)}, which create has not`, showIds(expected), showIds(page))
-  const left = expected.findIndex(({ id }) => !received.has(id))
-  if (left >= 0) {
-    const rule =
-      page.length < expected.length
-        ? 'a page is full unless no more animals match'
-        : 'a page has the smallest ids that match'
-    const from = Math.max(0, left - 2)
-    throw steps.broken(
-      `${text} left out animal ${expected[left]?.id}: ${rule}`,
-      showIds(expected, from),
-      showIds(page, from),
-    )
-  }
-  page.forEach((pet, i) => void checkFound(steps, `list(${show(query)})`, pet, expected[i]))
+  const stranger = `${text} returned ${showPet(unknown)}, which create has not`
+  steps.check(!unknown, stranger, showIds(expected), showIds(page))
+  const left = expected.findIndex(({ id }) => !page.some((pet) => pet.id === id))
+  const isFull = page.length >= expected.length
+  const rule = isFull ? 'a page has the smallest ids that match' : 'a page is full unless no more animals match'
+  const from = Math.max(0, left - 2)
+  const sentence = `${text} left out animal ${expected[left]?.id}: ${rule}`
+  steps.check(left < 0, sentence, showIds(expected, from), showIds(page, from))
+  page.forEach((pet, i) => void checkFound(steps, text, pet, expected[i]))
 }
 
 /** Returns the animals that `list` must return. */

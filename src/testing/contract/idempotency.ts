@@ -1,11 +1,11 @@
 import type { Arbitrary } from 'fast-check'
 import type { NewPet, Pet } from '../../model.ts'
 import { fingerprintOf } from '../../pets/idempotency.ts'
-import { KEY_PERIOD } from '../../pets/used-keys.ts'
-import type { CreatedPet, Idempotency, PetStorage } from '../../ports.ts'
+import { KEY_PERIOD, keyText } from '../../pets/used-keys.ts'
+import type { CreatedPet, Idempotency } from '../../ports.ts'
 import { isIdempotent } from '../../support/idempotent-storage.ts'
-import { type CheckedStorage, checkFound, listed } from './checked-storage.ts'
-import { difference, type Steps, show } from './report.ts'
+import { type CheckedStorage, checkAdded } from './checked-storage.ts'
+import { type Steps, show } from './report.ts'
 import type { FastCheck } from './runner.ts'
 
 const REX = { name: 'Rex', categoryId: 1n } as const
@@ -25,19 +25,11 @@ interface KeyedCall {
   readonly after?: number
 }
 
-/** A storage that supports idempotency keys, with checks that each key adds one animal in 24 hours. */
-interface KeyedStorage {
-  create(call?: KeyedCall): Promise<void>
-  /** Makes equal calls at once. */
-  createAtOnce(times: number): Promise<void>
-  /** Checks that the storage has exactly the animals that were added. */
-  checkPets(): Promise<void>
-}
+/** A storage with checks that each idempotency key adds one animal in 24 hours. */
+type KeyedStorage = ReturnType<typeof keyedStorage>
 
-type Use = (keyed: KeyedStorage) => Promise<void>
-
-/** One example for each rule. They pass at once if the storage does not support keys. */
-export const keyedExamples: Readonly<Record<string, (checked: CheckedStorage) => Promise<void>>> = withKeys({
+/** One example for each rule. */
+export const keyedExamples: Record<string, (keyed: KeyedStorage) => Promise<void>> = {
   'create adds one animal for each idempotency key': async ({ create, checkPets }) => {
     for (const key of ['order-1', 'order-1', 'order-2', 'order-1']) await create({ key })
     await checkPets()
@@ -69,16 +61,13 @@ export const keyedExamples: Readonly<Record<string, (checked: CheckedStorage) =>
     for (const after of [0, KEY_PERIOD - 1, KEY_PERIOD, KEY_PERIOD + 1, 2 * KEY_PERIOD - 1]) await create({ after })
     await checkPets()
   },
-})
+}
 
-function withKeys(examples: Record<string, Use>) {
-  const entries = Object.entries(examples).map(([title, use]) => [
-    title,
-    async (checked: CheckedStorage) => {
-      if (isIdempotent(checked.storage)) await use(keyedStorage(checked))
-    },
-  ])
-  return Object.fromEntries(entries)
+/** Returns a test that passes at once if the storage does not support keys. */
+export function withKeys(use: (keyed: KeyedStorage) => Promise<void>) {
+  return async (checked: CheckedStorage): Promise<void> => {
+    if (isIdempotent(checked.storage)) await use(keyedStorage(checked))
+  }
 }
 
 /** Generates calls with few scopes, keys and animals. The time passes, so that keys end. */
@@ -93,127 +82,90 @@ export function keyedCalls(fc: FastCheck): Arbitrary<readonly KeyedCall[]> {
 }
 
 /** Makes the calls one after another. `after` is here the time since the call before. */
-export async function callWithKeys(checked: CheckedStorage, calls: readonly KeyedCall[]): Promise<void> {
-  if (!isIdempotent(checked.storage)) return
-  const keyed = keyedStorage(checked)
-  let time = 0
-  for (const { after = 0, ...call } of calls) {
-    time += after
-    await keyed.create({ ...call, after: time })
+export function callWithKeys(checked: CheckedStorage, calls: readonly KeyedCall[]): Promise<void> {
+  const callAll = withKeys(async ({ create, checkPets }) => {
+    let time = 0
+    for (const { after = 0, ...call } of calls) {
+      time += after
+      await create({ ...call, after: time })
+    }
+    await checkPets()
+  })
+  return callAll(checked)
+}
+
+/** A call that has returned. */
+interface Returned {
+  readonly pet: NewPet
+  readonly idempotency: Idempotency
+  readonly result: CreatedPet
+}
+
+function keyedStorage({ storage, steps, pets, list }: CheckedStorage) {
+  /** The first use of each key: the animal, and when the key ends. */
+  const uses = new Map<string, { readonly pet: Pet; readonly endsAt: number }>()
+
+  async function call(made: KeyedCall = {}): Promise<Returned> {
+    const { pet = REX, scope = 'account:acme', key = 'order-1', after = 0 } = made
+    const idempotency = { scope, key, fingerprint: fingerprintOf(pet), now: START + after }
+    const time = after === 0 ? '' : ` after ${after / HOUR} hours`
+    const result = await steps.call(
+      `create(${show(pet)}) with key ${show(key)} of ${show(scope)}${time}`,
+      () => storage.create(pet, { idempotency }),
+      'a storage that supports keys accepts any key',
+      (result) => `${show(result?.id)}${result?.earlier == null ? '' : `, earlier ${show(result.earlier)}`}`,
+    )
+    return { pet, idempotency, result }
   }
-  await keyed.checkPets()
-}
-
-/** The first use of a key: the animal, and when the key ends. */
-interface FirstUse {
-  readonly pet: Pet
-  readonly endsAt: number
-}
-
-function keyedStorage({ storage, steps }: CheckedStorage): KeyedStorage {
-  const pets: Pet[] = []
-  const uses = new Map<string, FirstUse>()
 
   /** Checks a result by the earlier calls. */
-  function check(pet: NewPet, { scope, key, now }: Idempotency, result: CreatedPet): void {
-    const name = JSON.stringify([scope, key])
-    const first = uses.get(name)
-    if (first !== undefined && now < first.endsAt) checkRepeat(steps, pet, first.pet, result)
-    else {
-      const rule = first === undefined ? 'no earlier call of this scope has this key' : 'a key ends after 24 hours'
-      const created = checkNew(steps, pet, pets.at(-1)?.id, result, rule)
-      pets.push(created)
-      uses.set(name, { pet: created, endsAt: now + KEY_PERIOD })
+  function check({ pet, idempotency, result }: Returned): void {
+    const { now } = idempotency
+    const first = uses.get(keyText(idempotency))
+    if (first !== undefined && now < first.endsAt) {
+      checkRepeat(steps, pet, first.pet, result)
+      return
     }
+    const rule = first === undefined ? 'no earlier call of this scope has this key' : 'a key ends after 24 hours'
+    const before = pets.at(-1)?.id
+    const expected = { id: (before ?? 0n) + 1n, ...pet }
+    const sentence = `create returned earlier ${show(result?.earlier)}: ${rule}`
+    steps.check(result?.earlier == null, sentence, expected, result)
+    checkAdded(steps, pet, result && { ...result, earlier: undefined }, before)
+    const created = { id: result.id, ...pet }
+    pets.push(created)
+    uses.set(keyText(idempotency), { pet: created, endsAt: now + KEY_PERIOD })
   }
 
   return {
-    async create(call) {
-      const [pet, idempotency] = argumentsOf(call)
-      check(pet, idempotency, await createdBy(storage, steps, pet, idempotency))
+    create: async (made?: KeyedCall) => check(await call(made)),
+    /** Makes equal calls at once. */
+    async createAtOnce(times: number) {
+      const returned = await Promise.all(Array.from({ length: times }, () => call()))
+      const isFirst = ({ result }: Returned) => result?.earlier == null
+      const count = returned.filter(isFirst).length
+      steps.check(
+        count === 1,
+        `create added ${count} animals for ${times} calls at once with one key: a key adds one animal`,
+        '1 result without earlier',
+        `${count} results without earlier`,
+      )
+      returned.sort((a, b) => Number(isFirst(b)) - Number(isFirst(a))).forEach(check)
     },
-    async createAtOnce(times) {
-      const [pet, idempotency] = argumentsOf()
-      const calls = Array.from({ length: times }, () => createdBy(storage, steps, pet, idempotency))
-      const results = await Promise.all(calls)
-      const added = results.filter((result) => result?.earlier == null)
-      if (added.length !== 1)
-        throw steps.broken(
-          `create added ${added.length} animals for ${times} calls at once with one key: a key adds one animal`,
-          '1 result without earlier',
-          `${added.length} results without earlier`,
-        )
-      for (const result of [...added, ...results.filter((result) => result.earlier != null)])
-        check(pet, idempotency, result)
-    },
-    async checkPets() {
-      const found = await listed(storage, steps, { limit: pets.length + 1 })
-      for (let i = 0; i <= pets.length; i++) {
-        const extra = found[i]
-        if (extra && i === pets.length)
-          throw steps.broken(
-            `list returned animal ${extra.id}: create has not returned it`,
-            `${pets.length} animals`,
-            `${found.length} animals`,
-          )
-        checkFound(steps, `list[${i}]`, extra, pets[i])
-      }
-    },
+    /** Checks that the storage has exactly the animals that were added. */
+    checkPets: async () => void (await list({ limit: pets.length + 1 })),
   }
-}
-
-function argumentsOf({
-  pet = REX,
-  scope = 'account:acme',
-  key = 'order-1',
-  after = 0,
-}: KeyedCall = {}): readonly [NewPet, Idempotency] {
-  return [pet, { scope, key, fingerprint: fingerprintOf(pet), now: START + after }]
-}
-
-function createdBy(
-  storage: PetStorage,
-  steps: Steps,
-  pet: NewPet,
-  { scope, key, fingerprint, now }: Idempotency,
-): Promise<CreatedPet> {
-  const time = now === START ? '' : ` after ${(now - START) / HOUR} hours`
-  return steps.call(
-    `create(${show(pet)}) with key ${show(key)} of ${show(scope)}${time}`,
-    () => storage.create(pet, { idempotency: { scope, key, fingerprint, now } }),
-    'a storage that supports keys accepts any key',
-    (result) => `${show(result?.id)}${result?.earlier == null ? '' : `, earlier ${show(result.earlier)}`}`,
-  )
-}
-
-/** Checks the result of the first call with a key, and returns the animal. `rule` says why the call is the first one. */
-function checkNew(steps: Steps, pet: NewPet, before: bigint | undefined, result: CreatedPet, rule: string): Pet {
-  const { earlier, ...created } = Object(result) as CreatedPet
-  const broken = (what: string) =>
-    steps.broken(`create returned ${what}`, show({ id: (before ?? 0n) + 1n, ...pet }), show(result))
-  if (earlier != null) throw broken(`earlier ${show(earlier)}: ${rule}`)
-  const differs = difference(created, { ...pet, id: created.id })
-  if (differs) throw broken(`an animal ${differs.rule}`)
-  if (typeof created.id !== 'bigint' || (before !== undefined && created.id <= before))
-    throw broken(`the id ${show(created.id)}: ids ascend`)
-  return created
 }
 
 /** Checks the result of a later call with a key that has added `first`. */
 function checkRepeat(steps: Steps, pet: NewPet, first: Pet, result: CreatedPet): void {
   const earlier = fingerprintOf(pet) === fingerprintOf(first) ? 'same' : 'different'
   const expected = { ...pet, id: first.id, earlier }
-  const broken = (what: string) => steps.broken(what, show(expected), show(result))
-  if (result?.earlier == null)
-    throw broken(
-      `create added animal ${result?.id} for a key that has added animal ${first.id}: within 24 hours, a key adds one animal`,
-    )
-  if (result.earlier !== earlier) {
-    const rule = earlier === 'same' ? 'both calls have the same fingerprint' : 'the fingerprints differ'
-    throw broken(`create returned earlier ${show(result.earlier)}: ${rule}`)
-  }
-  if (result.id !== first.id)
-    throw broken(`create returned the id ${show(result.id)} for a key that has added animal ${first.id}`)
-  const differs = difference(result, expected)
-  if (earlier === 'same' && differs) throw broken(`create returned an animal ${differs.rule}`)
+  const check = (holds: boolean, what: string) => steps.check(holds, `create ${what}`, expected, result)
+  const key = `for a key that has added animal ${first.id}`
+  check(result?.earlier != null, `added animal ${result?.id} ${key}: within 24 hours, a key adds one animal`)
+  const rule = earlier === 'same' ? 'both calls have the same fingerprint' : 'the fingerprints differ'
+  check(result.earlier === earlier, `returned earlier ${show(result.earlier)}: ${rule}`)
+  check(result.id === first.id, `returned the id ${show(result.id)} ${key}`)
+  if (earlier === 'same') steps.checkEqual('create returned an animal', result, expected)
 }

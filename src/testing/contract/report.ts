@@ -9,9 +9,14 @@ export interface Steps {
   /** Notes something that is not a call. */
   note(text: string): void
   /** Makes a call and notes it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
-  call<T>(text: string, call: () => MaybePromise<T>, rule: string, result: (value: T) => string): Promise<T>
-  /** Returns an error whose first line is `sentence`. `steps` replaces the calls that were noted. */
-  broken(sentence: string, expected: string, received: string, steps?: readonly string[]): BrokenRule
+  call<T>(text: string, call: () => MaybePromise<T>, rule: string, result?: (value: T) => string): Promise<T>
+  /**
+   * Throws a {@link BrokenRule} unless `holds`. Its first line is `sentence`. `expected` and `received` are texts, or values that are
+   * shown as code. `steps` replaces the calls that were noted.
+   */
+  check(holds: boolean, sentence: string, expected: unknown, received: unknown, steps?: readonly string[]): void
+  /** Checks that the members of an object are equal to the expected ones. `text` is the begin of the sentence. */
+  checkEqual(text: string, received: object, expected: object): void
 }
 
 /** The largest number of lines of steps, so that a whole report has at most 15 lines. */
@@ -22,14 +27,21 @@ const LONGEST_LINE = 240
 /** Returns a record of calls without any call. */
 export function recordSteps(): Steps {
   const steps: string[] = []
-  const broken: Steps['broken'] = (sentence, expected, received, lines = steps) => {
-    const details = [`  expected: ${expected}`, `  received: ${received}`, ...stepLines(lines)]
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : show(value))
+  const broken = (sentence: string, expected: unknown, received: unknown, lines: readonly string[] = steps) => {
+    const details = [`  expected: ${textOf(expected)}`, `  received: ${textOf(received)}`, ...stepLines(lines)]
     return new BrokenRule([sentence, ...details].map(shortLine).join('\n'))
   }
   return {
-    broken,
+    check(holds, ...report) {
+      if (!holds) throw broken(...report)
+    },
+    checkEqual(text, received, expected) {
+      const differs = difference(received, expected)
+      if (differs) throw broken(`${text} ${differs.rule}`, expected, received)
+    },
     note: (text) => void steps.push(text),
-    async call(text, call, rule, result) {
+    async call(text, call, rule, result = String) {
       const index = steps.push(text) - 1
       try {
         const value = await call()
@@ -37,7 +49,8 @@ export function recordSteps(): Steps {
         return value
       } catch (error) {
         steps[index] = `${text} → an error`
-        throw broken(`${text} threw ${showError(error)}: ${rule}`, 'no error', `${showError(error)}${frameOf(error)}`)
+        const sentence = `${text} threw ${showError(error)}: ${rule}`
+        throw broken(sentence, 'no error', `${showError(error)}${frameOf(error)}`)
       }
     },
   }
