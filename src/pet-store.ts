@@ -2,7 +2,14 @@ import { errorResponseOf } from './faults/error-response.ts'
 import { guardPorts } from './faults/guard-ports.ts'
 import { CLIENT_CLOSED_REQUEST, type ErrorReport, reportFault, reportResponse } from './faults/observers.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
-import { type ApiRequest, hasUnknownExpectation, readTarget, type Target, toApiRequest } from './http/request.ts'
+import {
+  type ApiRequest,
+  hasUnknownExpectation,
+  isAborted,
+  readTarget,
+  type Target,
+  toApiRequest,
+} from './http/request.ts'
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
 import { matchRoute, type Route, routeErrorResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
@@ -122,8 +129,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request)
-      // On Deno, reading the signal prints a warning, so it is read only for a report.
-      const reported = observers.onResponse && request.signal?.aborted ? CLIENT_CLOSED_REQUEST : response.status
+      const reported = observers.onResponse && isAborted(request) ? CLIENT_CLOSED_REQUEST : response.status
       return context ? finalize(response, context, reported) : response
     } catch {
       return errorResponse('internal_error')

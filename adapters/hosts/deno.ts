@@ -1,5 +1,5 @@
 import type { BodyReader } from '../../src/http/read-body.ts'
-import type { PetStore } from '../../src/index.ts'
+import { type PetStore, PetStoreError } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
 import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
@@ -46,7 +46,10 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   override readonly target = targetOf(this.request)
   #left: AbortController | undefined
 
-  /** A signal that aborts only if the client disconnects. Deno also aborts the signal of a Request after its response. */
+  /**
+   * A signal that aborts only if the client disconnects. Deno also aborts the signal of a Request after its response. Deno 2.9
+   * warns once if the signal was read. `info.completed` does not replace it: it resolves even if the client left before the response.
+   */
   override get signal(): AbortSignal {
     if (this.#left) return this.#left.signal
     const left = new AbortController()
@@ -56,6 +59,29 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
     else signal?.addEventListener('abort', onAbort)
     this.#left = left
     return left.signal
+  }
+
+  /** Whether the client has disconnected. It is unknown, and so `false`, unless something else has read the signal. */
+  get isAborted(): boolean {
+    return this.#left?.signal.aborted ?? false
+  }
+
+  /** Deno ends the read if the client disconnects. */
+  protected override get bodySignal(): undefined {
+    return undefined
+  }
+
+  /**
+   * Reads the whole body. Over HTTP/2, an aborted upload without Content-Length ends like a whole one, and then the signal aborts.
+   * HTTP/2 has `:authority` in place of Host (RFC 9113, section 8.3.1).
+   */
+  override async body(limit: number): Promise<Uint8Array> {
+    if (this.header('host') !== undefined || this.header('content-length') !== undefined) return super.body(limit)
+    const { signal } = this
+    const bytes = await super.body(limit)
+    await new Promise((resolve) => setTimeout(resolve))
+    if (signal.aborted) throw new PetStoreError('incomplete_body')
+    return bytes
   }
 
   /** Cancels the rest of the body. Deno closes the connection if the body was neither read nor cancelled. */

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable, isPetStoreError } from '../errors.ts'
-import type { ApiRequest } from '../http/request.ts'
+import { type ApiRequest, isAborted } from '../http/request.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import { type Observers, reportFault } from './observers.ts'
 
@@ -18,7 +18,7 @@ export function errorResponseOf(error: unknown, observers: Observers, request: A
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
   // A back end that uses the signal throws when the client disconnects. Such an error is not reported.
-  if (!request.signal?.aborted) reportFault(error, observers, request)
+  if (!isAborted(request)) reportFault(error, observers, request)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }
 

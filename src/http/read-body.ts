@@ -9,16 +9,18 @@ export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 
  * Reads the whole body of a `Request`.
  *
  * @param limit - the largest body, in bytes
+ * @param signal - aborts when the client disconnects; `undefined` if the body itself then ends with an error
  * @param discardRest - reads or cancels the rest of a body that exceeds the limit
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
  */
 export async function readBody(
   request: Request,
   limit: number,
+  signal: AbortSignal | undefined,
   discardRest: (reader: BodyReader) => Promise<void>,
 ): Promise<Uint8Array> {
   const reader = request.body?.getReader?.() ?? wholeBodyReader(request)
-  const abort = watchAbort(request)
+  const abort = watchAbort(request, signal)
   const chunks: Uint8Array[] = []
   let size = 0
   try {
@@ -57,7 +59,7 @@ function wholeBodyReader(request: Request): BodyReader {
  * Ends a pending read when the signal aborts. Some servers abort as soon as a body has arrived, so a complete body is still used.
  * A body is complete if it has the length in `Content-Length`. A chunked body gets one more turn of the event loop to end.
  */
-function watchAbort({ signal, headers }: Request) {
+function watchAbort({ headers }: Request, signal: AbortSignal | undefined) {
   const length = Number(headers.get('content-length') ?? Number.NaN)
   let onAbort = () => {}
   const listener = () => onAbort()
@@ -68,8 +70,8 @@ function watchAbort({ signal, headers }: Request) {
       new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
         onAbort = () => {
           if (size === length) resolve({ done: true, value: undefined })
-          else if (headers.get('transfer-encoding')) setTimeout(reject, 0, signal.reason)
-          else reject(signal.reason)
+          else if (headers.get('transfer-encoding')) setTimeout(reject, 0, signal?.reason)
+          else reject(signal?.reason)
         }
         if (signal?.aborted) onAbort()
         read().then(resolve, reject)

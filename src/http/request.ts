@@ -10,6 +10,8 @@ export interface ApiRequest extends CallContext {
   readonly target: string
   /** The start of the path that a router, such as that of Express, has already matched: `/shop`. */
   readonly mountPath?: string | undefined
+  /** Whether the client has disconnected. An adapter sets it if reading `signal` has a side effect. @default signal.aborted */
+  readonly isAborted?: boolean | undefined
   /** Returns the value of a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**
@@ -90,6 +92,11 @@ export function hasUnknownExpectation(request: ApiRequest): boolean {
   return expected !== undefined && expected.toLowerCase() !== '100-continue'
 }
 
+/** Returns whether the client has disconnected. */
+export function isAborted(request: ApiRequest): boolean {
+  return request.isAborted ?? request.signal?.aborted ?? false
+}
+
 /** A `Request` as plain values. */
 export class FetchRequest implements ApiRequest {
   readonly method: string
@@ -114,6 +121,11 @@ export class FetchRequest implements ApiRequest {
 
   header(name: string): string | undefined {
     return this.request.headers.get(name) ?? undefined
+  }
+
+  /** The signal that ends the read of a body without Content-Length. An adapter overrides it if its runtime ends the read. */
+  protected get bodySignal(): AbortSignal | undefined {
+    return this.request.signal
   }
 
   /** Discards the rest of a body that exceeds the limit. An adapter overrides this method if its runtime has a better way. */
@@ -142,7 +154,7 @@ export class FetchRequest implements ApiRequest {
     if (isRead && length !== '0') throw new PetStoreError('body_already_read')
     return isRead || request.body === null
       ? new Uint8Array()
-      : readBody(request, limit, (reader) => this.discardRest(reader))
+      : readBody(request, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
   /**

@@ -72,6 +72,9 @@ export function withBodyCopy(request: ApiRequest, keep: (body: string) => void):
     get signal() {
       return request.signal
     },
+    get isAborted() {
+      return request.isAborted
+    },
     header: (name) => request.header(name),
     async body(limit) {
       const bytes = await request.body(limit)

@@ -1,4 +1,5 @@
 import { logError } from '../../../src/faults/observers.ts'
+import { isAborted } from '../../../src/http/request.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { checkOptions, invalidOption } from '../../../src/support/option-rules.ts'
@@ -38,7 +39,7 @@ export function mountStore(petStore: PetStore, options: HandlerOptions, others: 
     },
     /** Reports an error of the adapter, or of code that wraps the store, and returns a 500. A client that disconnects is no error. */
     fail(error: unknown, request: ApiRequest | undefined): ApiResponse {
-      if (!request?.signal?.aborted) report(petStore, error, request)
+      if (!request || !isAborted(request)) report(petStore, error, request)
       return errorResponse('internal_error')
     },
   }

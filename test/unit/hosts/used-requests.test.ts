@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
-import { createPetStore, type KeyStore } from '../../../src/index.ts'
+import { createPetStore, type KeyStore, memory } from '../../../src/index.ts'
 import { createTestPetStore } from '../../../src/testing/index.ts'
 
 const url = 'http://localhost/v1/pets'
@@ -92,4 +92,52 @@ test("Deno: aborts the back end's signal if the client disconnects", async () =>
   const request = new Request(url, { headers: { authorization: 'Bearer a' }, signal: client.signal })
   await toDenoHandler(createPetStore({ keyStore: { find } }))(request, { remoteAddr: { hostname: '192.0.2.1' } })
   expect(seen).toEqual([false, true])
+})
+
+test('Deno: reads the signal only for a back end, and for an HTTP/2 upload', async () => {
+  const backEnd = memory()
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const errors: unknown[] = []
+  const statuses: number[] = []
+  const handler = toDenoHandler(
+    createPetStore({
+      ...backEnd,
+      storage: { ...backEnd.storage, get: () => Promise.reject(new Error('down')) },
+      onError: (error) => void errors.push(error),
+      onResponse: ({ status }) => void statuses.push(status),
+    }),
+  )
+  const ask = async (path: string, { body, ...more }: Record<string, string> = {}) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more }
+    const request = new Request(`${url}${path}`, body ? { method: 'POST', headers, body } : { headers })
+    const read = vi.spyOn(request, 'signal', 'get')
+    await handler(request, { remoteAddr: { hostname: '192.0.2.1' } })
+    return read.mock.calls.length > 0
+  }
+  const body = '{"name":"Rex","categoryId":1}'
+  expect(await ask('/1')).toBe(false)
+  expect(await ask('', { body, host: 'a', 'content-length': '29' })).toBe(false)
+  expect(await ask('', { body, host: 'a', 'transfer-encoding': 'chunked' })).toBe(false)
+  expect(await ask('', { body })).toBe(true)
+  expect([statuses, errors.length]).toEqual([[500, 201, 201, 201], 1])
+})
+
+test('Deno: rejects an HTTP/2 upload whose signal aborts after the end of the body', async () => {
+  const backEnd = memory()
+  const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+  const client = new AbortController()
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode('{"name":"Rex","categoryId":1}'))
+      controller.close()
+      setTimeout(() => client.abort())
+    },
+  })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body, duplex: 'half', signal: client.signal }
+  const response = await toDenoHandler(createPetStore(backEnd))(new Request(url, init as RequestInit), {
+    remoteAddr: { hostname: '192.0.2.1' },
+  })
+  expect(await response.json()).toMatchObject({ code: 'incomplete_body' })
+  expect(await backEnd.storage.list({ limit: 1 })).toEqual([])
 })
