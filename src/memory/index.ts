@@ -126,17 +126,15 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
     if (entry !== undefined) byToken.set(token, entry)
     return entry && live(entry)
   }
-  /** Lets concurrent requests with the same token share one hashing, so that they continue in the order of their arrival. */
-  const share = (token: string) => {
-    const finding = running.get(token) ?? hashAndFind(token)
-    running.set(token, finding)
-    return finding
-  }
   return {
     find(token) {
       const entry = byToken.get(token)
       if (entry !== undefined) return live(entry)
-      return isToken(token) ? share(token) : undefined
+      if (!isToken(token)) return undefined
+      // Concurrent requests with the same token share one hashing, so that they continue in the order of their arrival.
+      const finding = running.get(token) ?? hashAndFind(token)
+      running.set(token, finding)
+      return finding
     },
     async issue(options) {
       const { token, hash, key } = await newKey(options, clock.now(), plans)
@@ -182,18 +180,13 @@ export function boundedCounts(max: number): (request: QuotaRequest) => QuotaCoun
   /** Whose turn it is to be replaced. */
   let turn = 0
 
-  function nextTurn(): number {
-    const current = turn
-    turn = (turn + 1) % max
-    return current
-  }
-
   /** Returns where the numbers of a new subject start. */
   function add(subject: string): number {
     let place = subjects.length
     if (place === max) {
-      for (place = nextTurn(); numbers[WIDTH * place + USED] === 1; place = nextTurn())
-        numbers[WIDTH * place + USED] = 0
+      for (; numbers[WIDTH * turn + USED] === 1; turn = (turn + 1) % max) numbers[WIDTH * turn + USED] = 0
+      place = turn
+      turn = (turn + 1) % max
       starts.delete(subjects[place] as string)
     }
     subjects[place] = subject
