@@ -6,7 +6,7 @@ import type { CreatedPet, Idempotency } from '../../ports.ts'
 import { isIdempotent } from '../../support/idempotent-storage.ts'
 import { type CheckedStorage, checkAdded } from './checked-storage.ts'
 import { type Steps, show } from './report.ts'
-import type { FastCheck } from './runner.ts'
+import type { FastCheck, Use } from './runner.ts'
 
 const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n, status: 'sold' } as const
@@ -28,44 +28,44 @@ interface KeyedCall {
 /** A storage with checks that each idempotency key adds one animal in 24 hours. */
 type KeyedStorage = ReturnType<typeof keyedStorage>
 
-/** One example for each rule. */
-export const keyedExamples: Record<string, (keyed: KeyedStorage) => Promise<void>> = {
-  'create adds one animal for each idempotency key': async ({ create, checkPets }) => {
+/** One example for each rule. They pass at once if the storage does not support keys. */
+export const keyedExamples = {
+  'create adds one animal for each idempotency key': withKeys(async ({ create, checkPets }) => {
     for (const key of ['order-1', 'order-1', 'order-2', 'order-1']) await create({ key })
     await checkPets()
-  },
-  'concurrent repeats of an idempotency key add one animal': async ({ create, createAtOnce, checkPets }) => {
+  }),
+  'concurrent repeats of an idempotency key add one animal': withKeys(async ({ create, createAtOnce, checkPets }) => {
     await createAtOnce(10)
     await create()
     await checkPets()
-  },
-  'create reports an idempotency key that was used for another animal': async ({ create, checkPets }) => {
+  }),
+  'create reports an idempotency key that was used for another animal': withKeys(async ({ create, checkPets }) => {
     await create()
     for (const pet of [ADA, { ...REX, status: 'available' }, { ...REX, categoryId: 2n }, REX] as const)
       await create({ pet })
     await checkPets()
-  },
-  'each scope has idempotency keys of its own': async ({ create, checkPets }) => {
+  }),
+  'each scope has idempotency keys of its own': withKeys(async ({ create, checkPets }) => {
     await create()
     for (const scope of ['account:ACME', 'account:acme ', 'key:acme']) await create({ scope })
     await create({ scope: 'account:acmeorder', key: '-1' })
     await checkPets()
-  },
-  'an idempotency key differs by each of its characters': async ({ create, checkPets }) => {
+  }),
+  'an idempotency key differs by each of its characters': withKeys(async ({ create, checkPets }) => {
     const long = 'k'.repeat(254)
     for (const key of ['a', 'A', '"', '\\', "'", '%', '_', `${long}1`, `${long}2`, 'a', `${long}1`])
       await create({ key })
     await checkPets()
-  },
-  'an idempotency key ends after 24 hours': async ({ create, checkPets }) => {
+  }),
+  'an idempotency key ends after 24 hours': withKeys(async ({ create, checkPets }) => {
     for (const after of [0, KEY_PERIOD - 1, KEY_PERIOD, KEY_PERIOD + 1, 2 * KEY_PERIOD - 1]) await create({ after })
     await checkPets()
-  },
-}
+  }),
+} satisfies Record<string, Use<CheckedStorage>>
 
 /** Returns a test that passes at once if the storage does not support keys. */
-export function withKeys(use: (keyed: KeyedStorage) => Promise<void>) {
-  return async (checked: CheckedStorage): Promise<void> => {
+function withKeys(use: (keyed: KeyedStorage) => Promise<void>): Use<CheckedStorage> {
+  return async (checked) => {
     if (isIdempotent(checked.storage)) await use(keyedStorage(checked))
   }
 }

@@ -4,7 +4,7 @@ import type { IssueOptions, ManagedKeyStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
 import { show } from './report.ts'
-import { type FastCheck, type SuiteOptions, suiteOf, type TestRunner } from './runner.ts'
+import { type FastCheck, type SuiteOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
 export type KeyStoreContractOptions = SuiteOptions<ManagedKeyStore>
@@ -29,16 +29,14 @@ export type KeyStoreContractOptions = SuiteOptions<ManagedKeyStore>
  */
 export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOptions): void {
   runner.describe(`key store: ${options.name}`, () => {
-    const { example, sequences } = suiteOf(runner, 'keyStoreContract', options, checkedKeys)
-    for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
+    const { examples, sequences } = suiteOf(runner, 'keyStoreContract', options, checkedKeys)
+    examples(EXAMPLES)
     sequences('gives the same results as a plain list of keys', calls, 40)
   })
 }
 
-type Use = (checked: CheckedKeys) => Promise<void>
-
 /** One example for each rule, so that a common mistake is reported by its simplest case. */
-const EXAMPLES: Record<string, Use> = {
+const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'find returns the key of a token': async ({ issue, find, now }) => {
     await issue({ plan: 'free' })
     await issue({
@@ -136,31 +134,26 @@ async function revokeAtOnce({ store, steps, issue }: CheckedKeys): Promise<void>
 }
 
 /** Returns generators of calls to a key store. */
-function calls(fc: FastCheck): Arbitrary<Use>[] {
-  const onKey = (use: (checked: CheckedKeys, number: number) => Promise<void>): Arbitrary<Use> =>
-    fc.nat().map((index): Use => {
-      return async (checked) => {
-        if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1)
-      }
+function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
+  const onKey = (use: (checked: CheckedKeys, number: number) => Promise<void>) =>
+    usesWith(fc.nat(), async (checked: CheckedKeys, index) => {
+      if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1)
     })
   const unknown = fc.constantFrom('', 'key_', '%', '_', "' OR '1'='1", '🐕', '\u0000', '\ud800')
   return [
-    issues(fc),
+    usesWith(issues(fc), ({ issue, now }, optionsAt) => issue(optionsAt(now()))),
     onKey(({ find }, number) => find(number)),
     onKey(({ find }, number) => find(number)),
     fc.constantFrom(...mistakes).chain((mistake) => onKey(({ findMistyped }, number) => findMistyped(number, mistake))),
-    onKey((checked, number) => checked.revoke(number)),
-    unknown.map((id): Use => {
-      return ({ revokeUnknown }) => revokeUnknown(id)
-    }),
-    fc.constant<Use>(({ list }) => list()),
-    fc.integer({ min: -100_000, max: 100_000 }).map((milliseconds): Use => {
-      return async ({ step }) => step(milliseconds)
-    }),
+    onKey(({ revoke }, number) => revoke(number)),
+    usesWith(unknown, ({ revokeUnknown }, id) => revokeUnknown(id)),
+    fc.constant(({ list }) => list()),
+    usesWith(fc.integer({ min: -100_000, max: 100_000 }), ({ step }, milliseconds) => step(milliseconds)),
   ]
 }
 
-function issues(fc: FastCheck): Arbitrary<Use> {
+/** Generates functions that return the options of a key for the time of issue. */
+function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
   const limit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Number.MAX_SAFE_INTEGER))
   const options = fc.record(
     {
@@ -173,10 +166,9 @@ function issues(fc: FastCheck): Arbitrary<Use> {
     },
     { requiredKeys: ['plan'] },
   )
-  return options.map(({ expiresIn, ...wanted }): Use => {
+  return options.map(({ expiresIn, ...wanted }) => {
     // A back end rejects a plan that it does not know, unless the key has limits.
     const plan = wanted.limits || Object.hasOwn(defaultPlans, wanted.plan) ? wanted.plan : 'pro'
-    return async ({ issue, now }) =>
-      void (await issue({ ...wanted, plan, ...(expiresIn !== undefined && { expiresAt: now() + expiresIn }) }))
+    return (now) => ({ ...wanted, plan, ...(expiresIn !== undefined && { expiresAt: now + expiresIn }) })
   })
 }

@@ -2,7 +2,7 @@ import type { Arbitrary } from 'fast-check'
 import type { BanRule, QuotaStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedQuota, checkedQuota, type Spending } from './checked-quota.ts'
-import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner } from './runner.ts'
+import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 
 /** The options of {@link quotaContract}. */
 export type QuotaContractOptions = SequenceOptions<QuotaStore>
@@ -28,13 +28,11 @@ export type QuotaContractOptions = SequenceOptions<QuotaStore>
  */
 export function quotaContract(runner: TestRunner, options: QuotaContractOptions): void {
   runner.describe(`quota: ${options.name}`, () => {
-    const { example, sequences } = suiteOf(runner, 'quotaContract', options, checkedQuota)
-    for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
+    const { examples, sequences } = suiteOf(runner, 'quotaContract', options, checkedQuota)
+    examples(EXAMPLES)
     sequences('gives the same results as countRequest', calls, options.commands)
   })
 }
-
-type Use = (checked: CheckedQuota) => Promise<void>
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -46,7 +44,7 @@ function spending(perMinute: number, perDay: number, ban: BanRule | false = fals
 }
 
 /** One example for each rule, so that a common mistake is reported by its simplest case. */
-const EXAMPLES: Record<string, Use> = {
+const EXAMPLES: Record<string, Use<CheckedQuota>> = {
   'grants `perMinute` requests, and refuses the next one': async ({ spend }) => {
     for (let i = 0; i < 3; i++) await spend(spending(2, 10))
   },
@@ -92,7 +90,7 @@ const EXAMPLES: Record<string, Use> = {
 }
 
 /** Returns generators of calls, single and in bursts, and of moves of the clock. */
-function calls(fc: FastCheck): Arbitrary<Use>[] {
+function calls(fc: FastCheck): Arbitrary<Use<CheckedQuota>>[] {
   const limit = fc.oneof(
     { arbitrary: fc.integer({ min: 1, max: 6 }), weight: 8 },
     { arbitrary: fc.constantFrom(60, 1_000_000, Number.MAX_SAFE_INTEGER), weight: 1 },
@@ -109,16 +107,13 @@ function calls(fc: FastCheck): Arbitrary<Use>[] {
     .record({ subject: subjects(fc), limits: fc.record({ perMinute: limit, perDay: limit }), ban })
     .map((request): Spending => ({ ...request, anonymous: request.subject.startsWith('address:') }))
   const several = fc.uniqueArray(one, { minLength: 2, maxLength: 3, selector: ({ subject }) => subject })
-  const spend = (spendings: readonly Spending[], times: number): Use => {
-    return async (checked) => void (await Promise.all(spendings.map((request) => checked.spend(request, times))))
-  }
   return [
-    one.map((request) => spend([request], 1)),
-    fc.tuple(one, fc.integer({ min: 2, max: 12 })).map(([request, times]) => spend([request], times)),
-    fc.tuple(several, fc.integer({ min: 1, max: 5 })).map(([different, times]) => spend(different, times)),
-    steps(fc).map((milliseconds): Use => {
-      return async ({ setClock, now }) => setClock(now() + milliseconds)
-    }),
+    usesWith(one, ({ spend }, request) => spend(request)),
+    usesWith(fc.tuple(one, fc.integer({ min: 2, max: 12 })), ({ spend }, [request, times]) => spend(request, times)),
+    usesWith(fc.tuple(several, fc.integer({ min: 1, max: 5 })), ({ spend }, [different, times]) =>
+      Promise.all(different.map((request) => spend(request, times))),
+    ),
+    usesWith(steps(fc), ({ setClock, now }, milliseconds) => setClock(now() + milliseconds)),
     ends(fc),
   ]
 }
@@ -149,13 +144,14 @@ function steps(fc: FastCheck): Arbitrary<number> {
 }
 
 /** Generates moves of the clock to the end of a window or ban of some subject, or one millisecond before or after it. */
-function ends(fc: FastCheck): Arbitrary<Use> {
-  return fc
-    .tuple(fc.nat(), fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'), fc.constantFrom(-1, 0, 1))
-    .map(([index, end, offset]): Use => {
-      return async ({ states, setClock, now }) => {
-        const state = [...states.values()][index % Math.max(1, states.size)]
-        setClock(Math.max((state?.[end] ?? 0) + offset, now()))
-      }
-    })
+function ends(fc: FastCheck): Arbitrary<Use<CheckedQuota>> {
+  const moves = fc.tuple(
+    fc.nat(),
+    fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'),
+    fc.constantFrom(-1, 0, 1),
+  )
+  return usesWith(moves, ({ states, setClock, now }, [index, end, offset]) => {
+    const state = [...states.values()][index % Math.max(1, states.size)]
+    setClock(Math.max((state?.[end] ?? 0) + offset, now()))
+  })
 }

@@ -43,12 +43,12 @@ export interface SequenceOptions<Port> extends SuiteOptions<Port> {
 }
 
 /** Uses a port with checks of its results. */
-type Use<Checked> = (checked: Checked) => Promise<void>
+export type Use<Checked> = (checked: Checked) => Promise<void>
 
 /** Adds the tests of one suite. */
 interface Suite<Checked> {
-  /** Adds a test of one rule by a fixed example. */
-  example(title: string, use: Use<Checked>): void
+  /** Adds tests, each of one rule by a fixed example. */
+  examples(uses: Readonly<Record<string, Use<Checked>>>): void
   /** Adds a test with random sequences of at most `longest` calls. @default 60 */
   sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest?: number): void
   /** Adds a test with random values. Failures are shrunk unless `endOnFailure`. */
@@ -109,10 +109,12 @@ export function suiteOf<Port, Checked extends object>(
     })
   return {
     property,
-    example: (title, use) =>
-      runner.test(title, () =>
-        run(use).catch((error) => report(error, `this test alone, "${title}". It has no random values.`)),
-      ),
+    examples(uses) {
+      for (const [title, use] of Object.entries(uses))
+        runner.test(title, () =>
+          run(use).catch((error) => report(error, `this test alone, "${title}". It has no random values.`)),
+        )
+    },
     sequences: (title, calls, longest = 60) =>
       property(
         title,
@@ -127,6 +129,18 @@ export function suiteOf<Port, Checked extends object>(
         (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
       ),
   }
+}
+
+/** Generates uses of a port, each with a value. */
+export function usesWith<Checked, Value>(
+  values: Arbitrary<Value>,
+  use: (checked: Checked, value: Value) => unknown,
+): Arbitrary<Use<Checked>> {
+  return values.map(
+    (value): Use<Checked> =>
+      async (checked) =>
+        void (await use(checked, value)),
+  )
 }
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']

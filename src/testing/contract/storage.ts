@@ -1,11 +1,11 @@
 import type { Arbitrary } from 'fast-check'
-import { INT64_MAX, INT64_MIN, isInt64, type NewPet, type Pet, petStatuses } from '../../model.ts'
+import { INT64_MAX, INT64_MIN, isInt64, type Pet, petStatuses } from '../../model.ts'
 import type { PetStorage } from '../../ports.ts'
 import { int64s, newPets } from './arbitraries.ts'
 import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
-import { callWithKeys, keyedCalls, keyedExamples, withKeys } from './idempotency.ts'
+import { callWithKeys, keyedCalls, keyedExamples } from './idempotency.ts'
 import { show } from './report.ts'
-import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner } from './runner.ts'
+import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 import { races, runRace, smallRace } from './storage-race.ts'
 
 /** The options of {@link storageContract}. */
@@ -33,14 +33,15 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
 export function storageContract(runner: TestRunner, options: StorageContractOptions): void {
   const { name, runs = 30, commands } = options
   runner.describe(`storage: ${name}`, () => {
-    const { example, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
-
-    for (const [title, use] of Object.entries(EXAMPLES)) example(title, use)
-    for (const [title, use] of Object.entries(keyedExamples)) example(title, withKeys(use))
-    example('a reader skips no animal while three are added', (checked) => runRace(checked, smallRace))
-    example('lists full pages of any size', fillPages)
-    example('a change to a returned array does not change the storage', changeWhatWasGiven)
-    example('keeps working after a client has disconnected', leaveEarly)
+    const { examples, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
+    examples(EXAMPLES)
+    examples(keyedExamples)
+    examples({
+      'a reader skips no animal while three are added': (checked) => runRace(checked, smallRace),
+      'lists full pages of any size': fillPages,
+      'a change to a returned array does not change the storage': changeWhatWasGiven,
+      'keeps working after a client has disconnected': leaveEarly,
+    })
     sequences('gives the same results as a plain list', calls, commands)
     property('idempotency keys give the same results as a plain map', keyedCalls, callWithKeys)
     // Failures are not shrunk, because a repeated race may end differently.
@@ -51,13 +52,11 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
   })
 }
 
-type Use = (checked: CheckedStorage) => Promise<void>
-
 const REX = { name: 'Rex', categoryId: 1n } as const
 const SOLD = { ...REX, status: 'sold' } as const
 
 /** One example for each rule, so that a common mistake is reported by its simplest case. */
-const EXAMPLES: Record<string, Use> = {
+const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   'create has stored the animal when it returns': async ({ create, get, list }) => {
     for (const pet of await create(REX)) await get(pet.id)
     await list({ limit: 10 })
@@ -119,43 +118,31 @@ const DISTORTIONS: readonly ((id: bigint) => bigint)[] = [
 type Place = (pets: readonly Pet[]) => bigint
 
 function places(fc: FastCheck): Arbitrary<Place> {
-  const among = fc
-    .tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...DISTORTIONS))
-    .map(([part, distort]): Place => {
-      return (pets) => {
+  const among = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(...DISTORTIONS)).map(
+    ([part, distort]): Place =>
+      (pets) => {
         const id = pets[Math.floor(part * (pets.length - 1))]?.id ?? 0n
         return isInt64(distort(id)) ? distort(id) : id
-      }
-    })
-  const fixed = int64s(fc).map(
-    (id): Place =>
-      () =>
-        id,
+      },
   )
+  const fixed = int64s(fc).map((id) => () => id)
   return fc.oneof({ arbitrary: among, weight: 3 }, { arbitrary: fixed, weight: 1 })
 }
 
 /** Returns generators of calls to a storage. */
-function calls(fc: FastCheck): Arbitrary<Use>[] {
+function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
   const pets = newPets(fc)
   const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
   const limit = fc.oneof(fc.integer({ min: 1, max: 101 }), fc.integer({ min: 1, max: 4 }), fc.constantFrom(100, 101))
   const place = places(fc)
-  const create = (newcomers: NewPet[]): Use => {
-    return async (checked) => void (await checked.create(...newcomers))
-  }
+  const query = fc.record({ limit, status, after: fc.option(place, { nil: undefined }) })
+  const walk = fc.record({ limit: fc.integer({ min: 1, max: 5 }), status })
   return [
-    pets.map((pet) => create([pet])),
-    fc.array(pets, { minLength: 2, maxLength: 12 }).map(create),
-    fc.tuple(limit, status, fc.option(place, { nil: undefined })).map(([limit, status, after]): Use => {
-      return async ({ list, pets }) => void (await list({ limit, status, after: after?.(pets) }))
-    }),
-    fc.tuple(fc.integer({ min: 1, max: 5 }), status).map(([limit, status]): Use => {
-      return ({ walk }) => walk({ limit, status })
-    }),
-    place.map((choose): Use => {
-      return ({ get, pets }) => get(choose(pets))
-    }),
+    usesWith(pets, ({ create }, pet) => create(pet)),
+    usesWith(fc.array(pets, { minLength: 2, maxLength: 12 }), ({ create }, several) => create(...several)),
+    usesWith(query, ({ list, pets }, { after, ...query }) => list({ ...query, after: after?.(pets) })),
+    usesWith(walk, ({ walk }, query) => walk(query)),
+    usesWith(place, ({ get, pets }, choose) => get(choose(pets))),
   ]
 }
 
