@@ -9,7 +9,7 @@ import {
   NoResponse,
 } from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
-import { httpContractRows } from '../../src/testing/http-contract/rows.ts'
+import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
 import { escapeControls, printable, report } from './output.ts'
 
 export interface CheckFlags {

@@ -1,6 +1,6 @@
 import type { ContractClient } from './client.ts'
 import { check, checkEqual, expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
-import { type HttpContractRow, isRemoved, post, REX, rowsOf, UNKNOWN_PET, useUp } from './row.ts'
+import { type HttpContractRow, isRemoved, limitedRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
 
 const row = rowsOf('contract')
 
@@ -105,12 +105,8 @@ export const contractRows: readonly HttpContractRow[] = [
       )
     }
   }),
-  {
-    ...row('rejects a request over the limit with 429 and Retry-After', async (client) => {
-      const refused = await useUp(client)
-      checkEqual(expectRateLimit(refused).remaining, 0, `${refused.name}: X-RateLimit-Remaining`)
-      check((refused.headers.get('Retry-After') ?? '') !== '', `${refused.name}: expected Retry-After`)
-    }),
-    needsLimitedKey: true,
-  },
+  limitedRow('contract', 'rejects a request over the limit with 429 and Retry-After', (refused) => {
+    checkEqual(expectRateLimit(refused).remaining, 0, `${refused.name}: X-RateLimit-Remaining`)
+    check((refused.headers.get('Retry-After') ?? '') !== '', `${refused.name}: expected Retry-After`)
+  }),
 ]

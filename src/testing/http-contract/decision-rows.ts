@@ -4,13 +4,13 @@ import {
   checkEqual,
   expectCode,
   expectHeader,
-  expectJsonType,
+  expectJson,
   expectPet,
   expectPets,
   expectStatus,
   type ReceivedPet,
 } from './expectations.ts'
-import { type HttpContractRow, isRemoved, post, REX, rowsOf, UNKNOWN_PET, useUp } from './row.ts'
+import { type HttpContractRow, isRemoved, limitedRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
 
 const row = rowsOf('decision')
 const NO_CHALLENGE_ERROR = 'Bearer realm="petstore"'
@@ -233,8 +233,7 @@ export const decisionRows: readonly HttpContractRow[] = [
   row('responds to HEAD like GET, without the body', async (client) => {
     for (const path of ['/pets?limit=1', UNKNOWN_PET]) {
       const [whole, head] = [await client.send(path), await client.send(path, { method: 'HEAD' })]
-      expectStatus(head, whole.status)
-      expectJsonType(head)
+      expectJson(head, whole.status)
       checkEqual(head.text, '', `${head.name}: body`)
       // The header is optional (RFC 9110, section 8.6): proxies that compress bodies leave it out.
       if (head.headers.has('Content-Length'))
@@ -257,18 +256,12 @@ export const decisionRows: readonly HttpContractRow[] = [
     expectHeader(await client.send('/pets?limit=1'), 'X-Content-Type-Options', 'nosniff')
     expectHeader(await client.send('/pets', { authorization: null }), 'X-Content-Type-Options', 'nosniff')
   }),
-  {
-    ...row('sends Retry-After in whole seconds, and a code, with a 429', async (client) => {
-      const refused = await useUp(client)
-      check(
-        /^[1-9]\d*$/.test(refused.headers.get('Retry-After') ?? ''),
-        `${refused.name}: expected whole seconds in Retry-After`,
-      )
-      const { code } = Object(refused.json) as { code?: string }
-      expectCode(refused, 429, code === 'api_key_banned' ? code : 'rate_limit_exceeded')
-    }),
-    needsLimitedKey: true,
-  },
+  limitedRow('decision', 'sends Retry-After in whole seconds, and a code, with a 429', async (refused) => {
+    const seconds = refused.headers.get('Retry-After') ?? ''
+    check(/^[1-9]\d*$/.test(seconds), `${refused.name}: expected whole seconds in Retry-After`)
+    const { code } = Object(refused.json) as { code?: string }
+    expectCode(refused, 429, code === 'api_key_banned' ? code : 'rate_limit_exceeded')
+  }),
 ]
 
 /** Returns the only animal on the page. Throws if there is none or more than one. */

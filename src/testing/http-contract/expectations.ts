@@ -28,16 +28,16 @@ export function expectStatus(response: ContractResponse, status: number): void {
   )
 }
 
-/** Checks that `Content-Type` is JSON. */
-export function expectJsonType({ name, headers }: ContractResponse): void {
-  const [type = ''] = (headers.get('Content-Type') ?? '').toLowerCase().split(';')
-  checkEqual(type.trim(), 'application/json', `${name}: Content-Type`)
+/** Checks the status, and that `Content-Type` is JSON. */
+export function expectJson(response: ContractResponse, status: number): void {
+  expectStatus(response, status)
+  const [type = ''] = (response.headers.get('Content-Type') ?? '').toLowerCase().split(';')
+  checkEqual(type.trim(), 'application/json', `${response.name}: Content-Type`)
 }
 
 /** Checks an error response: its status, and the members of section 2 of the interface specification. Returns the code. */
 export function expectError(response: ContractResponse, status: number): string {
-  expectStatus(response, status)
-  expectJsonType(response)
+  expectJson(response, status)
   const error = Object(response.json) as Record<string, unknown>
   check(typeof error.code === 'string' && error.code !== '', `${response.name}: expected a code, got ${response.text}`)
   check(typeof error.message === 'string', `${response.name}: expected a message, got ${response.text}`)
@@ -60,15 +60,13 @@ export function expectHeader({ name, headers }: ContractResponse, header: string
 
 /** Checks that a response is an animal, and returns the animal. */
 export function expectPet(response: ContractResponse, status: number): ReceivedPet {
-  expectStatus(response, status)
-  expectJsonType(response)
+  expectJson(response, status)
   return toPet(response.json, response.name)
 }
 
 /** Checks that a response is an array of animals, and returns the array. */
 export function expectPets(response: ContractResponse): readonly ReceivedPet[] {
-  expectStatus(response, 200)
-  expectJsonType(response)
+  expectJson(response, 200)
   const { json, name } = response
   if (!Array.isArray(json)) throw new Error(`${name}: expected an array, got ${response.text.slice(0, 200)}`)
   return json.map((pet) => toPet(pet, name))

@@ -41,8 +41,17 @@ export function isRemoved({ status, time }: ContractResponse): boolean {
 /** The largest limit that the rows about 429 can use up, in requests per minute. */
 const MAX_LIMIT = 100
 
+/** Creates a row that uses up the limit of `limitedToken`, and checks the 429 response. */
+export function limitedRow(
+  basis: HttpContractRow['basis'],
+  title: string,
+  check: (refused: ContractResponse) => void,
+): HttpContractRow {
+  return { title, basis, needsLimitedKey: true, check: async (client) => check(await useUp(client)) }
+}
+
 /** Sends requests with `limitedToken` until the limit is used up. Returns the 429 response. */
-export async function useUp(client: ContractClient): Promise<ContractResponse> {
+async function useUp(client: ContractClient): Promise<ContractResponse> {
   for (let i = 0; i <= MAX_LIMIT; i++) {
     const response = await client.sendLimited('/pets?limit=1')
     if (response.status === 429) return response

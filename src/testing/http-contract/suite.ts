@@ -1,7 +1,12 @@
 import { invalidOption } from '../../support/option-rules.ts'
 import type { TestRunner } from '../contract/runner.ts'
 import { contractClient, type HttpContractTarget } from './client.ts'
-import { httpContractRows } from './rows.ts'
+import { contractRows } from './contract-rows.ts'
+import { decisionRows } from './decision-rows.ts'
+import type { HttpContractRow } from './row.ts'
+
+/** All rows, with those of the interface specification first. No row needs a raw socket or an option of the server. */
+export const httpContractRows: readonly HttpContractRow[] = [...contractRows, ...decisionRows]
 
 /** The options of {@link httpContract}. */
 export interface HttpContractOptions extends HttpContractTarget {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { contractClient } from '../../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../../src/testing/http-contract/row.ts'
-import { httpContractRows } from '../../../src/testing/http-contract/rows.ts'
+import { httpContractRows } from '../../../src/testing/http-contract/suite.ts'
 import { createTestPetStore, httpContract } from '../../../src/testing/index.ts'
 
 afterEach(() => void vi.useRealTimers())

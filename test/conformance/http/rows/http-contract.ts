@@ -1,5 +1,5 @@
 import { contractClient } from '../../../../src/testing/http-contract/client.ts'
-import { httpContractRows } from '../../../../src/testing/http-contract/rows.ts'
+import { httpContractRows } from '../../../../src/testing/http-contract/suite.ts'
 import type { Send } from '../client.ts'
 import { keyOf } from '../expect.ts'
 import type { Rows } from '../suite.ts'
