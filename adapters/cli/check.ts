@@ -69,16 +69,20 @@ export async function checkServer(url: string, flags: CheckFlags, options: Check
   for (const row of httpContractRows) {
     if (contractOnly && row.basis === 'decision') continue
     const { title, basis, needsLimitedKey } = row
-    const isMissingKey = needsLimitedKey && limitedToken === undefined
-    let { isSilent = false, isRefused = false, ...outcome }: RowOutcome = { result: 'not run' }
-    if (isMissingKey) outcome = { result: 'skip', reason: NEEDS_LIMITED_KEY }
+    let outcome: Pick<RowResult, 'result' | 'reason'> = { result: 'not run' }
+    let error: Error | undefined
+    if (needsLimitedKey && limitedToken === undefined) outcome = { result: 'skip', reason: NEEDS_LIMITED_KEY }
     else if (!isGone) {
       const onReached = () => {
         reachedBy = title
       }
-      ;({ isSilent = false, isRefused = false, ...outcome } = await runRow(row, watched(client, onReached)))
+      error = await row.check(watched(client, onReached)).then(
+        () => undefined,
+        (error: Error) => error,
+      )
+      outcome = outcomeOf(error)
     }
-    if (isRefused) {
+    if (error instanceof ConnectionRefused) {
       isGone = true
       onStop?.(reachedBy)
       // The server was gone before the first request of this row.
@@ -91,7 +95,7 @@ export async function checkServer(url: string, flags: CheckFlags, options: Check
     const result = { title, basis, ...outcome, ...(reason !== undefined && { reason }) }
     results.push(result)
     onRow?.(result)
-    silentRows = isSilent ? silentRows + 1 : 0
+    silentRows = error instanceof NoResponse ? silentRows + 1 : 0
     if (silentRows === MAX_SILENT_ROWS)
       throw new Error(
         `the server has stopped responding: ${MAX_SILENT_ROWS} rows in a row got no response within ${flags.timeout} seconds`,
@@ -127,23 +131,10 @@ function watched(client: ContractClient, onReached: () => void): ContractClient 
   return { ...client, ...wrapPort(client, { send: watch, sendLimited: watch }) }
 }
 
-/** The result of a row, and whether one of its requests got no response in time, or found nothing that listens. */
-type RowOutcome = Pick<RowResult, 'result' | 'reason'> & { readonly isSilent?: boolean; readonly isRefused?: boolean }
-
-async function runRow(row: HttpContractRow, client: ContractClient): Promise<RowOutcome> {
-  try {
-    await row.check(client)
-    return { result: 'pass' }
-  } catch (error) {
-    const reason = (error as Error).message
-    if (error instanceof LimitReached) return { result: 'skip', reason }
-    return {
-      result: 'fail',
-      reason,
-      isSilent: error instanceof NoResponse,
-      isRefused: error instanceof ConnectionRefused,
-    }
-  }
+/** Returns the result of a row that has thrown this error, or none. */
+function outcomeOf(error: Error | undefined): Pick<RowResult, 'result' | 'reason'> {
+  if (!error) return { result: 'pass' }
+  return { result: error instanceof LimitReached ? 'skip' : 'fail', reason: error.message }
 }
 
 /** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if the check is incomplete. */
