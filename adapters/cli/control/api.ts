@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { stringifyJson } from '../../../src/client/stringify-json.ts'
 import { isPetStoreError } from '../../../src/errors.ts'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
@@ -9,11 +10,13 @@ import { shorten } from '../../../src/support/describe-value.ts'
 import { isFromThisMachine } from '../page/routes.ts'
 import { isSecret } from '../secret.ts'
 import { controlDocument } from './document.ts'
-import { type Operation, operations, problem } from './operations.ts'
+import { type Operation, operations, Problem } from './operations.ts'
 import type { TestDouble } from './test-double.ts'
 
 /** The largest request body, in bytes. Ten thousand animals fit into it. */
 const BODY_LIMIT = 4 * 1024 * 1024
+
+const NO_STORE = ['Cache-Control', 'no-store']
 
 /**
  * Creates the control API of a test double. The result has the type of a pet store, so `serve` can serve it.
@@ -21,25 +24,31 @@ const BODY_LIMIT = 4 * 1024 * 1024
  * @param secret - the first segment of each path
  */
 export function createControlApi(double: TestDouble, secret: string): PetStore {
-  const handle = async (request: ApiRequest): Promise<ApiResponse> => {
-    try {
-      return await respond(double, request, secret)
-    } catch (error) {
-      if (!isPetStoreError(error)) return problem(500, 'internal_error', String(error))
-      // The options come from the request body, so an invalid option is reported as an invalid body.
-      if (error.code === 'invalid_option')
-        return problem(400, 'invalid_body', error.message.replace(/^option (\S+): e/, 'The body is not valid: $1: e'))
-      return problem(error.status ?? 500, error.code, error.message)
-    }
-  }
+  const handle = (request: ApiRequest) => respond(double, request, secret).catch(problemResponse)
   return { fetch: fetchThrough(handle), handle, basePath: '' }
+}
+
+/** Returns the response for an error, in the same form as the pet store's errors. */
+function problemResponse(error: unknown): ApiResponse {
+  const isKnown = error instanceof Problem || isPetStoreError(error)
+  const { status = 500, code, message } = isKnown ? error : new Problem(500, 'internal_error', String(error))
+  // The options come from the request body, so an invalid option is reported as an invalid body.
+  const body =
+    code === 'invalid_option'
+      ? {
+          code: 'invalid_body',
+          message: message.replace(/^option (\S+): e/, 'The body is not valid: $1: e'),
+          status: 400,
+        }
+      : { code, message, status }
+  return jsonResponse(body.status, JSON.stringify(body))
 }
 
 async function respond(double: TestDouble, request: ApiRequest, secret: string): Promise<ApiResponse> {
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
   // Without this check, any web page could reset the pet store. With a POST to another site, browsers send `Origin`.
   if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)
-    return problem(
+    throw new Problem(
       403,
       'forbidden',
       'Expected a request of a program on this machine, to the address that petstore serve has printed with its secret; got one ' +
@@ -55,14 +64,14 @@ async function respond(double: TestDouble, request: ApiRequest, secret: string):
   const match = matches.find(({ operation }) => operation.method === request.method)
   if (match === undefined) return noOperation(path, matches)
   const { operation, id } = match
-  const query = operation.query && checkQuery(operation.query, target.slice(path.length + 1))
-  if (query?.error) return errorResponse('invalid_parameter', [], query.error)
+  const rawQuery = Object.fromEntries(new URLSearchParams(target.slice(path.length + 1)))
+  const query = operation.query && checked(operation.query, rawQuery, 'invalid_parameter')
   const bytes = operation.body ? await request.body(BODY_LIMIT) : new Uint8Array()
   const exactBody = operation.body && readJson(bytes)
-  const body = operation.body && JSON.parse(new TextDecoder().decode(bytes))
-  const checked = operation.body?.safeParse(body)
-  if (checked?.error) return errorResponse('invalid_body', [], problemOf(checked.error, body))
-  return operation.run(double, { body: checked?.data, exactBody, query: query?.data, id })
+  const body = operation.body && checked(operation.body, JSON.parse(new TextDecoder().decode(bytes)), 'invalid_body')
+  const result = await operation.run(double, { body, exactBody, query, id })
+  const { status, body: hasBody } = operation.response
+  return hasBody ? jsonResponse(status, stringifyJson(result)) : { status, headers: NO_STORE, body: '' }
 }
 
 /** Returns the parameter in a path; '' if the path has none; `undefined` if the path does not match the operation. */
@@ -80,21 +89,17 @@ function noOperation(path: string, matches: readonly { readonly operation: Opera
   return errorResponse('method_not_allowed', ['Allow', allow], `The path ${path} supports only ${allow}.`)
 }
 
-function checkQuery(schema: z.ZodMiniObject, text: string): { readonly data?: unknown; readonly error?: string } {
-  const query = Object.fromEntries(new URLSearchParams(text))
-  const { data, error } = schema.safeParse(query)
-  return error ? { error: problemOf(error, query) } : { data }
-}
-
 /** The longest excerpt of a body in an error message, in UTF-16 code units. */
 const MAX_RECEIVED = 200
 
-/** Returns the first problem in a body or a query: its place, what was expected and what was received. */
-function problemOf({ issues }: z.core.$ZodError, input: unknown): string {
-  const [{ path, message } = { path: [], message: 'another value' }] = issues
+/** Returns the checked value. @throws {Problem} naming the place of the first problem, what was expected and what was received */
+function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
+  const { success, data, error } = schema.safeParse(input)
+  if (success) return data
+  const [{ path, message } = { path: [], message: 'another value' }] = error.issues
   let received: unknown = input
   for (const name of path) received = (received as Record<PropertyKey, unknown> | undefined)?.[name]
-  const text = JSON.stringify(received) ?? 'nothing'
+  const text = shorten(JSON.stringify(received) ?? 'nothing', MAX_RECEIVED)
   const place = path.length === 0 ? '' : `${path.join('.')}: `
-  return `${place}expected ${message}, got ${shorten(text, MAX_RECEIVED)}. GET /openapi.json describes every operation.`
+  throw new Problem(400, code, `${place}expected ${message}, got ${text}. GET /openapi.json describes every operation.`)
 }

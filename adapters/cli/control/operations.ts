@@ -1,7 +1,5 @@
 import type * as z from 'zod/mini'
-import { type ApiResponse, jsonResponse } from '../../../src/http/response.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { writePets } from '../../../src/pets/json.ts'
 import { newPetSchema, parseNewPet } from '../../../src/pets/schemas.ts'
 import { demoPet } from '../demo-data.ts'
 import * as schemas from './schemas.ts'
@@ -19,7 +17,8 @@ export interface Operation {
   readonly response: { readonly status: number; readonly description: string; readonly body?: z.ZodMiniType }
   /** The errors that only this operation has. */
   readonly errors?: Readonly<Record<number, string>>
-  run(double: TestDouble, input: OperationInput): ApiResponse | Promise<ApiResponse>
+  /** Returns the body of the response, or a promise of it. Throws a {@link Problem} for another response. */
+  run(double: TestDouble, input: OperationInput): unknown
 }
 
 /** The checked input of an operation. */
@@ -43,10 +42,18 @@ const HEADERS = [
   'x-forwarded-for',
 ]
 
-const noContent: ApiResponse = { status: 204, headers: ['Cache-Control', 'no-store'], body: '' }
+/** An error of the control API. Its response has the same form as the pet store's errors. */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
 
-const clockResponse = ({ clock }: TestDouble) =>
-  json(200, { now: new Date(clock.now()).toISOString(), running: clock.isRunning() })
+const stateOf = ({ clock }: TestDouble) => ({ now: new Date(clock.now()).toISOString(), running: clock.isRunning() })
 
 /** The operations of the control API. */
 export const operations: readonly Operation[] = [
@@ -56,10 +63,7 @@ export const operations: readonly Operation[] = [
     id: 'reset',
     summary: 'Return to the start: its animals and keys, the real time, no counts, no faults, an empty journal.',
     response: { status: 204, description: 'The pet store is as it was at the start.' },
-    async run(double) {
-      await double.reset()
-      return noContent
-    },
+    run: (double) => double.reset(),
   },
   {
     method: 'GET',
@@ -67,7 +71,7 @@ export const operations: readonly Operation[] = [
     id: 'getClock',
     summary: 'Read the clock.',
     response: { status: 200, description: 'The clock.', body: schemas.clockState },
-    run: clockResponse,
+    run: stateOf,
   },
   {
     method: 'POST',
@@ -82,7 +86,7 @@ export const operations: readonly Operation[] = [
       if ('set' in body) clock.set(Date.parse(body.set))
       else if ('advanceSeconds' in body) clock.advance(body.advanceSeconds * 1_000)
       else clock.follow()
-      return clockResponse(double)
+      return stateOf(double)
     },
   },
   {
@@ -94,19 +98,11 @@ export const operations: readonly Operation[] = [
     response: { status: 204, description: 'The fault applies to the next requests.' },
     run({ faults }, input) {
       const fault = input.body as z.output<typeof schemas.faultBody>
-      if (fault.part === 'connection') {
-        faults.connection.breakTimes(fault.calls ?? 1)
-        return noContent
-      }
+      if (fault.part === 'connection') return faults.connection.breakTimes(fault.calls ?? 1)
       const target = faults[fault.part === 'keys' ? 'keyStore' : fault.part]
-      if (fault.action === 'delay') {
-        target.delay(fault.milliseconds, fault.calls)
-        return noContent
-      }
+      if (fault.action === 'delay') return target.delay(fault.milliseconds, fault.calls)
       const error = fault.status === 500 ? new Error('The control API makes this call fail.') : undefined
-      if (fault.calls === undefined) target.fail(error)
-      else target.failTimes(fault.calls, error)
-      return noContent
+      return fault.calls === undefined ? target.fail(error) : target.failTimes(fault.calls, error)
     },
   },
   {
@@ -117,7 +113,6 @@ export const operations: readonly Operation[] = [
     response: { status: 204, description: 'Every part works.' },
     run({ faults }) {
       for (const target of Object.values(faults)) target.recover()
-      return noContent
     },
   },
   {
@@ -127,10 +122,10 @@ export const operations: readonly Operation[] = [
     summary: 'Issue an API key.',
     body: schemas.keyBody,
     response: { status: 201, description: 'The key and its token.', body: schemas.issuedKey },
-    async run(double, input) {
+    run(double, input) {
       const { expiresAt, ...options } = input.body as z.output<typeof schemas.keyBody>
       const end = expiresAt === undefined ? undefined : Date.parse(expiresAt)
-      return json(201, await double.ports().keyStore.issue({ ...options, expiresAt: end }))
+      return double.ports().keyStore.issue({ ...options, expiresAt: end })
     },
   },
   {
@@ -139,7 +134,7 @@ export const operations: readonly Operation[] = [
     id: 'listKeys',
     summary: 'List the API keys, without their tokens.',
     response: { status: 200, description: 'The keys, the oldest first.', body: schemas.keys },
-    run: async (double) => json(200, await double.ports().keyStore.list()),
+    run: (double) => double.ports().keyStore.list(),
   },
   {
     method: 'DELETE',
@@ -148,10 +143,10 @@ export const operations: readonly Operation[] = [
     summary: 'Revoke an API key.',
     response: { status: 204, description: 'The key is revoked.' },
     errors: { 404: 'There is no valid key with this id.' },
-    run: async (double, { id }) =>
-      (await double.ports().keyStore.revoke(id))
-        ? noContent
-        : problem(404, 'key_not_found', `There is no valid key ${JSON.stringify(id)}. GET /keys lists the keys.`),
+    async run(double, { id }) {
+      if (!(await double.ports().keyStore.revoke(id)))
+        throw new Problem(404, 'key_not_found', `There is no valid key "${id}". GET /keys lists the keys.`)
+    },
   },
   {
     method: 'POST',
@@ -160,7 +155,7 @@ export const operations: readonly Operation[] = [
     summary: 'Add animals without a request to the pet store.',
     body: schemas.petsBody,
     response: { status: 201, description: 'The animals with their ids.', body: schemas.pets },
-    async run(double, input) {
+    run(double, input) {
       const body = input.exactBody as { pets: readonly unknown[] } | { count: bigint }
       const newPet = newPetSchema(DEFAULT_MAX_NAME_LENGTH)
       const pets =
@@ -168,10 +163,9 @@ export const operations: readonly Operation[] = [
           ? body.pets.map((pet) => parseNewPet(newPet, pet, DEFAULT_MAX_NAME_LENGTH))
           : Array.from({ length: Number(body.count) }, (_, index) => demoPet(index))
       const { storage } = double.ports()
-      const added = await Promise.all(
+      return Promise.all(
         pets.map(async ({ name, categoryId, status = 'available' }) => storage.create({ name, categoryId, status })),
       )
-      return jsonResponse(201, writePets(added))
     },
   },
   {
@@ -194,7 +188,7 @@ export const operations: readonly Operation[] = [
           ? { status: response.status, headers: Object.fromEntries(response.headers), body: response.body }
           : null,
       }))
-      return json(200, { total: requests.length, requests: latest })
+      return { total: requests.length, requests: latest }
     },
   },
   {
@@ -205,16 +199,6 @@ export const operations: readonly Operation[] = [
     response: { status: 204, description: 'The journal is empty.' },
     run({ requests }) {
       requests.length = 0
-      return noContent
     },
   },
 ]
-
-function json(status: number, value: unknown): ApiResponse {
-  return jsonResponse(status, JSON.stringify(value))
-}
-
-/** Returns an error response of the control API, in the same form as the pet store's errors. */
-export function problem(status: number, code: string, message: string): ApiResponse {
-  return json(status, { code, message, status })
-}
