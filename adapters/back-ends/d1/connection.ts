@@ -1,5 +1,5 @@
 import { invalidOption } from '../../../src/support/option-rules.ts'
-import { unavailable } from '../shared/unavailable.ts'
+import { unavailable } from '../shared/errors.ts'
 import { isUnavailableCode } from '../sqlite-dialect/result-codes.ts'
 import type { SqliteValue } from '../sqlite-dialect/statements.ts'
 
@@ -19,25 +19,22 @@ export interface D1Database {
 export type Command = readonly [sql: string, ...values: SqliteValue[]]
 
 /** The access to D1 that the stores share. If D1 cannot be reached, a call rejects with `service_unavailable`. */
-export interface Engine {
-  /** Runs one statement, and returns its rows. */
-  run<Row>(...command: Command): Promise<readonly Row[]>
-  /** Runs statements in one round trip and one transaction, and returns the rows of each. */
-  transact(commands: readonly Command[]): Promise<readonly (readonly unknown[])[]>
-}
+export type Engine = ReturnType<typeof engineOf>
 
 /**
  * Checks a D1 binding and returns the access to its database.
  *
  * @throws {PetStoreError} `invalid_option` if it is no D1 binding
  */
-export function engineOf(database: D1Database): Engine {
+export function engineOf(database: D1Database) {
   if (typeof database?.prepare !== 'function' || typeof database.batch !== 'function')
     throw invalidOption('database', 'a D1 binding such as env.DB, with prepare and batch', database)
   const bound = ([sql, ...values]: Command) => database.prepare(sql).bind(...values)
   return {
-    run: async <Row>(...command: Command) => (await guarded(() => bound(command).all())).results as readonly Row[],
-    transact: async (commands) =>
+    /** Runs one statement, and returns its rows. */
+    run: async (...command: Command) => (await guarded(() => bound(command).all())).results,
+    /** Runs statements in one round trip and one transaction, and returns the rows of each. */
+    transact: async (commands: readonly Command[]) =>
       (await guarded(() => database.batch(commands.map(bound)))).map(({ results }) => results),
   }
 }

@@ -1,5 +1,4 @@
-import { laterSchema } from '../shared/later-schema.ts'
-import { IS_THERE, STEPS, VERSION } from '../sqlite-dialect/schema.ts'
+import { IS_THERE, STEPS, VERSION, versionIn } from '../sqlite-dialect/schema.ts'
 import type { Engine } from './connection.ts'
 
 /**
@@ -8,13 +7,14 @@ import type { Engine } from './connection.ts'
  *
  * @param steps - tests pass further steps
  */
-export async function migrate(engine: Engine, steps = STEPS): Promise<void> {
-  for (let version = await readVersion(engine, steps.length); version < steps.length; ) {
+export async function migrate({ run, transact }: Engine, steps = STEPS): Promise<void> {
+  const readVersion = async () => ((await run(IS_THERE)).length === 0 ? 0 : versionIn(await run(VERSION), steps.length))
+  for (let version = await readVersion(); version < steps.length; ) {
     try {
-      await engine.transact(statementsOf(steps[version] as string))
+      await transact(statementsOf(steps[version] as string))
       version += 1
     } catch (error) {
-      const now = await readVersion(engine, steps.length)
+      const now = await readVersion()
       if (now === version) throw error
       version = now
     }
@@ -24,12 +24,4 @@ export async function migrate(engine: Engine, steps = STEPS): Promise<void> {
 /** Splits a step after its semicolons, because D1 prepares one statement at a time. */
 function statementsOf(step: string): [sql: string][] {
   return step.split(/(?<=;)\s*(?=\S)/).map((sql) => [sql])
-}
-
-async function readVersion({ run }: Engine, latest: number): Promise<number> {
-  if ((await run(IS_THERE)).length === 0) return 0
-  const [row] = await run<{ readonly version: number }>(VERSION)
-  const version = row?.version ?? 0
-  if (version > latest) throw laterSchema('database', latest, version)
-  return version
 }

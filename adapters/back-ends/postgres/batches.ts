@@ -1,7 +1,7 @@
 import type { CallContext } from '../../../src/index.ts'
 import { withTimeout } from '../../../src/support/with-timeout.ts'
 import { atEndOfTurn } from '../../shared/end-of-turn.ts'
-import { unavailable } from '../shared/unavailable.ts'
+import { unavailable } from '../shared/errors.ts'
 
 /**
  * Which calls an error of a statement affects. `call`: single calls, because the database refused their values and undid the

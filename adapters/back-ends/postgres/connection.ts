@@ -1,5 +1,5 @@
 import { invalidOption } from '../../../src/support/option-rules.ts'
-import { unavailable } from '../shared/unavailable.ts'
+import { unavailable } from '../shared/errors.ts'
 
 /** The part of a PostgreSQL client that this package uses. Clients of `pg` and PGlite have it. */
 export interface PostgresClient {

@@ -1,5 +1,5 @@
 import type { OptionRule } from '../../../src/support/option-rules.ts'
-import { laterSchema } from '../shared/later-schema.ts'
+import { laterSchema } from '../shared/errors.ts'
 import type { Query } from './connection.ts'
 import { STEPS } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import { unavailable } from '../shared/unavailable.ts'
+import { unavailable } from '../shared/errors.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Connection } from './connection.ts'
 

@@ -1,6 +1,6 @@
 import { hexDigest } from '../../../src/support/hex-digest.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
-import { unavailable } from '../shared/unavailable.ts'
+import { unavailable } from '../shared/errors.ts'
 import { concealCommand, isScriptMissing, isUnavailable } from './errors.ts'
 
 /** A client of ioredis, or its `Cluster`. */

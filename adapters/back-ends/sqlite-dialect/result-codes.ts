@@ -9,9 +9,7 @@ export const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
   15: 'SQLITE_PROTOCOL',
 }
 
-const NAMES = new Set<unknown>(Object.values(UNAVAILABLE_CODES))
-
 /** Returns whether the name of a result code, without a suffix, means that the database cannot be used now. */
-export function isUnavailableCode(name: unknown): boolean {
-  return NAMES.has(name)
+export function isUnavailableCode(name: string | undefined): boolean {
+  return name !== undefined && Object.values(UNAVAILABLE_CODES).includes(name)
 }

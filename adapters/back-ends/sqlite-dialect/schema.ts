@@ -1,3 +1,5 @@
+import { laterSchema } from '../shared/errors.ts'
+
 /**
  * The tables, and all changes to them. Each step leads from one schema version to the next. Never change a released step; add
  * another one.
@@ -53,3 +55,14 @@ export const IS_THERE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND na
 
 /** Returns the version of the schema. */
 export const VERSION = 'SELECT version FROM petstore_schema'
+
+/**
+ * Returns the version in the rows of `VERSION`.
+ *
+ * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema
+ */
+export function versionIn([row]: readonly unknown[], latest: number): number {
+  const version = Number((row as { readonly version: number | bigint } | undefined)?.version ?? 0)
+  if (version > latest) throw laterSchema('database', latest, version)
+  return version
+}

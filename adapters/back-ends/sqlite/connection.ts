@@ -1,4 +1,4 @@
-import { unavailable } from '../shared/unavailable.ts'
+import { unavailable } from '../shared/errors.ts'
 import { isUnavailableCode, UNAVAILABLE_CODES } from '../sqlite-dialect/result-codes.ts'
 import type { SqliteValue } from '../sqlite-dialect/statements.ts'
 
