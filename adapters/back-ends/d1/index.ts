@@ -63,10 +63,9 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   const run: Run = (name, ...values) => engine.run(statements[name], ...values)
   const transact: RunAll = (commands) =>
     engine.transact(commands.map(([name, ...values]) => [statements[name], ...values]))
-  const keyStore = tableKeyStore(run, run, clock ?? systemClock, plans)
   return {
     storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency }),
-    keyStore: cachedBy(options, keyStore, clock),
+    keyStore: cachedBy(options, tableKeyStore(run, run, clock ?? systemClock, plans), clock),
     quota: d1Quota(engine, clock),
     migrate: () => migrate(engine),
   }
