@@ -29,11 +29,8 @@ export type RedisClient = IoRedisClient | NodeRedisClient | BunRedisClient | ((.
 /** Runs a Lua script on one key, and returns its reply. */
 export type RunScript = (key: string, args: string[]) => Promise<unknown>
 
-/** Runs a Lua script on one key. The script is given by its SHA-1 or its text. */
-interface Evaluator {
-  evalSha(sha1: string, key: string, args: string[]): Promise<unknown>
-  eval(script: string, key: string, args: string[]): Promise<unknown>
-}
+/** Runs a Lua script on one key. `EVALSHA` gets the script's SHA-1, `EVAL` its text. */
+type Evaluate = (command: 'EVALSHA' | 'EVAL', script: string, key: string, args: string[]) => Promise<unknown>
 
 /**
  * Returns a function that runs a script by its SHA-1. Sends the script itself only if Redis does not know it.
@@ -41,16 +38,16 @@ interface Evaluator {
  * @throws {PetStoreError} `invalid_option` if the client is of no supported kind
  */
 export function runnerOf(client: RedisClient, script: string): RunScript {
-  const evaluator = evaluatorOf(client)
+  const evaluate = evaluatorOf(client)
   let sha1: string | undefined
   const run: RunScript = async (key, args) => {
     sha1 ??= await hexDigest('SHA-1', new TextEncoder().encode(script))
     try {
-      return await evaluator.evalSha(sha1, key, args)
+      return await evaluate('EVALSHA', sha1, key, args)
     } catch (error) {
       if (!isScriptMissing(error)) throw error
     }
-    return evaluator.eval(script, key, args)
+    return evaluate('EVAL', script, key, args)
   }
   return async (key, args) => {
     try {
@@ -62,24 +59,19 @@ export function runnerOf(client: RedisClient, script: string): RunScript {
   }
 }
 
-function evaluatorOf(client: RedisClient): Evaluator {
+function evaluatorOf(client: RedisClient): Evaluate {
   if (typeof client === 'function') return byWords((command, words) => client(command, ...words))
   if (has(client, 'evalSha')) {
-    return {
-      evalSha: (sha1, key, args) => client.evalSha(sha1, { keys: [key], arguments: args }),
-      eval: (script, key, args) => client.eval(script, { keys: [key], arguments: args }),
-    }
+    return (command, script, key, args) =>
+      client[command === 'EVAL' ? 'eval' : 'evalSha'](script, { keys: [key], arguments: args })
   }
   if (has(client, 'call')) return byWords((command, words) => client.call(command, ...words))
   if (has(client, 'send')) return byWords((command, words) => client.send(command, words))
   throw invalidOption('client', 'a client of ioredis, node-redis or Bun, or a function that sends one command', client)
 }
 
-function byWords(send: (command: string, words: string[]) => Promise<unknown>): Evaluator {
-  return {
-    evalSha: (sha1, key, args) => send('EVALSHA', [sha1, '1', key, ...args]),
-    eval: (script, key, args) => send('EVAL', [script, '1', key, ...args]),
-  }
+function byWords(send: (command: string, words: string[]) => Promise<unknown>): Evaluate {
+  return (command, script, key, args) => send(command, [script, '1', key, ...args])
 }
 
 type Clients = Exclude<RedisClient, (...words: string[]) => unknown>
