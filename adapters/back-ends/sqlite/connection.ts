@@ -39,20 +39,12 @@ export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 /** The settings of `PRAGMA synchronous`. The index of each setting is its number in SQLite. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
-/** The settings that `setUp` applies to a connection. */
-export interface Settings {
-  /** `undefined` keeps the connection's setting. */
-  readonly synchronous: SqliteSynchronous | undefined
-  /** How long to wait for a lock, in milliseconds. `undefined` keeps the connection's setting, but replaces 0 by 5,000. */
-  readonly busyTimeout: number | undefined
-}
-
 const DEFAULT_BUSY_TIMEOUT = 5_000
 const WAL_TRIES = 250
 const WAL_PAUSE = 20
 
-/** Configures a connection. The journal mode becomes WAL, unless it was changed from SQLite's default before. */
-export function setUp(database: SqliteDatabase, { synchronous, busyTimeout }: Settings): void {
+/** Configures a connection by its options. The journal mode becomes WAL, unless it was changed from SQLite's default before. */
+export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronous?: SqliteSynchronous): void {
   const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
   pragma(database, `busy_timeout = ${timeout}`)
   const chosen = synchronous ?? chosenSynchronous(database)

@@ -73,20 +73,19 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): S
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
     throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {
-    setUp(database, { busyTimeout, synchronous })
+    setUp(database, busyTimeout, synchronous)
     migrate(database)
-    const writer = createWriter(database)
+    const inTurn = createWriter(database)
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.
     const read: Run = (name, ...values) => guarded(() => prepared[name].all(...values))
-    const write: Run = (name, ...values) => writer.write(() => prepared[name].all(...values))
+    const write: Run = (name, ...values) => inTurn(() => prepared[name].all(...values))
     const transact: RunAll = (commands) =>
-      writer.write(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
-    const keyStore = tableKeyStore(read, write, clock, plans)
+      inTurn(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
     return {
       storage: tableStorage({ read, write, transact, hash: hashNow }),
-      keyStore: cachedBy(options, keyStore, clock),
-      quota: sqliteQuota(database, writer, clock),
+      keyStore: cachedBy(options, tableKeyStore(read, write, clock, plans), clock),
+      quota: sqliteQuota(database, inTurn, clock),
     }
   })
 }

@@ -5,7 +5,7 @@ import { bucketOf } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
 import { countStatements, PRUNE_EVERY } from '../sqlite-dialect/statements.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
-import type { Transaction, Writer } from './writer.ts'
+import type { Transaction, Write } from './writer.ts'
 
 const MINUTE = 60_000
 
@@ -29,7 +29,7 @@ interface Entry {
  * SQLite has no server with its own clock, so the time of the request is used. That is safe: all processes that share a file run
  * on one machine. `clock` only measures waiting.
  */
-export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: Clock): QuotaStore {
+export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock): QuotaStore {
   const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
   let requests = 0
 
@@ -41,7 +41,7 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     if (transaction !== current) {
       current = transaction
       entries = new Map()
-      transaction.beforeCommit(saveAll)
+      transaction.push(() => entries.forEach(save))
     }
     const known = entries.get(subject)
     if (known) return known
@@ -55,15 +55,11 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     return entry
   }
 
-  function saveAll(): void {
-    for (const [subject, entry] of entries) save(subject, entry)
-  }
-
   /**
    * Replaces the row only if `ends_at` has changed, because this also writes the index. Otherwise, updates only the state. Writes
    * nothing if the state is unchanged, as during a ban.
    */
-  function save(subject: string, { row, bucket, state }: Entry): void {
+  function save({ row, bucket, state }: Entry, subject: string): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
     const endsAt = Math.max(state.minuteEndsAt, state.dayEndsAt, state.bannedUntil)
@@ -77,14 +73,12 @@ export function sqliteQuota(database: SqliteDatabase, { write }: Writer, clock: 
     return write((transaction) => {
       const { state } = entryOf({ ...request, subject }, transaction)
       // If the removal fails, this request fails, so the fault is reported.
-      if (prunes) transaction.beforeCommit(() => prune.run(request.now))
+      if (prunes) transaction.push(() => prune.run(request.now))
       return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
     })
   }
 
-  return {
-    spend: (request) => andThen(subjectName(request.subject), (subject) => spend(request, subject)),
-  }
+  return { spend: (request) => andThen(subjectName(request.subject), (subject) => spend(request, subject)) }
 }
 
 /**

@@ -10,34 +10,23 @@ export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
     database.exec('COMMIT')
     return result
   } catch (error) {
-    rollBack(database)
+    try {
+      database.exec('ROLLBACK')
+    } catch {
+      // SQLite has already rolled back, as after a full disk.
+    }
     throw error
   }
 }
 
-/** Rolls back, unless SQLite has already done so, as after a full disk. */
-function rollBack(database: SqliteDatabase): void {
-  try {
-    database.exec('ROLLBACK')
-  } catch {
-    // SQLite has already rolled back. The caller throws the first error.
-  }
-}
-
-/** A running transaction, as it is passed to each `work`. */
-export interface Transaction {
-  /** Calls a function just before the commit. */
-  beforeCommit(work: () => void): void
-}
+/** A running transaction: the functions that it calls just before its commit. */
+export type Transaction = (() => void)[]
 
 /** A function that runs inside a transaction. Other functions may share the transaction. */
 type Work<T> = (transaction: Transaction) => T
 
-/** Groups the writes of one turn of the event loop into a transaction. */
-export interface Writer {
-  /** Runs `work` inside a transaction, and resolves after the commit. After a rollback, `work` may run again. */
-  write<T>(work: Work<T>): Promise<T>
-}
+/** Runs `work` inside a transaction, and resolves after the commit. After a rollback, `work` may run again. */
+export type Write = <T>(work: Work<T>) => Promise<T>
 
 interface Job {
   readonly work: Work<unknown>
@@ -48,24 +37,21 @@ interface Job {
 /** The largest number of jobs in a transaction, so that other processes and requests get their turn. */
 const LARGEST_GROUP = 500
 
-/** Creates a connection's writer. A commit waits for the disk, so one commit per turn of the event loop saves time. */
-export function createWriter(database: SqliteDatabase): Writer {
-  let waiting: Job[] = []
+/** Groups the writes of a turn of the event loop into a transaction, because each commit waits for the disk. */
+export function createWriter(database: SqliteDatabase): Write {
+  const waiting: Job[] = []
 
   function flush(): void {
-    const group = waiting.slice(0, LARGEST_GROUP)
-    waiting = waiting.slice(LARGEST_GROUP)
+    const group = waiting.splice(0, LARGEST_GROUP)
     if (waiting.length > 0) atEndOfTurn(flush)
     commit(database, group)
   }
 
-  return {
-    write: (work) =>
-      new Promise((resolve, reject) => {
-        if (waiting.length === 0) atEndOfTurn(flush)
-        waiting.push({ work, resolve, reject })
-      }),
-  }
+  return (work) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) atEndOfTurn(flush)
+      waiting.push({ work, resolve, reject })
+    })
 }
 
 function commit(database: SqliteDatabase, group: readonly Job[]): void {
@@ -82,9 +68,8 @@ function commit(database: SqliteDatabase, group: readonly Job[]): void {
 }
 
 function doAll(group: readonly Job[]): unknown[] {
-  const last: (() => void)[] = []
-  const transaction: Transaction = { beforeCommit: (work) => void last.push(work) }
+  const transaction: Transaction = []
   const results = group.map(({ work }) => work(transaction))
-  for (const work of last) work()
+  for (const finish of transaction) finish()
   return results
 }
