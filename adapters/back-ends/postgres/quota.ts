@@ -1,6 +1,6 @@
 import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { bucketOf } from '../shared/counters.ts'
+import { bucketOf, rulesOf } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
@@ -87,12 +87,6 @@ function groupsOf(requests: readonly QuotaRequest[]): Group[] {
 
 function isEqual(a: QuotaRequest, b: QuotaRequest): boolean {
   return a.subject === b.subject && String(rulesOf(a)) === String(rulesOf(b))
-}
-
-/** Returns the limits and the ban rule in the order of the SQL functions' parameters. */
-function rulesOf({ limits, ban }: QuotaRequest) {
-  const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
-  return [limits.perMinute, limits.perDay, ...rule]
 }
 
 function toEntry({ request, places }: Group) {
