@@ -39,7 +39,7 @@ const quick = {
 const full = {
   isQuick: false,
   processes: 2,
-  rounds: 3,
+  rounds: 5,
   burst: 160,
   warmUp: 20_000,
   calls: 20_000,

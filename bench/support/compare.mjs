@@ -35,12 +35,14 @@ async function measure({ load, settings, running, one, samples, process }) {
     all.rate[process] = []
     await load.connected(server, requests.get(server), one.connections, ({ run }) => warmUp(run, settings))
   }
-  for (let round = 0; round < settings.rounds; round++) {
+  // Round 0 is not counted: after the wait for the warm-up of the others, the first burst of every server takes up to three times as long.
+  for (let round = 0; round <= settings.rounds; round++) {
     for (const server of shuffled(running)) {
       const all = samples.get(keyOf(server.name, one))
       await load.connected(server, requests.get(server), one.connections, async ({ run }) => {
         const before = cpuTime(server.pid)
         const { count, seconds } = await run(settings.burst)
+        if (round === 0) return
         all.cpu[process].push((cpuTime(server.pid) - before) / count)
         all.rate[process].push(count / seconds)
       })
