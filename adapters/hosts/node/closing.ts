@@ -5,7 +5,7 @@ import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 /** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` for an unknown value. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
-/** The unsent responses of each connection. */
+/** The unsent responses of each open connection. */
 export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
 
 /** Tracks unsent responses. A closed connection is removed as a whole: Node emits `close` only for one of its responses. */
@@ -26,12 +26,7 @@ export function runningResponses(server: Server): Running {
 
 /** Returns a function that closes the server. Each connection then ends after its last response. */
 export function closer(server: Server, running: Running, closeTimeout: number): () => Promise<void> {
-  const sockets = new Set<Socket>()
   let closed: Promise<void> | undefined
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
   const endWith = (outgoing: ServerResponse) => {
     outgoing.shouldKeepAlive = false
     setLastRequest(outgoing.req)
@@ -42,7 +37,7 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
   const close = () =>
     new Promise<void>((resolve) => {
       for (const event of REQUEST_EVENTS) server.prependListener(event, endConnection)
-      const timer = setTimeout(() => destroyAll(sockets), closeTimeout)
+      const timer = setTimeout(() => destroyAll(running.keys()), closeTimeout)
       const onClose = () => {
         clearTimeout(timer)
         resolve()
@@ -53,7 +48,7 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
       }
       void closeGently(server, running, onClose)
       // Closes connections without a request, which browsers open in advance. Node does not treat them as idle.
-      destroyAll([...sockets].filter((socket) => socket.bytesRead === 0))
+      destroyAll([...running.keys()].filter((socket) => socket.bytesRead === 0))
     })
   return () => {
     closed ??= close()

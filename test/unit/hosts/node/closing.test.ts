@@ -346,7 +346,7 @@ test('the server keeps no reference to closed responses and connections', async 
 
 test('close destroys open connections only', async () => {
   const server = new NetServer()
-  const close = closer(server as never, new Map(), LONG)
+  const close = closer(server as never, runningResponses(server as never), LONG)
   const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))
   for (const socket of [gone, silent]) server.emit('connection', socket)
   gone?.emit('close')
