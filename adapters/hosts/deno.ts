@@ -79,6 +79,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
     if (this.header('host') !== undefined || this.header('content-length') !== undefined) return super.body(limit)
     const { signal } = this
     const bytes = await super.body(limit)
+    // `setImmediate` is too early: Deno 2.9 aborts the signal after it.
     await new Promise((resolve) => setTimeout(resolve))
     if (signal.aborted) throw new PetStoreError('incomplete_body')
     return bytes
