@@ -80,6 +80,8 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key, which the operator issues.' },
       },
     },
-    'x-rate-limits': structuredClone(quotaRules.plans),
+    'x-rate-limits': Object.fromEntries(
+      Object.entries(quotaRules.plans).map(([plan, limits]) => [plan, { ...limits }]),
+    ),
   }
 }
