@@ -10,6 +10,7 @@ import {
   expectStatus,
   type ReceivedPet,
 } from './expectations.ts'
+import { idempotencyRows } from './idempotency-rows.ts'
 import { type HttpContractRow, isRemoved, limitedRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
 
 const row = rowsOf('decision')
@@ -26,15 +27,6 @@ function linkOf({ headers }: ContractResponse, relation: string): string | undef
 function follow(client: ContractClient, from: ContractResponse, target: string): Promise<ContractResponse> {
   const url = new URL(target, from.url)
   return client.send(url.origin === new URL(from.url).origin ? url.href : `/pets${url.search}`)
-}
-
-function postWithKey(client: ContractClient, key: string, body: string | object = REX): Promise<ContractResponse> {
-  return post(client, body, { 'Idempotency-Key': key })
-}
-
-/** Returns whether a server says that its storage does not support the header `Idempotency-Key`. */
-function isWithoutKeys({ status, json }: ContractResponse): boolean {
-  return status === 400 && (Object(json) as { code?: unknown }).code === 'idempotency_not_supported'
 }
 
 /** The rows that test what this project has decided where the interface specification is silent. */
@@ -60,49 +52,7 @@ export const decisionRows: readonly HttpContractRow[] = [
     const location = added.headers.get('Location') ?? ''
     check(location.endsWith(`/pets/${id}`), `expected Location to end in /pets/${id}, got ${location || 'no header'}`)
   }),
-  row('adds one animal for each Idempotency-Key', async (client) => {
-    const key = crypto.randomUUID()
-    const first = await postWithKey(client, key)
-    if (isWithoutKeys(first)) return
-    const pet = expectPet(first, 201)
-    expectHeader(first, 'Idempotency-Replayed', null)
-    for (const [same, body] of [
-      [key, REX],
-      [`"${key}"`, ' {"categoryId":1.0, "name":"R\\u0065x"}'],
-    ] as const) {
-      const repeat = await postWithKey(client, same, body)
-      checkEqual(expectPet(repeat, 201), pet, `${repeat.name}: the animal of a repeat`)
-      expectHeader(repeat, 'Idempotency-Replayed', 'true')
-      expectHeader(repeat, 'Location', first.headers.get('Location'))
-    }
-    const next = await postWithKey(client, crypto.randomUUID())
-    check(expectPet(next, 201).id !== pet.id, `${next.name}: expected another animal for another key`)
-  }),
-  row('adds one animal for concurrent requests with one Idempotency-Key', async (client) => {
-    const key = crypto.randomUUID()
-    const responses = await Promise.all(Array.from({ length: 4 }, () => postWithKey(client, key)))
-    if (responses.every(isWithoutKeys)) return
-    const ids = new Set(responses.map((response) => expectPet(response, 201).id))
-    check(ids.size === 1, `expected one animal for one key, got the ids ${[...ids].join(', ')}`)
-    const added = responses.filter(({ headers }) => !headers.has('Idempotency-Replayed'))
-    check(added.length === 1, `expected Idempotency-Replayed in all responses but one, got ${added.length} without`)
-  }),
-  row('rejects an Idempotency-Key of another animal with 422', async (client) => {
-    const key = crypto.randomUUID()
-    if (isWithoutKeys(await postWithKey(client, key))) return
-    for (const other of [
-      { ...REX, name: 'Ada' },
-      { ...REX, categoryId: 2 },
-      { ...REX, status: 'sold' },
-    ])
-      expectCode(await postWithKey(client, key, other), 422, 'idempotency_key_reused')
-  }),
-  row('rejects an Idempotency-Key that is not a key with 400', async (client) => {
-    for (const key of ['""', 'a b', '"a";b=1', '"a", "b"', 'a"', 'x'.repeat(256)]) {
-      const refused = await postWithKey(client, key)
-      if (!isWithoutKeys(refused)) expectCode(refused, 400, 'invalid_idempotency_key')
-    }
-  }),
+  ...idempotencyRows,
   row('Link leads to the next page, with greater ids', async (client) => {
     for (let i = 0; i < 2; i++) await post(client, { ...REX, status: 'pending' })
     const first = await client.send('/pets?status=pending&limit=1')
