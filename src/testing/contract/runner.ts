@@ -77,13 +77,8 @@ export function suiteOf<Port, Checked extends object>(
 ): Suite<Checked> {
   const run = async (use: Use<Checked>) => {
     const clock = manualClock()
-    const { port, close } = await recordSteps().call(
-      'open()',
-      () => open(clock),
-      'it must return { port, close }',
-      String,
-    )
-    const closing = () => recordSteps().call('close()', close, 'it must release the port', String)
+    const { port, close } = await recordSteps().call('open()', () => open(clock), 'it must return { port, close }')
+    const closing = () => recordSteps().call('close()', close, 'it must release the port')
     try {
       await use(await check(port, recordSteps(), clock))
     } catch (error) {
