@@ -145,11 +145,7 @@ export const operations: readonly Operation[] = [
     errors: { 404: 'There is no valid key with this id.' },
     async run(double, { id }) {
       if (!(await double.ports().keyStore.revoke(id)))
-        throw new Problem(
-          404,
-          'key_not_found',
-          `There is no valid key ${JSON.stringify(id)}. GET /keys lists the keys.`,
-        )
+        throw new Problem(404, 'key_not_found', `There is no valid key "${id}". GET /keys lists the keys.`)
     },
   },
   {
