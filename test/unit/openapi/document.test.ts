@@ -177,6 +177,11 @@ describe('the options', () => {
     expect(info.description).toContain('| gold\\|\\<b\\> | 2,000 | 3,000,000 |\n')
   })
 
+  test('the option plans may have proxies, such as the reactive objects of a framework', () => {
+    const free = new Proxy({ perMinute: 1, perDay: 2 }, {})
+    expect(openApiDocument({ plans: { free } })['x-rate-limits'].free).toEqual({ perMinute: 1, perDay: 2 })
+  })
+
   test.each([
     ['serverUrl', { serverUrl: '/v1' }],
     ['basePath', { basePath: 'v1' }],
