@@ -1,6 +1,6 @@
 import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
-import { shorten } from '../support/describe-value.ts'
+import { readableText } from '../support/readable-text.ts'
 import { parseJson } from './parse-json.ts'
 
 /** The longest part of a response that an error message quotes, in UTF-16 code units, without the ellipsis. */
@@ -57,7 +57,7 @@ export function unexpectedResponse({ status }: Response, what: string, cause?: u
 function readError(body: Uint8Array): { readonly code?: unknown; readonly message?: string | undefined } {
   try {
     const { code, message } = Object(parseJson(body)) as Record<string, unknown>
-    return { code, message: typeof message === 'string' ? shorten(message, MAX_QUOTE) : undefined }
+    return { code, message: typeof message === 'string' ? readableText(message, MAX_QUOTE) : undefined }
   } catch {
     return {}
   }
@@ -76,7 +76,6 @@ function quote(body: Uint8Array): string {
   return text === '' ? '' : ` and ${quoted(text)}`
 }
 
-/** Returns a text in double quotes, with control characters escaped. */
 function quoted(text: string): string {
-  return `"${shorten(JSON.stringify(text).slice(1, -1), MAX_QUOTE)}"`
+  return `"${readableText(text, MAX_QUOTE)}"`
 }

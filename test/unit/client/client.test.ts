@@ -227,6 +227,16 @@ describe('errors', () => {
     await expect(client.listPets()).rejects.toMatchObject({ message: `${'x'.repeat(199)}…` })
   })
 
+  test.each([
+    ['its message', { code: 'invalid_body', message: '\u001b[2Jx\u009b\u202e' }],
+    ['its body', { message: 'x\u009b\u202e' }],
+  ])('an error shows no hidden character of %s', async (_, body) => {
+    const { client } = clientOf([json(JSON.stringify(body), 400)])
+    const error = (await client.listPets().catch((error: Error) => error)) as Error
+    expect(error.message).toContain('x\\u009b\\u202e')
+    expect(error.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
+  })
+
   test('an unknown code becomes unexpected_response, and the message is kept', async () => {
     const { client } = clientOf([json('{"code":"teapot","message":"I am a teapot.","status":418}', 418)])
     await expect(client.listPets()).rejects.toMatchObject({
