@@ -47,7 +47,8 @@ export type ErrorCode = keyof typeof errorTable
 /**
  * The code of a {@link PetStoreError}: an error code of the API; `invalid_option` for an invalid option or argument;
  * `untrusted_forwarded_for`, which `onError` gets once if `X-Forwarded-For` arrives and `trustProxy` is not set; or a code of the
- * client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it.
+ * client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it. A later
+ * version may add codes, so the type is open: let a `switch` have a `default`.
  */
 export type PetStoreErrorCode =
   | ErrorCode
@@ -55,6 +56,8 @@ export type PetStoreErrorCode =
   | 'untrusted_forwarded_for'
   | 'network_error'
   | 'unexpected_response'
+  // Unlike `string`, this type keeps the codes above for the completion of editors.
+  | (string & {})
 
 /** The options of {@link PetStoreError}. */
 export interface PetStoreErrorOptions {

@@ -26,7 +26,7 @@ import { systemClock } from './support/time.ts'
 export interface PetStoreOptions {
   /** Stores the animals. @default a storage in memory */
   readonly storage?: PetStorage | undefined
-  /** Finds the API key for a token. Without a key store, no key is valid. @default none */
+  /** Finds the API key for a token. @default a key store in memory, as `petStore.keyStore` */
   readonly keyStore?: KeyStore | undefined
   /** Counts requests. @default a quota store in memory */
   readonly quota?: QuotaStore | undefined

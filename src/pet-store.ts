@@ -13,13 +13,13 @@ import {
 import { type ApiResponse, errorResponse, headResponse, type OwnResponse, toResponse } from './http/response.ts'
 import { matchRoute, type Route, routeErrorResponse } from './http/routes.ts'
 import { authenticate, type Caller, unauthorized } from './keys/authenticate.ts'
-import { memoryQuota, memoryStorage } from './memory/index.ts'
+import { memory } from './memory/index.ts'
 import type { ApiKey, PlanLimits } from './model.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
 import { cachedPages } from './pets/pagination.ts'
-import type { MaybePromise, QuotaCount } from './ports.ts'
+import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/fixed-windows.ts'
 import {
@@ -44,6 +44,8 @@ export interface PetStore {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
+  /** The key store in use. A store that wraps another one may leave it out. */
+  readonly keyStore?: KeyStore | undefined
   /**
    * Passes an error that the store cannot see to `onError`, such as a response that cannot be written. Adapters call it; a store
    * that wraps another one may leave it out. It never throws.
@@ -80,26 +82,33 @@ interface RequestContext {
 }
 
 /**
- * Creates a pet store: the whole service as one function from request to response.
+ * Creates a pet store: the whole service as one function from request to response. What the options lack is in memory.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
- * import { createPetStore, memory } from 'petstore-kit'
+ * import { createPetStore } from 'petstore-kit'
  *
- * const backEnd = memory()
- * const { token } = await backEnd.keyStore.issue({ plan: 'free' })
- * const petStore = createPetStore(backEnd)
+ * const petStore = createPetStore()
+ * const { token } = await petStore.keyStore.issue({ plan: 'free' })
  * const response = await petStore.fetch(
  *   new Request('http://localhost/v1/pets', { headers: { authorization: `Bearer ${token}` } }),
  * )
  * console.log(response.status) // 200
  * ```
  */
-export function createPetStore(options: PetStoreOptions = {}): PetStore {
+export function createPetStore(
+  options?: PetStoreOptions & { readonly keyStore?: undefined },
+): PetStore & { readonly keyStore: ManagedKeyStore }
+export function createPetStore<Keys extends KeyStore>(
+  options: PetStoreOptions & { readonly keyStore: Keys },
+): PetStore & { readonly keyStore: Keys }
+export function createPetStore(options: PetStoreOptions): PetStore & { readonly keyStore: KeyStore }
+export function createPetStore(options: PetStoreOptions = {}): PetStore & { readonly keyStore: KeyStore } {
   const { basePath, clock, timeouts, onQuotaFailure, quotaRules, linkBase, cors, observers, sunset, ...bodyRules } =
     resolveOptions(options)
-  const { storage = memoryStorage(), keyStore = { find: () => undefined }, quota = memoryQuota() } = options
+  const inMemory = memory({ clock, plans: Object.keys(quotaRules.plans) })
+  const { storage = inMemory.storage, keyStore = inMemory.keyStore, quota = inMemory.quota } = options
   const ports = guardPorts({ storage, keyStore, quota }, timeouts)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
@@ -230,6 +239,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore {
     fetch: fetchThrough(respond),
     handle: (request) => Promise.resolve(respond(request)),
     basePath,
+    keyStore,
     reportError: (error, report) => reportFault(error, observers, report),
   }
 }

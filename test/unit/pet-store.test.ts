@@ -88,6 +88,22 @@ describe('routes', () => {
   })
 })
 
+describe('keyStore', () => {
+  test('issues keys in memory by default, with the clock and the plans of the store', async () => {
+    const plans = { gold: { perMinute: 7, perDay: 9 } }
+    const petStore = createPetStore({ clock: manualClock(5), plans })
+    const { token, key } = await petStore.keyStore.issue({ plan: 'gold' })
+    const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: `Bearer ${token}` } })
+    expect([response.status, response.headers.get('x-ratelimit-limit'), key.createdAt]).toEqual([200, '7', 5])
+  })
+
+  test('is the given key store, with its type', () => {
+    const ours = { find: () => ({ id: 'desk', plan: 'free' }), rotate: () => 'rotated' }
+    expect(createPetStore({ keyStore: ours }).keyStore).toBe(ours)
+    expect(createPetStore({ keyStore: ours }).keyStore.rotate()).toBe('rotated')
+  })
+})
+
 describe('getPet', () => {
   test('getPet returns an animal of any status', async () => {
     const { send, add } = await startApi()
