@@ -123,3 +123,14 @@ export function isPortFault(error: unknown): error is PortFault {
     return false
   }
 }
+
+/** Breaks the connection in place of a response. Only a test store throws it. */
+export class BrokenConnection extends PetStoreError {
+  /** Identifies errors from another copy of this package, where `instanceof` does not work. */
+  readonly breaksConnection = true
+}
+
+/** Returns whether a value is a {@link BrokenConnection}. */
+export function isBrokenConnection(error: unknown): error is BrokenConnection {
+  return error instanceof Error && 'breaksConnection' in error
+}

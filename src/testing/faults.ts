@@ -1,4 +1,4 @@
-import { PetStoreError } from '../errors.ts'
+import { BrokenConnection, PetStoreError } from '../errors.ts'
 import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
 import { wrappedCreate } from '../support/idempotent-storage.ts'
@@ -113,7 +113,7 @@ export function portFaults(): {
     quota: switchedPort('quota store'),
   }
   const { recover, failTimes, run } = switchedPort('connection')
-  const broken = new PetStoreError('network_error', 'The test breaks the connection after the request.')
+  const broken = new BrokenConnection('network_error', 'The test breaks the connection after the request.')
   const connection = { breakTimes: (times: number) => failTimes(times, broken), recover }
   return {
     faults: { ...ports, connection },

@@ -1,4 +1,4 @@
-import { isPetStoreError } from '../../../src/errors.ts'
+import { isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
@@ -56,8 +56,7 @@ export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions) {
       checkProxy(request)
       response = await petStore.handle(request)
     } catch (error) {
-      // The test store breaks the connection in place of a response.
-      if (isPetStoreError(error) && error.code === 'network_error') return void outgoing.destroy()
+      if (isBrokenConnection(error)) return void outgoing.destroy()
       response = fail(error, request)
     }
     const batch = batchWrite()

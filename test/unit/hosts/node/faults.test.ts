@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type NodeHandlerOptions, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
-import { memory, type PetStorage, type PetStore } from '../../../../src/index.ts'
+import { memory, type PetStorage, type PetStore, PetStoreError } from '../../../../src/index.ts'
 import { expectSilence, keyedStore, petBody, startServer } from '../../../support/node-server.ts'
 import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
@@ -15,6 +15,8 @@ const boom = () => {
 const handles: [string, PetStore['handle']][] = [
   ['rejects', async () => boom()],
   ['throws at once', boom],
+  // As a wrapper does that calls another service with the client of this package.
+  ['rejects with network_error', () => Promise.reject(new PetStoreError('network_error'))],
   ['rejects with nothing', () => Promise.reject(undefined)],
   ['returns a header with a line break', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
   ['returns a header without a name', async () => ({ status: 200, headers: ['', 'a'], body: '' })],
