@@ -1,9 +1,10 @@
-import { type Server, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ErrorCode, errorTable } from '../../../src/errors.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
-import type { Running } from './closing.ts'
+import { systemClock } from '../../../src/support/time.ts'
+import { REQUEST_EVENTS, type Running } from './closing.ts'
 
 /** How long the connection stays open after the response, in milliseconds, because a client may still be sending. */
 const LINGER = 2_000
@@ -18,19 +19,25 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 /** Responds to what Node's parser refuses. Node's own responses have neither a body nor rate-limit headers. */
 export function answerClientErrors(server: Server, running: Running, petStore: PetStore): void {
   const refused = new WeakSet<Socket>()
-  const refuse = async (socket: Socket, code: ErrorCode) => {
-    const responses = [...(running.get(socket) ?? [])]
-    const current = responses.find(({ req }) => !req.complete)
-    const earlier = responses.filter((one) => one !== current).at(-1)
+  const latest = new WeakMap<Socket, ServerResponse>()
+  for (const event of REQUEST_EVENTS)
+    server.on(event, ({ socket }: IncomingMessage, outgoing: ServerResponse) => latest.set(socket, outgoing))
+
+  async function refuse(socket: Socket, code: ErrorCode): Promise<void> {
+    const last = latest.get(socket)
+    /** The response to the request that the parser refused, if the head of this request was valid. */
+    const current = last?.req.complete === false ? last : undefined
+    const earlier = [...(running.get(socket) ?? [])].filter((one) => one !== current).at(-1)
     // A pipelined request is refused after the responses to the requests before it.
-    if (earlier) earlier.on('close', () => void refuse(socket, code))
-    else if (!socket.writable || current?.headersSent) socket.destroy()
-    else {
-      socket.end(messageOf(await refusal(petStore, code, socket)))
-      const timer = setTimeout(() => socket.destroy(), LINGER)
-      socket.on('close', () => clearTimeout(timer))
-    }
+    if (earlier) return void earlier.on('close', () => void refuse(socket, code))
+    const hasBegun = () => !socket.writable || current?.headersSent
+    const message = hasBegun() ? '' : messageOf(await refusal(petStore, code, socket))
+    // The response may have begun during `await`. `end` sends the rest of it, and no second response.
+    socket.end(hasBegun() ? '' : message)
+    const timer = setTimeout(() => socket.destroy(), LINGER)
+    socket.on('close', () => clearTimeout(timer))
   }
+
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Node emits the event again for everything that arrives later.
     if (refused.has(socket)) return
@@ -64,7 +71,16 @@ async function refusal(petStore: PetStore, code: ErrorCode, socket: Socket): Pro
 }
 
 function messageOf({ status, headers, body }: ApiResponse): string {
-  const all = [...headers, 'Content-Length', String(Buffer.byteLength(body)), 'Connection', 'close']
+  const length = String(Buffer.byteLength(body))
+  const all = [
+    ...headers,
+    'Date',
+    new Date(systemClock.now()).toUTCString(),
+    'Content-Length',
+    length,
+    'Connection',
+    'close',
+  ]
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
   for (let i = 0; i < all.length; i += 2) head += `${all[i]}: ${all[i + 1]}\r\n`
   return `${head}\r\n${body}`

@@ -77,20 +77,24 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
+/** Matches a host with an optional port (RFC 3986, section 3.2). Two headers arrive joined by a comma and a space, so they do not match. */
+const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
+
 /** Responds to all requests, including those with an `Expect` header. */
 function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Node's own response to a request without Host has no body (RFC 9112, section 3.2).
-    const isRefused = incoming.httpVersion === '1.1' && sentHeader(incoming, 'host') === undefined
+    // Node's own response to a request without Host has no body, and Node accepts two (RFC 9112, section 3.2).
+    const host = sentHeader(incoming, 'host') ?? (incoming.httpVersion === '1.1' ? undefined : '')
+    const isRefused = host === undefined || !HOST.test(host)
     if (isRefused) outgoing.shouldKeepAlive = false
-    const readHeader = isRefused ? withoutHost : sentHeader
+    const readHeader = isRefused ? withoutValidHost : sentHeader
     void answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, readHeader)
   }
   for (const event of REQUEST_EVENTS) server.on(event, reply)
 }
 
 const refuseHeader = refusing('bad_request')
-const withoutHost = (_incoming: unknown, name: string) => refuseHeader(name)
+const withoutValidHost = (_incoming: unknown, name: string) => refuseHeader(name)
 
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address

@@ -13,6 +13,7 @@ function expectRefusal({ status, headers, body }: RawResponse, expected: number,
   expect(headers).toMatchObject({
     'content-type': 'application/json',
     connection: 'close',
+    date: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
     'x-ratelimit-limit': '1000000',
     'x-ratelimit-remaining': '1000000',
     'x-ratelimit-reset': expect.stringMatching(/^\d+$/),
@@ -23,6 +24,8 @@ test.each([
   ['a header line without a colon', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n'],
   ['bytes that are not HTTP', 400, 'bad_request', '\x16\x03\x01\x02\x00'],
   ['a request without Host', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
+  ['two Host headers', 400, 'bad_request', 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+  ['two Host headers of HTTP/1.0', 400, 'bad_request', 'GET /v1/pets HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n'],
   [
     'headers over the limit',
     431,
@@ -92,4 +95,75 @@ test('keeps running if a client resets its connection amid a request', async () 
   await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 9\r\n\r\n{`)
   connection.socket.resetAndDestroy()
   expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)).status).toBe(200)
+})
+
+test.each(['a b', 'a,b c', 'a/b', 'u@a', 'http://a', 'a:b', '[::1', '::1', '%zz', 'a?b'])(
+  'refuses the Host "%s" with 400',
+  async (host) => {
+    const { url } = await startServer()
+    const refused = await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    expectRefusal(refused, 400, 'bad_request')
+  },
+)
+
+test.each(['', 'a', 'a:', 'A_b.example.:80', '127.0.0.1:3000', '[::1]', '[fe80::1]:80', '%41', 'a,b'])(
+  'accepts the Host "%s"',
+  async (host) => {
+    const { url } = await startServer()
+    expect((await rawRequest(url, `GET /v1/pets HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status).toBe(401)
+  },
+)
+
+/** Bodies that the parser refuses: as the bytes after the head, and the header that announces the body. */
+const BROKEN = {
+  'an invalid chunk': ['Transfer-Encoding: chunked', '1\r\n{\r\nxyz\r\n'],
+  'a chunk extension over the limit': ['Transfer-Encoding: chunked', `1;${'x'.repeat(20_000)}\r\n{\r\n`],
+  'a chunk without its line end': ['Transfer-Encoding: chunked', '1\r\n{}}\r\n'],
+} as const
+const HEADS = {
+  'without a key': ['POST /v1/pets', 'Host: a\r\n', [401]],
+  'with a wrong path': ['POST /v1/nothing', undefined, [404]],
+} as const
+const cases = Object.entries(BROKEN).flatMap(([what, [header, body]]) =>
+  Object.entries(HEADS).flatMap(([how, [line, authorized, statuses]]) =>
+    ['in one packet', 'in two packets', 'after the response'].map((when) => ({
+      title: `${what}, ${how}, ${when}`,
+      ...{ header, body, line, authorized, statuses, when },
+    })),
+  ),
+)
+
+test.each(cases)('sends one response to a request with $title', async ({ header, body, line, when, ...rest }) => {
+  const { url, authorized } = await startServer()
+  const connection = await rawConnection(url)
+  let received = ''
+  connection.socket.on('data', (bytes) => {
+    received += bytes.toString('latin1')
+  })
+  const head = `${line} HTTP/1.1\r\n${rest.authorized ?? authorized}Content-Type: application/json\r\n${header}\r\n\r\n`
+  if (when === 'in one packet') await connection.send(head + body)
+  else {
+    await connection.send(head)
+    if (when === 'after the response') await connection.answer()
+    await connection.send(body)
+  }
+  await connection.closed()
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  expect(statuses).toHaveLength(1)
+  expect([...rest.statuses, 400, 413]).toContain(statuses[0])
+  expect(received.split('\r\n\r\n')[1]).toMatch(/^\{"code":"\w+","message":".*","status":\d+\}$/)
+})
+
+test('sends no second response if the client ends the connection amid a body that was refused', async () => {
+  const { url } = await startServer()
+  const connection = await rawConnection(url)
+  let received = ''
+  connection.socket.on('data', (bytes) => {
+    received += bytes.toString('latin1')
+  })
+  await connection.send('POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{')
+  expect((await connection.answer()).status).toBe(401)
+  connection.socket.end()
+  await connection.closed()
+  expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1)
 })

