@@ -1,0 +1,104 @@
+import type { Pet } from '../../src/index.ts'
+
+// The rules of creates, and what they are checked against: what clients have been told, and what they could read.
+
+/** What clients can read at a time: the animals by id, as text. */
+export type Readable = ReadonlyMap<bigint, string>
+
+export class BrokenRule extends Error {
+  readonly rule: string
+  readonly expected: string
+  readonly received: string
+  constructor(rule: string, expected: string, received: string) {
+    super(`${rule}\n  expected: ${expected}\n  received: ${received}`)
+    this.rule = rule
+    this.expected = expected
+    this.received = received
+  }
+}
+
+export class Rules {
+  /** What clients could read after each step. */
+  readonly history: Readable[] = [new Map()]
+  /** Grows with each TRUNCATE, which ends all promises. */
+  era = 0
+  /** The animals that were answered with 201. */
+  #acknowledged = new Map<bigint, string>()
+  #idOfKey = new Map<string, bigint>()
+
+  get readable(): Readable {
+    return this.history.at(-1) as Readable
+  }
+
+  truncated(): void {
+    this.era++
+    this.#acknowledged = new Map()
+    this.#idOfKey = new Map()
+    this.history.push(new Map())
+  }
+
+  /** Checks what clients can read now. */
+  observe(readable: Readable, isOnDisk: (id: bigint) => boolean): void {
+    const before = this.readable
+    this.history.push(readable)
+    for (const [id, text] of readable)
+      if (!isOnDisk(id))
+        fail('No crash takes back an animal that was read', `only animals on disk in lists`, `${id} ${text}`)
+    for (const [id, text] of [...before, ...this.#acknowledged])
+      if (readable.get(id) !== text) {
+        const rule = this.#acknowledged.has(id)
+          ? 'An animal answered with 201 can be read from then on'
+          : 'An animal that was read can be read from then on'
+        fail(rule, `${id} ${text} in each list`, listed(readable))
+      }
+    const greatest = [...before.keys()].at(-1) ?? 0n
+    for (const [id, text] of readable)
+      if (!before.has(id) && id < greatest)
+        fail('Ids become visible in ascending order', `no new animal below ${greatest}`, `${id} ${text}`)
+    const keyed = [...readable.values()].flatMap((text) => /key \d/.exec(text) ?? [])
+    for (const key of keyed)
+      if (keyed.filter((other) => other === key).length > 1) fail(ONE_ANIMAL, `one animal of ${key}`, listed(readable))
+  }
+
+  /** Checks an animal that was answered with 201. */
+  acknowledge(pet: Pet, key: string | undefined): void {
+    if (key !== undefined) {
+      const first = this.#idOfKey.get(key) ?? pet.id
+      this.#idOfKey.set(key, first)
+      if (first !== pet.id) fail(ONE_ANIMAL, `id ${first} for each request with ${key}`, `id ${pet.id}`)
+    }
+    this.#acknowledged.set(pet.id, textOf(pet))
+    if (this.readable.get(pet.id) !== textOf(pet))
+      fail(
+        'An animal answered with 201 can be read from then on',
+        `${pet.id} ${textOf(pet)} in each list`,
+        listed(this.readable),
+      )
+  }
+
+  /** Checks the response to a read: what could be read at some time between the request and the response. */
+  answered(what: string, since: number, pets: readonly Pet[], select: (readable: Readable) => Readable): void {
+    const received = listed(readableOf(pets))
+    const possible = this.history.slice(since).map((readable) => listed(select(readable)))
+    if (!possible.includes(received))
+      fail(`A ${what} shows what clients can read, and no more`, [...new Set(possible)].join(', or '), received)
+  }
+}
+
+const ONE_ANIMAL = 'One key adds one animal'
+
+function fail(rule: string, expected: string, received: string): never {
+  throw new BrokenRule(rule, expected, received)
+}
+
+export function readableOf(pets: readonly Pet[]): Readable {
+  return new Map(pets.map((pet) => [pet.id, textOf(pet)]))
+}
+
+function textOf({ name, status }: Pick<Pet, 'name' | 'status'>): string {
+  return `"${name}"${status === undefined ? '' : `, ${status}`}`
+}
+
+function listed(readable: Readable): string {
+  return [...readable].map(([id, text]) => `${id} ${text}`).join('; ') || 'no animal'
+}
