@@ -26,7 +26,7 @@ export interface ApiRequest extends CallContext {
 
 /** The parts of a request target. The parts are found without a URL object, which would need the Host header. */
 export interface Target {
-  /** The path as the client sent it, such as `/shop/v1/pets`. */
+  /** The path, such as `/shop/v1/pets`. Characters that need no escape are not escaped. */
   readonly path: string
   /** The path below the base path, such as `/pets`; empty outside the base path. */
   readonly route: string
@@ -37,9 +37,18 @@ export interface Target {
 /** Splits the target of a request. */
 export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: string): Target {
   const whole = originForm(target)
-  const path = pathOf(whole)
-  const root = mountPath + basePath
-  return { path, route: isBelow(path, root) ? path.slice(root.length) : '', query: whole.slice(path.length + 1) }
+  const sentPath = pathOf(whole)
+  const path = unescapePath(sentPath)
+  const root = unescapePath(mountPath) + basePath
+  return { path, route: isBelow(path, root) ? path.slice(root.length) : '', query: whole.slice(sentPath.length + 1) }
+}
+
+/** Matches an escaped letter, digit, hyphen, period, underscore or tilde. */
+const ESCAPED = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
+
+/** Removes needless escapes, because `/%31` and `/1` are the same path (RFC 3986, section 6.2.2.2). */
+function unescapePath(path: string): string {
+  return path.includes('%') ? path.replaceAll(ESCAPED, decodeURIComponent) : path
 }
 
 /** Matches a scheme and an authority, such as `http://localhost:3000` (RFC 3986, sections 3.1 and 3.2). */

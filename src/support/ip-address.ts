@@ -17,15 +17,20 @@ export function canonicalIpv6(address: string): string | undefined {
   return halves?.flatMap((half) => [half >> 8, half & 255]).join('.') ?? shortest
 }
 
+/** Matches an IPv4 address with a port, or an IPv6 address in brackets. */
+const WITH_PORT = /^(?:(\d+\.[\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/
+
 /**
  * Returns the name under which a client address is counted. An IPv4 address is its own name. An IPv6 address is counted by its
- * prefix, because one client usually owns a whole prefix.
+ * prefix, because one client usually owns a whole prefix. A port is ignored, because a client may have many.
  *
  * @param prefixLength - the length of an IPv6 prefix, in bits
  */
 export function addressGroup(address: string, prefixLength: number): string {
   if (!address.includes(':')) return address
-  const canonical = canonicalIpv6(address)
+  const [, ipv4, ipv6 = address] = WITH_PORT.exec(address) ?? []
+  if (ipv4 !== undefined) return ipv4
+  const canonical = canonicalIpv6(ipv6)
   if (!canonical?.includes(':')) return canonical ?? address
   const [before = [], after = []] = canonical.split('::').map(groupsOf)
   const groups = [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after]

@@ -23,8 +23,10 @@ describe('routes', () => {
     '*',
     '',
     'x',
-    '/v1/pet%73',
+    '/v1/pet%2573',
+    '/v1%2Fpets',
     '/v1/../v1/pets',
+    '/v1/%2E%2E/v1/pets',
     'xy/v1/pets',
     'x/http://any.example/v1/pets',
     'http://any.example#/v1/pets',
@@ -39,6 +41,8 @@ describe('routes', () => {
     '/v1/pets/',
     '/v1/pets?',
     '/v1/pets#x',
+    '/%76%31/pet%73?limit=1',
+    '/%761/%70%65ts',
     'http://any.example/v1/pets',
     'HTTPS://u:p@[::1]:8/v1/pets?limit=1',
   ])('GET %s lists animals', async (target) => {
@@ -123,7 +127,7 @@ describe('getPet', () => {
     '+1',
     '1.0',
     '1e0',
-    '%31',
+    '%2531',
     ':petId',
     '9223372036854775808',
     '-9223372036854775808',
@@ -134,6 +138,12 @@ describe('getPet', () => {
     const { send, add } = await startApi()
     await add('{"name":"Rex","categoryId":1}')
     expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
+  })
+
+  test('escapes of characters that need none make no difference', async () => {
+    const { send, add } = await startApi()
+    await add('{"name":"Rex","categoryId":1}')
+    expect(await send('/v1/pets/%31')).toMatchObject({ status: 200, text: (await send('/v1/pets/1')).text })
   })
 
   test('a text that is no id is not looked up', async () => {
