@@ -4,6 +4,7 @@ import type { BackEnd, CreateContext, Idempotency, MaybePromise, QuotaCount } fr
 import { describe } from '../support/describe-value.ts'
 import { wrappedCreate } from '../support/idempotent-storage.ts'
 import { isPending } from '../support/maybe-promise.ts'
+import { looksLikeSeconds } from '../support/time.ts'
 import { withTimeout } from '../support/with-timeout.ts'
 
 type PortCall<Input, T> = (input: Input, context?: CreateContext) => MaybePromise<T>
@@ -117,11 +118,22 @@ function checkCount(count: QuotaCount): QuotaCount {
   throw new TypeError(`quota store: expected a QuotaCount from spend, got ${describe(count)}`)
 }
 
-/** Returns the key, or `undefined` for `false` and `null`. Throws for values such as `true`, from plain JavaScript. */
+/**
+ * Returns the key, or `undefined` for `false` and `null`. Throws for values such as `true`, from plain JavaScript, and for an
+ * `expiresAt` in a wrong unit, because the key would get 401 and nobody would know why.
+ */
 function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   if (!key) return undefined
-  if (typeof key === 'object') return key
-  throw new TypeError(`key store: expected an ApiKey such as { id, plan } or undefined from find, got ${describe(key)}`)
+  if (typeof key !== 'object')
+    throw new TypeError(
+      `key store: expected an ApiKey such as { id, plan } or undefined from find, got ${describe(key)}`,
+    )
+  const { expiresAt } = key
+  if (expiresAt == null || (typeof expiresAt === 'number' && !Number.isNaN(expiresAt) && !looksLikeSeconds(expiresAt)))
+    return key
+  throw new TypeError(
+    `key store: expected expiresAt of a key as a number of milliseconds since the Unix epoch, got ${describe(expiresAt)}`,
+  )
 }
 
 /**

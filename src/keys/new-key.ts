@@ -1,6 +1,7 @@
 import { defaultPlans } from '../model.ts'
 import type { IssuedKey, IssueOptions } from '../ports.ts'
 import { checkOptions, invalidOption, limitsRule, type OptionRules } from '../support/option-rules.ts'
+import { looksLikeSeconds } from '../support/time.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
 /** A new key. A store keeps `key` and `hash`; only the caller gets `token`. */
@@ -28,7 +29,8 @@ const RULES: OptionRules<keyof IssueOptions> = {
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
- * import { hashToken, newKey } from 'petstore-kit/back-end'
+ * import { looksLikeSeconds } from '../support/time.ts'
+import { hashToken, newKey } from 'petstore-kit/back-end'
  *
  * const { token, hash, key } = await newKey({ plan: 'pro' }, Date.now())
  * console.log(hash === (await hashToken(token)), key.plan) // true pro
@@ -56,11 +58,6 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
     ...(expiresAt !== undefined && { expiresAt }),
   }
   return { token, hash: await hashToken(token), key: Object.freeze(key) }
-}
-
-/** Returns whether a time is probably in seconds: as seconds, it is from 2001 to 5138; as milliseconds, from 1970 to 1973. */
-function looksLikeSeconds(time: number): boolean {
-  return time >= 1e9 && time < 1e11
 }
 
 function isText(value: unknown): value is string {

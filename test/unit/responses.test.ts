@@ -156,6 +156,18 @@ test('logs an error, without the token, if there is no onError', async () => {
   expect(log.mock.calls).toEqual([['petstore-kit: GET /v1/pets?limit=1 failed:', fault]])
 })
 
+test.each(['2031-01-01', 1_924_992_000, Number.NaN, new Date(0)])(
+  'the error names the key store if expiresAt is %j',
+  async (expiresAt) => {
+    const errors: unknown[] = []
+    const keyStore = { find: () => ({ id: 'desk', plan: 'free', expiresAt: expiresAt as number }) }
+    const petStore = createPetStore({ keyStore, onError: (error) => void errors.push(error) })
+    const response = await petStore.fetch('http://a/v1/pets', { headers: { authorization: 'Bearer x' } })
+    expect(response.status).toBe(500)
+    expect(String(errors[0])).toMatch(/^TypeError: key store: expected expiresAt .* milliseconds since the Unix epoch/)
+  },
+)
+
 test.each([true, 'Ada'])('the error names the key store if find returns %j', async (found) => {
   const errors: unknown[] = []
   const keyStore = { find: () => found as never }
