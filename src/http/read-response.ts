@@ -1,5 +1,5 @@
 import { PetStoreError } from '../errors.ts'
-import { concat } from './read-body.ts'
+import { BodyBytes } from './body-bytes.ts'
 
 /**
  * The largest body of a response, in bytes: 100 animals, each as large as the default `bodyLimit` of 65,536 bytes lets a client
@@ -18,17 +18,15 @@ export async function readResponse(response: Response, limit = MAX_RESPONSE): Pr
   // React Native has no `Response.body`.
   if (!response.body) return new Uint8Array(await response.arrayBuffer())
   const reader = response.body.getReader()
-  const chunks: Uint8Array[] = []
-  for (let size = 0; ; ) {
+  const bytes = new BodyBytes(limit)
+  for (;;) {
     const { done, value } = await reader.read()
-    if (done) return concat(chunks, size)
-    size += value.byteLength
-    if (size > limit) {
+    if (done) return bytes.all()
+    if (bytes.add(value) !== undefined) {
       // Do not wait for the result, because a stream may never finish to cancel.
       reader.cancel().catch(() => {})
       throw tooLong(response, limit)
     }
-    chunks.push(value)
   }
 }
 

@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers'
-import { tooLarge } from '../../../src/http/read-body.ts'
+import { BodyBytes } from '../../../src/http/body-bytes.ts'
+import { payloadTooLarge, tooLarge } from '../../../src/http/read-body.ts'
 import { PetStoreError } from '../../../src/index.ts'
 import { declaredLength } from './headers.ts'
 import { keptBody, lost } from './parsed-body.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 import { isContinueDue } from './unread-body.ts'
-
-/** Chunks are joined in groups of this many, because each separate chunk takes more memory than its bytes. */
-const MANY = 64
 
 /**
  * Reads the whole body of a Node request. If the host has already read the body, returns what the host has kept.
@@ -41,9 +39,7 @@ async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Arr
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    const pieces: Uint8Array[] = []
-    let size = 0
+    const body = new BodyBytes(limit)
     let settled = false
     const onBreak = (cause?: unknown) => {
       if (!settled) reject(new PetStoreError('incomplete_body', undefined, { cause }))
@@ -57,16 +53,14 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
         reject(lost('the host reads the body as text, and some bytes may have been replaced'))
         return
       }
-      size += bytes.byteLength
-      if (pieces.push(bytes) === MANY) chunks.push(Buffer.concat(pieces.splice(0)))
-      settled = size > limit
-      if (settled) reject(tooLarge(limit))
+      const problem = body.add(bytes)
+      settled = problem !== undefined
+      if (problem !== undefined) reject(payloadTooLarge(problem))
     }
     const onEnd = () => {
       if (settled) return
       settled = true
-      chunks.push(...pieces)
-      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
+      resolve(body.all())
     }
     if (incoming.destroyed) return onBreak()
     if (incoming.listenerCount('data') > 0) incoming.on('pause', () => setImmediate(() => settled || incoming.resume()))

@@ -3,6 +3,8 @@ import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 /** How many bytes of a refused upload are read and discarded. A client may read the response only after its upload. */
 const DRAINED_BYTES = 16_777_216
+/** How many bytes each chunk of a refused upload counts for besides its own, because each chunk takes time. */
+const CHUNK_COST = 256
 /** How long the server waits for more bytes of a refused upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
 /** A body of at most this declared length, in bytes, is read to its end. Only the server's own time limits apply. */
@@ -87,7 +89,7 @@ export function drain(incoming: NodeIncoming, finish: () => void): void {
   awaitData()
   // A chunk is text if the host has called `setEncoding`.
   incoming.on('data', (chunk: unknown) => {
-    left -= (chunk as Uint8Array | string).length
+    left -= (chunk as Uint8Array | string).length + CHUNK_COST
     if (left < 0) stop()
     else if (!isDone) awaitData()
   })
