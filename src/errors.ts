@@ -92,6 +92,8 @@ export class PetStoreError extends Error {
   readonly status: number | undefined
   /** How many seconds to wait before the request is sent again, from the `Retry-After` header. Only the client sets it. */
   declare readonly retryAfter?: number
+  /** The key of a `createPet` that has rejected: with the same key, the animal can be sent again. Only the client sets it. */
+  declare readonly idempotencyKey?: string
 
   constructor(code: PetStoreErrorCode, message?: string, options?: PetStoreErrorOptions) {
     const entry = isErrorCode(code) ? errorTable[code] : undefined

@@ -1,4 +1,4 @@
-import { PetStoreError } from '../errors.ts'
+import { isPetStoreError, PetStoreError } from '../errors.ts'
 import { isPet, type NewPet, type Pet, type PetStatus } from '../model.ts'
 import { describe } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
@@ -35,11 +35,12 @@ export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> 
 /** The options of {@link PetStoreClient.createPet}. */
 export interface CreatePetOptions extends CallOptions {
   /**
-   * Identifies the animal for 24 hours, such as an order number: 1 to 255 visible ASCII characters. However often an animal is sent
-   * with the same key, it is added once.
+   * Identifies the animal for 48 hours, such as an order number: 1 to 255 visible ASCII characters. However often an animal is sent
+   * with the same key, it is added once. If the server does not support keys, the call rejects with `idempotency_not_supported`.
+   * `null` sends no key.
    * @default a random UUID for each call
    */
-  readonly idempotencyKey?: string | undefined
+  readonly idempotencyKey?: string | null | undefined
 }
 
 /** A page of animals. */
@@ -57,8 +58,8 @@ export interface PetStoreClient {
   /** Iterates over all animals. Requests each page when it is needed. */
   pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
   /**
-   * Adds an animal once. Every attempt of the call has the same idempotency key. If the server does not support such keys, this
-   * client sends no more of them, and sends an animal again only after a 429.
+   * Adds an animal once. Every attempt of the call has the same idempotency key, and so has the error of a call that rejects. If the
+   * server does not support such keys, this client sends no more random ones, and sends an animal again only after a 429.
    */
   createPet(pet: NewPet, options?: CreatePetOptions): Promise<Pet>
   /**
@@ -74,8 +75,8 @@ export interface PetStoreClient {
 /**
  * Creates a client that keeps ids exact, and sends a failed request again if that is safe.
  *
- * After a 429, the client waits as long as `Retry-After` says, and sends the request again. After a 502, 503, 504 or a network
- * fault, it waits with exponential back-off and jitter. An idempotency key prevents that an animal is added twice.
+ * After a 429, 502, 503, 504 or a network fault, all calls wait together: as long as `Retry-After` says, and with exponential
+ * back-off and jitter. An idempotency key prevents that an animal is added twice.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -124,13 +125,25 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     listPets,
     pets,
     // On a web page without HTTPS, browsers have no `randomUUID`.
-    async createPet({ name, categoryId, status }, { idempotencyKey = crypto.randomUUID?.(), signal } = {}) {
+    async createPet({ name, categoryId, status }, { idempotencyKey: chosen, signal } = {}) {
       checkExact('categoryId', categoryId)
-      if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey))
-        throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters without spaces', idempotencyKey)
+      if (chosen != null && !isIdempotencyKey(chosen))
+        throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters without spaces, or null', chosen)
       const body = stringifyJson({ name, categoryId, status })
-      const received = await sender.send({ method: 'POST', path: '/pets', body, idempotencyKey, signal })
-      return readBody(received, 'an animal', isPet)
+      const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
+      const request = {
+        method: 'POST',
+        path: '/pets',
+        body,
+        idempotencyKey,
+        isRandomKey: chosen === undefined,
+        signal,
+      } as const
+      try {
+        return readBody(await sender.send(request), 'an animal', isPet)
+      } catch (error) {
+        throw isPetStoreError(error) && idempotencyKey !== undefined ? Object.assign(error, { idempotencyKey }) : error
+      }
     },
     async getPet(id, { signal } = {}) {
       checkExact('id', id)

@@ -1,191 +1,121 @@
-import { PetStoreError } from '../errors.ts'
-import type { Clock } from '../ports.ts'
-import { type RateLimit, readRateLimit } from './rate-limit.ts'
+import type { PetStoreError } from '../errors.ts'
+import type { resolveClientOptions } from './options.ts'
+import { readRateLimit, UNKNOWN, usedUp } from './rate-limit.ts'
+import { gaveUp, isTransient } from './response-error.ts'
+import { untilAborted } from './until-aborted.ts'
 
-/** The most requests at once while no response has said how many remain, and attempts have failed. */
-const MAX_BLIND = 16
+/** The most requests at once. Seven clients with one key then get fewer refusals in a minute than ban a key of the plan `free`. */
+const MAX_IN_FLIGHT = 8
+/** After so many milliseconds without a response, a request no longer holds the next one back. */
+const PATIENCE = 2_000
 
-/**
- * A client uses this part of the remaining requests at once, because other processes may use the same key: with five
- * processes that start together, fewer requests are refused than start a ban.
- */
-const SHARE = 1 / 3
-
-/** What the gate learns from an attempt. */
-interface AttemptReport {
-  /** The headers of the response; `undefined` if none arrived. */
-  readonly headers: Headers | undefined
-  readonly error: PetStoreError | undefined
-  /** How long to wait after the error, in milliseconds. */
-  readonly delay: number
-}
-
-interface GateOptions {
-  readonly clock: Clock
-  readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>
-  /** The longest wait, in milliseconds. */
-  readonly maxDelay: number
-  /** Called before a wait for the end of a window whose limit is used up. */
-  readonly onUsedUp: (rateLimit: RateLimit, delay: number) => void
-}
-
-interface Waiter {
-  readonly ticket: number
-  readonly start: () => void
-  readonly reject: (reason: unknown) => void
-}
+type Outcome = { headers: Headers | undefined; error?: PetStoreError | undefined }
+/** When a call was made, and when its first attempt began that failed with another error than 429. */
+type Call = { readonly signal?: AbortSignal | undefined; readonly made: number; since: number }
+type Waiter = Call & { start: (number: number) => void; reject: (error: unknown) => void }
 
 /**
- * Creates the gate that all requests of one client pass, so that parallel calls do not get their key banned.
+ * Creates the gate that all requests of one client pass.
  *
- * One request goes first, until a response says how many remain. Then at most a third of these are under way at once, because other
- * processes may use the same key. After a 429, or if none remain, every call waits until the limit resets.
+ * 1. The newest response decides for all calls: in one window the response with the fewest remaining requests, otherwise that to
+ *    the request sent last. After a failure, or if no requests remain, all calls wait until the same time, and then one goes first.
+ * 2. A response with "n remain" has counted each request that had been answered before its own request was sent. From then on,
+ *    n + 1 requests may be sent in all, eight at once: a client whose key nobody else uses gets no refusal.
+ * 3. A call gives up if its wait would end more than `maxElapsed` after it was made. This time begins again with each response that
+ *    serves the client, until an attempt of the call itself fails. A 429 is no such failure.
  */
-export function createGate({ clock, sleep, maxDelay, onUsedUp }: GateOptions) {
-  /** The calls that wait, in the order of their tickets. */
-  const queue: Waiter[] = []
-  let inFlight = 0
-  /** The most requests that may be under way at once. */
-  let bound = 1
-  let known: RateLimit | undefined
-  let opensAt = Number.NEGATIVE_INFINITY
-  /** The last 429 whose wait is longer than `maxDelay`, and when that wait ends. */
-  let tooLong: { readonly error: PetStoreError; readonly endsAt: number } | undefined
-  /** Ends the wait for `opensAt` when no call waits any more. */
-  let waiting: AbortController | undefined
+export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
+  const { baseDelay, maxDelay, maxElapsed } = retry
+  const queue = new Set<Waiter>()
+  /** The requests that hold the next one back while nothing says how many remain. */
+  const fresh = new Set<number>()
+  let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
+  /** How many requests may be sent in all. */
+  let allowed = maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0
+  let known = UNKNOWN
+  /** The server asked to wait `until`; the gate opens after at most `maxElapsed`. */
+  let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
+  let timer: AbortController | undefined
+  const leftOfPause = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
 
   function startNext(): void {
-    if (waiting !== undefined || queue.length === 0) return
-    if (opensAt > clock.now()) return void waitUntilOpen()
-    while (inFlight < bound && queue.length > 0) {
-      inFlight += 1
-      queue.shift()?.start()
+    if (leftOfPause() > 0) return void (queue.size > 0 && timer === undefined && waitUntilOpen())
+    for (const waiter of queue) {
+      if (sent - settled >= MAX_IN_FLIGHT || (sent >= allowed && fresh.size > 0)) return
+      queue.delete(waiter)
+      fresh.add(++sent)
+      waiter.start(sent)
     }
   }
 
-  async function waitUntilOpen(): Promise<void> {
-    waiting = new AbortController()
-    if (known?.remaining === 0) announce(known)
+  async function waitUntilOpen([first] = queue): Promise<void> {
+    timer = new AbortController()
     try {
-      // A response that arrives during the wait may extend it. After the clock steps back, no wait exceeds `maxDelay`.
-      for (let until = Number.NEGATIVE_INFINITY; until < opensAt; ) {
-        until = opensAt
-        await sleep(delayUntil(until), waiting.signal)
-      }
-      opensAt = Number.NEGATIVE_INFINITY
-    } catch {
-      // No call waits any more.
+      if (pause) onRetry?.({ attempt: failures, delay: leftOfPause(), error: pause.error })
+    } catch (error) {
+      if (first && queue.delete(first)) first.reject(error)
     }
-    waiting = undefined
+    for (let awaited = pause; awaited && leftOfPause() > 0 && queue.size > 0; awaited = pause) {
+      timer = new AbortController()
+      // An abort means that the wait has changed. After a wait, the gate opens even if the clock has stepped back.
+      await sleep(leftOfPause(), timer.signal)
+        .then(() => Object.assign(awaited, { opensAt: 0 }))
+        .catch(() => {})
+    }
+    timer = undefined
     startNext()
   }
 
-  function delayUntil(time: number): number {
-    return Math.max(0, Math.min(maxDelay, time - clock.now()))
-  }
-
-  /** Calls `onUsedUp`. If it throws, the call that waits longest rejects with that error. */
-  function announce(rateLimit: RateLimit): void {
-    try {
-      onUsedUp(rateLimit, delayUntil(opensAt))
-    } catch (error) {
-      queue.shift()?.reject(error)
-      stopIdleWait()
+  function learn(number: number, before: number, { headers = new Headers(), error }: Outcome): void {
+    const failure = error && isTransient(error) ? error : undefined
+    const latest = (failure === undefined && readRateLimit(headers)) || UNKNOWN
+    const isInWindow = known.limit === latest.limit && known.resetsAt === latest.resetsAt
+    const isNewest = isInWindow ? latest.remaining <= known.remaining : number >= newest
+    if (maxElapsed === 0 || !isNewest) return
+    ;[known, newest] = [latest, Math.max(newest, number)]
+    const now = clock.now()
+    if (failure === undefined) {
+      ;[failures, sentBeforeFailure, servedAt] = [0, 0, now]
+      allowed = before + 1 + latest.remaining
+    } else if (number > sentBeforeFailure) {
+      // Requests that are under way now will fail for the same reason.
+      ;[failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
     }
+    const reason = failure ?? usedUp(headers, now)
+    const backOff = failures === 0 ? 0 : random() * Math.min(maxDelay, baseDelay * 2 ** Math.min(failures - 1, 30))
+    const delay = Math.max(backOff, 1000 * (reason?.retryAfter ?? 0))
+    pause = reason && { error: reason, until: now + delay, opensAt: now + Math.min(delay, maxElapsed) }
+    for (const waiter of queue) add(waiter)
+    timer?.abort()
   }
 
-  function stopIdleWait(): void {
-    if (queue.length === 0) waiting?.abort()
+  /** Adds a call to the queue. Rejects it if it would wait too long. */
+  function add(waiter: Waiter): void {
+    const { made, since, reject } = waiter
+    queue.add(waiter)
+    const isLate = Math.min(since, Math.max(made, servedAt)) + maxElapsed < (pause?.until ?? 0) && leftOfPause() > 0
+    if (pause && isLate && queue.delete(waiter)) reject(gaveUp(pause, clock.now()))
   }
 
-  function learn({ headers, error, delay }: AttemptReport): void {
-    if (error?.status === 429) return void learnRefusal(error, delay)
-    const rateLimit = headers && readRateLimit(headers)
-    if (rateLimit === undefined) return void learnWithoutLimit(error === undefined)
-    learnLimit(rateLimit)
-    // The clock of the server decides when the window ends, so prefer it to the clock of this machine.
-    const resetsIn = rateLimit.resetsAt - (Date.parse(headers?.get('Date') ?? '') || clock.now())
-    if (known?.remaining === 0 && resetsIn <= maxDelay) close(resetsIn)
-  }
-
-  function learnRefusal(error: PetStoreError, delay: number): void {
-    known = undefined
-    bound = 1
-    close(Math.min(delay, maxDelay))
-    tooLong = delay > maxDelay ? { error, endsAt: clock.now() + delay } : undefined
-    // The wait is too long for the calls that wait, too. Their requests would be refused, and refusals lead to a ban.
-    if (tooLong !== undefined) for (const { reject } of queue.splice(0)) reject(error)
-    stopIdleWait()
-  }
-
-  function learnLimit(latest: RateLimit): void {
-    // Responses may overtake each other: an older one must not raise the number, and one of the window before says nothing.
-    if (known?.limit === latest.limit) {
-      if (latest.resetsAt < known.resetsAt) return
-      if (latest.resetsAt === known.resetsAt && latest.remaining > known.remaining) return
-    }
-    known = latest
-    bound = Math.max(1, Math.ceil(latest.remaining * SHARE))
-  }
-
-  /** Learns from a fault, or from a response without rate-limit headers, such as that of a proxy. Neither may lock the gate. */
-  function learnWithoutLimit(isOk: boolean): void {
-    if (isOk) {
-      known = undefined
-      bound *= 2
-    } else if (known === undefined) {
-      bound = Math.max(bound, Math.min(bound * 2, MAX_BLIND))
-    } else {
-      // The service may have counted the request.
-      known = { ...known, remaining: Math.max(1, known.remaining - 1) }
-      bound = Math.ceil(known.remaining * SHARE)
-    }
-  }
-
-  function close(delay: number): void {
-    opensAt = Math.max(opensAt, clock.now() + delay)
-  }
-
-  return {
-    /**
-     * Waits until a call may send its request. Rejects as soon as the signal aborts.
-     *
-     * @param ticket - the number of the call. A call that was refused goes before later calls.
-     */
-    async enter(ticket: number, signal: AbortSignal | undefined): Promise<void> {
-      signal?.throwIfAborted()
-      if (tooLong !== undefined && opensAt > clock.now()) throw repeated(tooLong.error, tooLong.endsAt - clock.now())
-      let onAbort = () => {}
-      try {
-        await new Promise<void>((start, reject) => {
-          const waiter = { ticket, start, reject }
-          onAbort = () => {
-            const position = queue.indexOf(waiter)
-            if (position === -1) return
-            queue.splice(position, 1)
-            stopIdleWait()
-            reject(signal?.reason)
-          }
-          signal?.addEventListener('abort', onAbort)
-          queue.splice(queue.findLastIndex((other) => other.ticket < ticket) + 1, 0, waiter)
-          startNext()
-        })
-      } finally {
-        signal?.removeEventListener('abort', onAbort)
-      }
-    },
-
-    /** Ends an attempt, and learns from it. An aborted attempt has no report. */
-    leave(report?: AttemptReport): void {
-      inFlight -= 1
-      if (report !== undefined) learn(report)
+  /** Runs a task that sends one request, as soon as the gate lets it. */
+  return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
+    const number = await untilAborted<number>(call.signal, (start, reject) => {
+      const waiter = { ...call, start, reject }
+      add(waiter)
       startNext()
-    },
+      return () => queue.delete(waiter) && queue.size === 0 && timer?.abort()
+    })
+    const before = settled
+    const patience = setTimeout(() => fresh.delete(number) && startNext(), PATIENCE)
+    try {
+      const outcome = await task()
+      learn(number, before, outcome)
+      return outcome
+    } finally {
+      clearTimeout(patience)
+      fresh.delete(number)
+      settled++
+      startNext()
+    }
   }
-}
-
-/** Returns the error of a 429 for a later call that was not sent, with the seconds that are left. */
-function repeated(cause: PetStoreError, milliseconds: number): PetStoreError {
-  const { code, message, status } = cause
-  return new PetStoreError(code, message, { status, retryAfter: Math.ceil(milliseconds / 1000), cause })
 }

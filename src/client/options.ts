@@ -29,19 +29,19 @@ export interface PetStoreClientOptions {
    * @default 30000
    */
   readonly timeout?: number | undefined
-  /** Called before each wait. If it throws, the call rejects with that error. @default nothing is called */
+  /** Called once before each wait, however many calls wait. If it throws, one of them rejects with that error. @default nothing is called */
   readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
-  /** When to send a request again; `false` for never. @default at most 3 times, with waits of at most 60 seconds */
+  /** When to send a request again; `false` for never. @default as often as needed within two minutes */
   readonly retry?: RetryOptions | false | undefined
 }
 
-/** Why a call waits, and for how long. */
+/** Why all calls of a client wait, and for how long. */
 export interface UpcomingRetry {
-  /** How many times the request has been sent. 0 if all calls wait together, because no requests remain in this window. */
+  /** How many waits in a row began with a failure. 0 if the calls wait because no requests remain in this window. */
   readonly attempt: number
-  /** The wait before the request is sent, in milliseconds. */
+  /** The wait, in milliseconds. */
   readonly delay: number
-  /** Why the client waits: the error of the last attempt, or `rate_limit_exceeded` if `attempt` is 0. */
+  /** Why the client waits: the error of the newest response, or `rate_limit_exceeded` if `attempt` is 0. */
   readonly error: PetStoreError
 }
 
@@ -57,16 +57,19 @@ export interface ClientSeams {
 
 /** When the client sends a request again. */
 export interface RetryOptions {
-  /** How many times a request is sent again at most. @default 3 */
-  readonly maxRetries?: number | undefined
   /**
-   * The longest wait, in milliseconds. If `Retry-After` is longer, all calls that wait reject with this error, and for this time
-   * the client sends no more requests. The default is long enough for the per-minute limit, but not for a ban of 300 seconds.
-   * @default 60000
+   * The longest time of a call with all its waits, in milliseconds. It begins again with each response that serves the client, until
+   * the call itself fails. If the server asks for a longer wait, the call rejects at once. The default is long enough for the
+   * per-minute limit, but not for a ban of 300 seconds.
+   * @default 120000
    */
-  readonly maxDelay?: number | undefined
+  readonly maxElapsed?: number | undefined
+  /** How many times a request is sent again at most. @default as often as `maxElapsed` permits */
+  readonly maxRetries?: number | undefined
   /** The upper bound of the first wait without `Retry-After`, in milliseconds. The bound doubles with each wait. @default 500 */
   readonly baseDelay?: number | undefined
+  /** The upper bound of every wait without `Retry-After`, in milliseconds. @default 10000 */
+  readonly maxDelay?: number | undefined
 }
 
 const RULES: OptionRules<keyof PetStoreClientOptions> = {
@@ -79,9 +82,10 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
   timeout: timeoutRule,
   onRetry: functionRule,
   retry: {
-    expected: 'false or { maxRetries, maxDelay, baseDelay }',
+    expected: 'false or { maxElapsed, maxRetries, baseDelay, maxDelay }',
     check: (value) => value === false || isObject(value),
     members: {
+      maxElapsed: timeoutRule,
       maxRetries: { expected: 'a whole number from 0', check: (value) => value === 0 || isCount(value) },
       maxDelay: millisecondsRule,
       baseDelay: millisecondsRule,
@@ -99,7 +103,13 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
   const { baseUrl, apiKey } = options
   if (baseUrl === undefined) throw invalidOption('baseUrl', RULES.baseUrl.expected, baseUrl)
   if (!isToken68(apiKey)) throw wrongApiKey(apiKey)
-  const { maxRetries = 3, maxDelay = 60_000, baseDelay = 500 } = options.retry || {}
+  const {
+    maxElapsed = 120_000,
+    maxRetries = Number.POSITIVE_INFINITY,
+    baseDelay = 500,
+    maxDelay = 10_000,
+  } = options.retry || {}
+  const retry = { maxElapsed, maxRetries, baseDelay, maxDelay }
   return {
     baseUrl: String(baseUrl).replace(/\/+$/, ''),
     apiKey,
@@ -107,7 +117,7 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     timeout: options.timeout ?? 30_000,
     onRetry: options.onRetry,
-    retry: options.retry === false ? { maxRetries: 0, maxDelay: 0, baseDelay } : { maxRetries, maxDelay, baseDelay },
+    retry: options.retry === false ? { ...retry, maxElapsed: 0, maxRetries: 0 } : retry,
     sleep,
     random: Math.random,
     clock: systemClock,

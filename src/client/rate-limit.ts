@@ -1,3 +1,8 @@
+import { PetStoreError } from '../errors.ts'
+
+/** A success imposes no longer wait, in milliseconds, because its times depend on two clocks. A 429 states its wait in seconds. */
+const MAX_RESET = 60_000
+
 /** The rate limit in the headers of a response. */
 export interface RateLimit {
   /** The largest number of requests in the current window. */
@@ -8,10 +13,24 @@ export interface RateLimit {
   readonly resetsAt: number
 }
 
+/** The limit after a response without one. It is in no window, because NaN is not equal to itself. */
+export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
+
 /** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */
 export function readRateLimit(headers: Headers): RateLimit | undefined {
   const values = ['Limit', 'Remaining', 'Reset'].map((name) => headers.get(`X-RateLimit-${name}`) ?? '')
   if (!values.every((value) => /^\d{1,15}$/.test(value))) return undefined
   const [limit = 0, remaining = 0, reset = 0] = values.map(Number)
   return { limit, remaining, resetsAt: reset * 1000 }
+}
+
+/** Returns the error that explains a wait until the window ends, with `retryAfter`. Returns `undefined` if requests remain. */
+export function usedUp(headers: Headers, now: number): PetStoreError | undefined {
+  const { limit, remaining, resetsAt } = readRateLimit(headers) ?? UNKNOWN
+  // The clock of the server decides when the window ends, so prefer it to the clock of this machine.
+  const delay = resetsAt - (Date.parse(headers.get('Date') ?? '') || now)
+  if (remaining > 0 || delay > MAX_RESET) return undefined
+  const retryAfter = Math.ceil(delay / 1000)
+  const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`
+  return new PetStoreError('rate_limit_exceeded', message, { retryAfter })
 }

@@ -1,6 +1,8 @@
 import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
+import { describe } from '../support/describe-value.ts'
 import { readableText } from '../support/readable-text.ts'
+import { LAST_TIME } from '../support/time.ts'
 import { parseJson } from './parse-json.ts'
 
 /** The longest part of a response that an error message quotes, in UTF-16 code units, without the ellipsis. */
@@ -46,6 +48,36 @@ export function redirectError(response: Response, url: string): PetStoreError | 
 function targetOf(location: string | null, url: string): string | undefined {
   if (location === null || !URL.canParse(location, url)) return location ?? undefined
   return Object.assign(new URL(location, url), { username: '', password: '' }).href
+}
+
+/** Returns the error for a request without a complete response. */
+export function networkError(request: string, cause: unknown): PetStoreError {
+  const message = `${request}: no response arrived: ${readableText(reasonOf(cause), MAX_QUOTE)}`
+  return new PetStoreError('network_error', message, { status: 0, cause })
+}
+
+/** Returns the messages of an error and of its causes: the error of Node's `fetch` only says "fetch failed". */
+function reasonOf(error: unknown, depth = 0): string {
+  if (!(error instanceof Error)) return describe(error)
+  const { message, cause, code } = error as Error & { code?: unknown }
+  // An AggregateError has an empty message if each address of a host refuses the connection.
+  const reason = message || String(code ?? error.name)
+  return cause === undefined || depth === 3 ? reason : `${reason}: ${reasonOf(cause, depth + 1)}`
+}
+
+/** Returns whether a request with this error may succeed later. A 409 says that a request with the same key is being carried out. */
+export function isTransient({ code, status = 0 }: PetStoreError): boolean {
+  return code === 'network_error' || [409, 429, 502, 503, 504].includes(status)
+}
+
+/** Returns the error of a call that would wait too long after the error of this or another call. */
+export function gaveUp({ error, until }: { error: PetStoreError; until: number }, now: number): PetStoreError {
+  const { code, message, status, cause } = error
+  if (error.retryAfter === undefined)
+    return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, { status, cause })
+  const time = new Date(Math.min(until, LAST_TIME)).toISOString()
+  const text = `${message} The server asked to wait until ${time}, which is longer than retry.maxElapsed.`
+  return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil((until - now) / 1000) })
 }
 
 /** Returns the error for a 2xx response whose body or headers are not as the API describes them. */

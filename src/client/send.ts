@@ -3,7 +3,8 @@ import { readResponse } from '../http/read-response.ts'
 import { createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
 import { type RateLimit, readRateLimit } from './rate-limit.ts'
-import { redirectError, responseError } from './response-error.ts'
+import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** One request to the API. */
 export interface ClientRequest {
@@ -13,6 +14,8 @@ export interface ClientRequest {
   readonly body?: string | undefined
   /** With a key, the request may be sent again after any fault. */
   readonly idempotencyKey?: string | undefined
+  /** Whether the client has chosen the key. Without support of the server, the request is then sent without it. */
+  readonly isRandomKey?: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -24,27 +27,30 @@ export interface ClientResponse {
   readonly body: Uint8Array
 }
 
+/** The result of one attempt: `received`, or `error`. */
+type Attempt = { headers: Headers | undefined; begun: number; key: string | undefined } & (
+  | { received: ClientResponse; error?: undefined }
+  | { received?: undefined; error: PetStoreError }
+)
+
 /** Creates a sender. After a failure, it sends the request again unless that could add an animal twice. */
 export function createSender(options: ReturnType<typeof resolveClientOptions>) {
-  const { baseUrl, apiKey, fetch, timeout, onRetry, retry, sleep, random, clock } = options
-  const { maxRetries, maxDelay, baseDelay } = retry
-  const onUsedUp = ({ limit }: RateLimit, delay: number) => {
-    const retryAfter = Math.ceil(delay / 1000)
-    const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`
-    onRetry?.({ attempt: 0, delay, error: new PetStoreError('rate_limit_exceeded', message, { retryAfter }) })
-  }
-  let calls = 0
+  const { baseUrl, apiKey, fetch, timeout, clock } = options
+  const { maxRetries } = options.retry
   let rateLimit: RateLimit | undefined
   /** Whether the server supports idempotency keys, as far as its responses have shown. */
   let supportsKeys = true
-  const gate = createGate({ clock, sleep, maxDelay, onUsedUp })
+  const pass = createGate(options)
 
   /** Sends a request once. Rejects only if the signal of the call aborts. */
-  async function attempt({ method, path, body, idempotencyKey, signal }: ClientRequest) {
+  async function attempt(request: ClientRequest, keepsKey: boolean): Promise<Attempt> {
+    const { method, path, body, idempotencyKey, isRandomKey, signal } = request
+    const begun = clock.now()
+    const key = supportsKeys || keepsKey || !isRandomKey ? idempotencyKey : undefined
     const url = baseUrl + path
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
-    if (idempotencyKey !== undefined) headers['Idempotency-Key'] = `"${idempotencyKey.replaceAll(/["\\]/g, '\\$&')}"`
+    if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
     let response: Response | undefined
     const exchange = async (signal: AbortSignal): Promise<ClientResponse> => {
       // `manual`, because a redirect could send the key and the animal to another server.
@@ -57,53 +63,35 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
       return { response, url, body: bytes }
     }
     try {
-      return { received: await withDeadline(exchange, timeout, signal), headers: response?.headers }
+      return { received: await withDeadline(exchange, timeout, signal), headers: response?.headers, begun, key }
     } catch (cause) {
       signal?.throwIfAborted()
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      const message = `${method} ${url}: no response arrived: ${reason}`
-      const fault = new PetStoreError('network_error', message, { status: 0, cause })
-      return { error: cause instanceof PetStoreError ? cause : fault, headers: response?.headers }
+      const error = cause instanceof PetStoreError ? cause : networkError(`${method} ${url}`, cause)
+      return { error, headers: response?.headers, begun, key }
     }
   }
 
-  /** Returns the milliseconds to wait after an error, before the request is sent again. */
-  function delayAfter({ retryAfter }: PetStoreError, retries: number): number {
-    return retryAfter === undefined ? random() * Math.min(maxDelay, baseDelay * 2 ** retries) : retryAfter * 1000
-  }
-
-  function isRepeatable({ status, code }: PetStoreError, { method, idempotencyKey }: ClientRequest): boolean {
-    // A request with a 429 has changed nothing. After any other failure, a POST without a key may have added its animal.
-    if (status === 429) return true
-    return (method === 'GET' || idempotencyKey !== undefined) && isUnclear(code)
-  }
-
-  async function send(given: ClientRequest): Promise<ClientResponse> {
-    const ticket = calls++
+  async function send(request: ClientRequest): Promise<ClientResponse> {
     /** The error after which the server may have carried out the request. */
     let unclear: PetStoreError | undefined
+    const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
-      await gate.enter(ticket, given.signal)
-      // After such an error, the call keeps its key: another server may support keys, and may have added the animal.
-      const request = supportsKeys || unclear !== undefined ? given : { ...given, idempotencyKey: undefined }
-      const { received, error, headers } = await attempt(request).catch((reason) => {
-        gate.leave()
-        throw reason
-      })
-      const delay = error === undefined ? 0 : delayAfter(error, retries)
-      gate.leave({ headers, error, delay })
+      // After an unclear error, the call keeps its key: another server may support keys, and may have added the animal.
+      const task = () => attempt(request, unclear !== undefined)
+      const { received, error, begun, key }: Attempt = await pass(call, task)
       if (error === undefined) return received
-      if (error.code === 'idempotency_not_supported' && request.idempotencyKey !== undefined) {
+      if (error.code === 'idempotency_not_supported' && key !== undefined) {
         supportsKeys = false
-        if (unclear !== undefined) throw unclear
+        if (unclear !== undefined || !request.isRandomKey) throw unclear ?? error
         continue
       }
-      if (retries >= maxRetries || delay > maxDelay || !isRepeatable(error, request)) throw error
-      if (isUnclear(error.code)) unclear = error
-      retries++
-      onRetry?.({ attempt: retries, delay, error })
-      // After a 429, the call waits at the gate, together with all other calls.
-      if (error.status !== 429) await sleep(delay, request.signal)
+      // A request with a 429 has changed nothing. After any other failure, a POST without a key may have added its animal.
+      const isRefused = error.status === 429
+      const isRepeatable = isRefused || request.method === 'GET' || key !== undefined
+      if (retries++ >= maxRetries || !isTransient(error) || !isRepeatable) throw error
+      if (isRefused) continue
+      unclear = error
+      call.since = Math.min(call.since, begun)
     }
   }
 
@@ -116,32 +104,20 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 }
 
-/** Returns whether the server may have carried out a request with this error. */
-function isUnclear(code: PetStoreError['code']): boolean {
-  return code === 'network_error' || code === 'service_unavailable'
-}
-
 /** Runs a task. Rejects after the timeout, or when the signal aborts, also if the task ignores its own signal. */
-async function withDeadline<T>(
+function withDeadline<T>(
   task: (signal: AbortSignal) => Promise<T>,
   timeout: number,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  signal?.throwIfAborted()
   const controller = new AbortController()
-  const onAbort = () => controller.abort(signal?.reason)
-  const onTimeout = () => {
-    controller.abort(new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError'))
-  }
-  const timer = setTimeout(onTimeout, timeout)
-  signal?.addEventListener('abort', onAbort)
-  try {
-    return await new Promise((resolve, reject) => {
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
-      task(controller.signal).then(resolve, reject)
-    })
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return untilAborted<T>(signal, (resolve, reject) => {
+    timer = setTimeout(() => {
+      controller.abort(new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError'))
+      reject(controller.signal.reason)
+    }, timeout)
+    task(controller.signal).then(resolve, reject)
+    return () => controller.abort(signal?.reason)
+  }).finally(() => clearTimeout(timer))
 }

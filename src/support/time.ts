@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts'
 export const systemClock: Clock = { now: () => Date.now() }
 
 /** The last millisecond of the year 9999, which is the last year with four digits. */
-const LAST_TIME = Date.UTC(10_000, 0) - 1
+export const LAST_TIME = Date.UTC(10_000, 0) - 1
 
 /** Returns whether a value is a time from 1970 to 9999, in milliseconds since the Unix epoch. */
 export function isTime(value: unknown): value is number {

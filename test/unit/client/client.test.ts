@@ -7,7 +7,7 @@ import {
   type UpcomingRetry,
 } from '../../../src/client/index.ts'
 import type { ClientSeams } from '../../../src/client/options.ts'
-import { createPetStore, memory } from '../../../src/index.ts'
+import { createPetStore, memory, type PetStoreError } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 const API_KEY = 'pet_abc'
@@ -270,9 +270,11 @@ describe('errors', () => {
   })
 
   test('a network error contains its cause', async () => {
-    const cause = new TypeError('fetch failed')
+    const cause = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') })
     const { client } = clientOf([cause], false)
-    await expect(client.listPets()).rejects.toMatchObject({ code: 'network_error', status: 0, cause })
+    const message =
+      'GET https://api.example/v1/pets: no response arrived: fetch failed: connect ECONNREFUSED 127.0.0.1:1'
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'network_error', status: 0, cause, message })
   })
 })
 
@@ -296,16 +298,24 @@ describe('a request that gets 429', () => {
     expect([sent.length, waits]).toEqual([1, []])
   })
 
-  test('the client waits for a ban that ends within maxDelay', async () => {
-    const { client, waits } = clientOf([refusal(300, 'api_key_banned'), json('[]')], { maxDelay: 300_000 })
+  test('the client waits for a ban that ends within maxElapsed', async () => {
+    const { client, waits } = clientOf([refusal(300, 'api_key_banned'), json('[]')], { maxElapsed: 300_000 })
     await client.listPets()
     expect(waits).toEqual([300_000])
   })
 
-  test('the client rejects after 3 retries', async () => {
-    const { client, sent } = clientOf([refusal(1), refusal(2), refusal(3), refusal(4)])
+  test('the client rejects after maxRetries', async () => {
+    const { client, sent } = clientOf([refusal(1), refusal(2), refusal(3), refusal(4)], { maxRetries: 3 })
     await expect(client.listPets()).rejects.toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 4 })
     expect(sent.length).toBe(4)
+  })
+
+  test('a clock that stands still or steps back does not lengthen a wait', async () => {
+    const waits: number[] = []
+    const sleep = async (milliseconds: number) => void waits.push(milliseconds)
+    const { client } = clientOf([refusal(7), json('[]')], {}, { sleep })
+    await client.listPets()
+    expect(waits).toEqual([7_000])
   })
 
   test('the client waits until the date in Retry-After', async () => {
@@ -375,7 +385,7 @@ describe('the idempotency key of createPet', () => {
     })
   })
 
-  test.each(['', 'a b', 'x'.repeat(256), 'é', '\n', 7, null])('rejects the key %j before it sends', async (key) => {
+  test.each(['', 'a b', 'x'.repeat(256), 'é', '\n', 7])('rejects the key %j before it sends', async (key) => {
     const { client, sent } = clientOf([])
     await expect(client.createPet(REX, { idempotencyKey: key as never })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -400,17 +410,46 @@ describe('the idempotency key of createPet', () => {
   })
 
   test('a repeated call keeps its key while another call finds that keys are not supported', async () => {
-    const outcomes = [unavailable(), unsupported(), json(PET, 201), unsupported()]
-    const { client, sent } = clientOf(
-      outcomes,
-      {},
-      {
-        sleep: async () => void (await client.createPet({ ...REX, name: 'Ada' })),
-      },
-    )
-    await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'service_unavailable' })
+    const { client, sent } = clientOf([unavailable(), unsupported(), unsupported(), json(PET, 201)])
+    const [first, second] = await Promise.allSettled([client.createPet(REX), client.createPet(REX)])
+    expect(first).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } })
+    expect(second).toMatchObject({ status: 'fulfilled' })
     const keys = keysOf(sent)
-    expect([keys[2], keys[3]]).toEqual([undefined, keys[0]])
+    expect([keys[2], keys[3]]).toEqual([keys[0], undefined])
+  })
+
+  test('a key of the caller is never dropped: without support, createPet rejects', async () => {
+    const { client, sent } = clientOf([unsupported(), json(PET, 201), unsupported()])
+    const add = (idempotencyKey?: string) => client.createPet(REX, { idempotencyKey })
+    const error = { code: 'idempotency_not_supported', status: 400, idempotencyKey: 'order-1027' }
+    await expect(add('order-1027')).rejects.toMatchObject(error)
+    await add()
+    await expect(add('order-1027')).rejects.toMatchObject(error)
+    expect(keysOf(sent)).toEqual(['"order-1027"', undefined, '"order-1027"'])
+  })
+
+  test('with the key null, no key is sent, and no animal is repeated', async () => {
+    const { client, sent } = clientOf([fault(), json(PET, 201)])
+    const error = await client.createPet(REX, { idempotencyKey: null }).catch((error: unknown) => error)
+    expect(error).toMatchObject({ code: 'network_error' })
+    expect(error).not.toHaveProperty('idempotencyKey')
+    expect(keysOf(sent)).toEqual([undefined])
+  })
+
+  test('a call that rejects carries the key that it has sent, also after an unreadable response', async () => {
+    const { client, sent } = clientOf([unavailable(), json('<html>', 201)], { maxRetries: 0 })
+    for (let i = 0; i < 2; i++) {
+      const error = (await client.createPet(REX).catch((error: unknown) => error)) as PetStoreError
+      expect(`"${error.idempotencyKey}"`).toBe(keysOf(sent)[i])
+    }
+  })
+
+  test('a 409 is repeated with the same key, because a request with it is being carried out', async () => {
+    const { client, sent } = clientOf([new Response('', { status: 409 }), json(PET, 201)])
+    await client.createPet(REX)
+    expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), keysOf(sent)[0]])
+    const other = clientOf([new Response('', { status: 409 })])
+    await expect(other.client.createPet(REX, { idempotencyKey: null })).rejects.toMatchObject({ status: 409 })
   })
 
   test('a page without randomUUID sends no key and repeats no animal', async () => {
@@ -481,7 +520,7 @@ describe('a failed request', () => {
       },
     )
     await client.listPets()
-    expect(waits).toEqual([500, 500, 0])
+    expect(waits).toEqual([500, 500])
   })
 
   test('the client waits at most maxDelay between retries', async () => {
@@ -496,7 +535,7 @@ describe('a failed request', () => {
     expect(waits).toEqual([5_000])
   })
 
-  test('the client rejects at once if Retry-After exceeds maxDelay', async () => {
+  test('the client rejects at once if Retry-After exceeds maxElapsed', async () => {
     const { client, sent } = clientOf([unavailable({ 'retry-after': '3600' })])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', retryAfter: 3600 })
     expect(sent.length).toBe(1)

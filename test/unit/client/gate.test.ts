@@ -1,206 +1,247 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { createClient } from '../../../src/client/client.ts'
-import type { PetStoreClientOptions } from '../../../src/client/options.ts'
-import { createPetStore, memory, type PlanLimits } from '../../../src/index.ts'
-import { manualClock } from '../../../src/testing/index.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { UpcomingRetry } from '../../../src/client/options.ts'
+import { FREE, MINUTE, rejections, START, simulate } from './simulated-server.ts'
 
-const MINUTE = 60_000
-const START = Date.UTC(2026, 0, 1)
+afterEach(() => void vi.useRealTimers())
 
-interface ServerOptions {
-  readonly limits?: PlanLimits
-  /** Changes the response to the nth request, counted from 0; may throw. */
-  readonly change?: (response: Response, index: number) => Response
-  /** Waits before a request reaches the store, and before its response reaches the client. */
-  readonly latency?: () => Promise<void>
-}
-
-/** A store in memory with one key of the plan free, and clients that advance its clock instead of waiting. */
-async function start({ limits, change = (response) => response, latency = async () => {} }: ServerOptions = {}) {
-  const clock = manualClock(START)
-  const backEnd = memory({ clock })
-  const { token } = await backEnd.keyStore.issue(
-    limits === undefined ? { plan: 'free' } : { plan: 'enterprise', limits },
-  )
-  const petStore = createPetStore({ ...backEnd, clock })
-  const seen = { statuses: [] as number[], bodies: [] as string[], inFlight: 0, mostInFlight: 0, waits: [] as number[] }
-  const fetch = async (url: string, init: RequestInit) => {
-    const index = seen.bodies.push(String(init.body)) - 1
-    seen.mostInFlight = Math.max(seen.mostInFlight, ++seen.inFlight)
-    try {
-      await latency()
-      const response = await petStore.fetch(new Request(url, init))
-      seen.statuses.push(response.status)
-      await latency()
-      return change(response, index)
-    } finally {
-      seen.inFlight -= 1
-    }
-  }
-  const sleep = async (milliseconds: number, signal?: AbortSignal) => {
-    signal?.throwIfAborted()
-    seen.waits.push(milliseconds)
-    clock.advance(milliseconds)
-  }
-  const newClient = (options: Partial<PetStoreClientOptions> = {}) =>
-    createClient(
-      { baseUrl: 'https://api.example/v1', apiKey: token, fetch, ...options },
-      { sleep, clock, random: () => 1 },
-    )
-  const refusals = () => seen.statuses.filter((status) => status === 429).length
-  return { clock, seen, newClient, client: newClient(), refusals, petStore }
-}
-
-const rex = (i: number) => ({ name: `Rex ${i}`, categoryId: 1n })
 const times = (count: number) => Array.from({ length: count }, (_, i) => i)
+const unreachable = () => {
+  throw new TypeError('fetch failed', { cause: Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }) })
+}
+/** A stream of travel times, and of factors for back-off. */
+const stream = (max: number) => fc.infiniteStream(fc.integer({ min: 1, max }))
+const takeFrom = (values: Iterator<number>) => () => values.next().value as number
 
-describe('200 parallel calls on the plan free', () => {
-  test('all calls succeed in four windows without a refusal', async () => {
-    const { client, clock, refusals, seen } = await start()
-    const pets = await Promise.all(times(200).map((i) => client.createPet(rex(i))))
-    expect(new Set(pets.map(({ id }) => id)).size).toBe(200)
-    expect([refusals(), clock.now() - START]).toEqual([0, 3 * MINUTE])
-    expect(seen.waits).toEqual([MINUTE, MINUTE, MINUTE])
+describe('a client whose key nobody else uses', () => {
+  test('for every limit and latency, it gets no refusal, keeps the order, and uses no window more than needed', async () => {
+    const law = fc.asyncProperty(
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 1, max: 150 }),
+      stream(1_000),
+      async (perMinute, count, latencies) => {
+        const { newClient, settled, seen, refusals, elapsed } = simulate({
+          limits: { ...FREE, perMinute },
+          latency: takeFrom(latencies),
+        })
+        const client = newClient()
+        const results = await settled(times(count).map((i) => client.listPets({ cursor: String(i) })))
+        expect({ rejections: rejections(results), refusals: refusals() }).toEqual({ rejections: [], refusals: 0 })
+        expect(elapsed()).toBeLessThan(Math.ceil(count / perMinute) * MINUTE)
+        expect(seen.paths.map((path) => Number(/cursor=(\d+)/.exec(path)?.[1]))).toEqual(times(count))
+      },
+    )
+    await fc.assert(law, { numRuns: 60 })
   })
 
-  test('onRetry says once for each window why all calls wait', async () => {
-    const retries: unknown[] = []
-    const { newClient } = await start()
+  test('200 calls on the plan free succeed after three waits, each announced once', async () => {
+    const retries: UpcomingRetry[] = []
+    const { newClient, settled, refusals, elapsed } = simulate()
     const client = newClient({ onRetry: (retry) => retries.push(retry) })
-    await Promise.all(times(121).map((i) => client.createPet(rex(i))))
-    const error = expect.objectContaining({
+    const results = await settled(times(200).map(() => client.listPets()))
+    expect([rejections(results), refusals()]).toEqual([[], 0])
+    expect(elapsed()).toBeLessThan(3 * MINUTE + 5_000)
+    expect(retries.map(({ attempt }) => attempt)).toEqual([0, 0, 0])
+    expect(retries[1]?.error).toMatchObject({
       code: 'rate_limit_exceeded',
-      retryAfter: 60,
       message: 'All 60 requests of this window are used up, and it ends in 60 seconds.',
     })
-    expect(retries).toEqual([
-      { attempt: 0, delay: MINUTE, error },
-      { attempt: 0, delay: MINUTE, error },
-    ])
-  })
-
-  test.each([2, 5])('%i clients with one key do not get it banned', async (count) => {
-    const { newClient, seen } = await start()
-    const clients = times(count).map(() => newClient())
-    // A ban would make a call reject, because it lasts longer than a call waits.
-    await Promise.all(times(200).map((i) => clients[i % count]?.createPet(rex(i))))
-    expect(seen.statuses.filter((status) => status === 201).length).toBe(200)
   })
 })
 
-test('for every limit and latency, a client gets no refusal, keeps the order, and uses no window more than needed', async () => {
-  const run = fc.asyncProperty(
-    fc.integer({ min: 1, max: 40 }),
-    fc.integer({ min: 1, max: 90 }),
-    fc.scheduler(),
-    async (perMinute, calls, scheduler) => {
-      const latency = () => scheduler.schedule(Promise.resolve())
-      const { client, clock, refusals, seen } = await start({ limits: { perMinute, perDay: 10_000 }, latency })
-      const all = Promise.all(times(calls).map((i) => client.createPet(rex(i))))
-      await scheduler.waitFor(all)
-      const windows = Math.ceil(calls / perMinute) - 1
-      expect({ refusals: refusals(), time: clock.now() - START }).toEqual({ refusals: 0, time: windows * MINUTE })
-      const order = seen.bodies.map((body) => Number(/Rex (\d+)/.exec(body)?.[1]))
-      expect(order).toEqual(times(calls))
-    },
-  )
-  await fc.assert(run, { numRuns: 40 })
+test('for every latency, five clients share a key of the plan free without a ban, and all calls succeed', async () => {
+  const law = fc.asyncProperty(stream(1_500), fc.nat(MINUTE), async (latencies, offset) => {
+    const { newClient, settled, isBanned, seen } = simulate({ latency: takeFrom(latencies), offset })
+    const clients = times(5).map(() => newClient())
+    const results = await settled(clients.flatMap((client) => times(40).map(() => client.listPets())))
+    expect({ rejections: rejections(results), isBanned: isBanned() }).toEqual({ rejections: [], isBanned: false })
+    expect(seen.mostInFlight).toBeLessThanOrEqual(40)
+  })
+  await fc.assert(law, { numRuns: 30 })
 })
 
-describe('the gate', () => {
-  test('after one response, calls run in parallel', async () => {
-    const { client, seen } = await start({ limits: { perMinute: 1_000, perDay: 10_000 } })
-    await client.listPets()
-    await Promise.all(times(300).map(() => client.listPets()))
-    expect(seen.mostInFlight).toBe(300)
+describe('a server that is away', () => {
+  test('for every latency and back-off, 12 seconds lose none of 90 calls, and each wait is announced once', async () => {
+    const law = fc.asyncProperty(stream(300), stream(1_000), fc.nat(2_000), async (latencies, factors, start) => {
+      const factor = takeFrom(factors)
+      const { newClient, settled, seen, elapsed } = simulate({
+        limits: { perMinute: 1_000, perDay: 10_000 },
+        latency: takeFrom(latencies),
+        random: () => factor() / 1_000,
+        instead: (_, time) => (time >= start && time < start + 12_000 ? unreachable() : undefined),
+      })
+      const retries: UpcomingRetry[] = []
+      const client = newClient({ onRetry: (retry) => retries.push(retry) })
+      const results = await settled(times(90).map(() => client.listPets()))
+      expect(rejections(results)).toEqual([])
+      // Some of the first eight may have arrived before the server went away.
+      const attempts = retries.map(({ attempt }) => attempt)
+      const last = attempts.slice(attempts.lastIndexOf(1))
+      expect(last).toEqual(times(last.length).map((i) => i + 1))
+      expect(attempts.filter((attempt) => attempt === 1).length).toBeLessThanOrEqual(8)
+      // At most eight requests were under way each time, and one goes first after each wait.
+      expect(seen.paths.length).toBeLessThanOrEqual(90 + 2 * 8 + retries.length)
+      expect(elapsed()).toBeLessThan(MINUTE)
+    })
+    await fc.assert(law, { numRuns: 40 })
   })
 
-  test('after a ban, all calls reject, and only one request was sent', async () => {
-    const banned = JSON.stringify({ code: 'api_key_banned', message: 'Banned.', status: 429 })
-    const refuse = () => new Response(banned, { status: 429, headers: { 'retry-after': '300' } })
-    const { client, clock, seen } = await start({ change: (response, i) => (i === 0 ? refuse() : response) })
-    const results = await Promise.allSettled(times(100).map(() => client.listPets()))
-    const error = { code: 'api_key_banned', status: 429, retryAfter: 300 }
-    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: error })
-    clock.advance(20_000)
-    await expect(client.listPets()).rejects.toMatchObject({ ...error, retryAfter: 280 })
-    expect(seen.bodies.length).toBe(1)
-    clock.advance(40_000)
-    expect((await client.listPets()).pets).toEqual([])
+  test('all calls give up after maxElapsed, with the cause in the message', async () => {
+    const { newClient, settled, elapsed, seen } = simulate({ instead: unreachable })
+    const client = newClient()
+    const reasons = rejections(await settled(times(90).map(() => client.listPets())))
+    expect(reasons.length).toBe(90)
+    for (const reason of reasons) expect(reason).toMatchObject({ code: 'network_error', status: 0 })
+    expect(String(reasons[50])).toContain('fetch failed: ECONNREFUSED The call gave up after retry.maxElapsed.')
+    expect(elapsed()).toBeGreaterThan(2 * MINUTE - 11_000)
+    expect(elapsed()).toBeLessThanOrEqual(2 * MINUTE)
+    expect(seen.paths.length).toBeLessThan(60)
   })
 
-  test('with the limit of the day used up, calls reject after one refusal', async () => {
-    const { client, refusals, clock } = await start({ limits: { perMinute: 100, perDay: 10 } })
-    const results = await Promise.allSettled(times(30).map(() => client.listPets()))
-    expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(10)
-    expect([refusals(), clock.now()]).toEqual([1, START])
+  test('a call that alone fails does not keep the others from their responses', async () => {
+    const isLost = (url: string) => url.includes('cursor=7')
+    const { newClient, settled, seen } = simulate({
+      instead: (number) => (isLost(seen.paths[number - 1] ?? '') ? unreachable() : undefined),
+      limits: { perMinute: 1_000, perDay: 10_000 },
+    })
+    const client = newClient()
+    const results = await settled(times(9).map((i) => client.listPets({ cursor: String(i) })))
+    expect(results.map(({ status }) => status === 'rejected')).toEqual(times(9).map((i) => i === 7))
+  })
+})
+
+describe('one hostile or wrong response', () => {
+  const limited = (remaining: number, resetsIn: number) =>
+    new Response('[]', {
+      headers: {
+        'X-RateLimit-Limit': '60',
+        'X-RateLimit-Remaining': String(remaining),
+        'X-RateLimit-Reset': String(Math.ceil((Date.now() + resetsIn) / 1000)),
+      },
+    })
+  const banned = (seconds: number) =>
+    new Response('{"code":"api_key_banned","message":"Banned."}', {
+      status: 429,
+      headers: { 'Retry-After': String(seconds) },
+    })
+
+  test('for every latency, a reset in two days holds no call', async () => {
+    const law = fc.asyncProperty(fc.integer({ min: 1, max: 40 }), stream(500), async (wrong, latencies) => {
+      const { newClient, settled, elapsed } = simulate({
+        latency: takeFrom(latencies),
+        instead: (number) => (number === wrong ? limited(0, 2 * 86_400_000) : undefined),
+      })
+      const client = newClient()
+      expect(rejections(await settled(times(50).map(() => client.listPets())))).toEqual([])
+      expect(elapsed()).toBeLessThan(MINUTE)
+    })
+    await fc.assert(law, { numRuns: 30 })
   })
 
-  test('with retry: false, calls do not wait', async () => {
-    const { newClient, refusals, clock } = await start()
-    const client = newClient({ retry: false })
-    const results = await Promise.allSettled(times(200).map(() => client.listPets()))
-    expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(60)
-    expect([refusals(), clock.now()]).toEqual([1, START])
+  test('a 429 of two days rejects the calls that wait, and says until when the server asked to wait', async () => {
+    const { newClient, settled, seen } = simulate({ instead: (number) => (number === 1 ? banned(172_800) : undefined) })
+    const client = newClient()
+    const reasons = rejections(await settled(times(50).map(() => client.listPets())))
+    expect([reasons.length, seen.paths.length]).toEqual([50, 1])
+    for (const reason of reasons) expect(reason).toMatchObject({ code: 'api_key_banned', retryAfter: 172_800 })
+    const message =
+      'Banned. The server asked to wait until 2026-01-03T00:00:00.040Z, which is longer than retry.maxElapsed.'
+    expect(reasons[9]).toMatchObject({ message })
+    vi.setSystemTime(Date.now() + 20_000)
+    expect(rejections(await settled([client.listPets()]))).toMatchObject([{ retryAfter: 172_780 }])
+    vi.setSystemTime(START + 2 * MINUTE + 40)
+    expect(rejections(await settled([client.listPets()]))).toEqual([])
   })
 
-  test('responses without rate-limit headers do not lock the gate', async () => {
-    const { client, seen } = await start({ change: (response) => new Response(response.body) })
-    await Promise.all(times(50).map(() => client.listPets()))
-    expect(seen.mostInFlight).toBeGreaterThan(10)
+  test('a 429 of two days is over as soon as a response to a later request is sane', async () => {
+    const { newClient, settled } = simulate({
+      latency: () => 10,
+      instead: (number) => (number === 2 ? banned(172_800) : undefined),
+    })
+    const client = newClient()
+    await settled([client.listPets()])
+    const results = await settled(times(8).map(() => client.listPets()))
+    expect(rejections(results).length).toBe(1)
+    expect(rejections(await settled(times(20).map(() => client.listPets())))).toEqual([])
   })
 
-  test('headers that are not numbers do not lock the gate', async () => {
+  test('headers that are missing or are not numbers do not lock the gate', async () => {
     const headers = { 'x-ratelimit-limit': '60, 60', 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '-1' }
-    const { client } = await start({ change: (response) => new Response(response.body, { headers }) })
-    await Promise.all(times(50).map(() => client.listPets()))
-    expect(client.rateLimit).toBeUndefined()
+    const { newClient, settled, seen } = simulate({
+      instead: (number) => new Response('[]', number % 2 ? {} : { headers }),
+    })
+    const client = newClient()
+    expect(rejections(await settled(times(50).map(() => client.listPets())))).toEqual([])
+    expect([client.rateLimit, seen.mostInFlight]).toEqual([undefined, 8])
   })
 
-  test('network faults do not lock the gate', async () => {
-    const change = () => {
-      throw new TypeError('fetch failed')
-    }
-    const { newClient, seen } = await start({ change })
+  test('a first response that hangs holds the other calls for two seconds', async () => {
+    const { newClient, settled, elapsed } = simulate({
+      instead: (number) => (number === 1 ? new Promise(() => {}) : undefined),
+    })
     const client = newClient({ retry: false })
-    const results = await Promise.allSettled(times(50).map(() => client.listPets()))
-    expect(results.filter(({ status }) => status === 'rejected').length).toBe(50)
-    expect(seen.mostInFlight).toBe(16)
+    const first = client.listPets()
+    expect(rejections(await settled(times(50).map(() => client.listPets())))).toEqual([])
+    expect(elapsed()).toBeLessThan(3_000)
+    expect(rejections(await settled([first]))).toMatchObject([{ code: 'network_error' }])
+  })
+})
+
+describe('retry: false', () => {
+  test('one refused call rejects no other call', async () => {
+    const refused = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } })
+    const { newClient, settled, seen } = simulate({ instead: (number) => (number === 3 ? refused() : undefined) })
+    const client = newClient({ retry: false })
+    const results = await settled(times(50).map(() => client.listPets()))
+    expect([rejections(results).length, seen.paths.length, seen.mostInFlight]).toEqual([1, 50, 8])
   })
 
+  test('a network fault rejects no other call', async () => {
+    const { newClient, settled, elapsed } = simulate({
+      instead: (number) => (number % 2 ? unreachable() : undefined),
+    })
+    const client = newClient({ retry: false })
+    expect(rejections(await settled(times(50).map(() => client.listPets()))).length).toBe(25)
+    expect(elapsed()).toBeLessThan(1_000)
+  })
+})
+
+describe('an aborted signal', () => {
   test('an aborted call leaves the queue at once, and the others go on', async () => {
-    const { newClient, petStore } = await start()
-    const answers: (() => void)[] = []
-    const fetch = async (url: string, init: RequestInit) => {
-      await new Promise<void>((resolve) => answers.push(resolve))
-      return petStore.fetch(new Request(url, init))
-    }
-    const client = newClient({ fetch })
+    const { newClient, settled, seen } = simulate()
+    const client = newClient()
     const controller = new AbortController()
     const first = client.listPets()
     const second = client.listPets({ signal: controller.signal })
     const third = client.listPets()
     controller.abort('enough')
     await expect(second).rejects.toBe('enough')
-    expect(answers.length).toBe(1)
-    answers[0]?.()
-    await first
-    expect(answers.length).toBe(2)
-    answers[1]?.()
-    await third
+    expect(rejections(await settled([first, third]))).toEqual([])
+    expect(seen.paths.length).toBe(2)
   })
 
   test('an aborted request gives its place to the next call', async () => {
-    const { newClient, petStore } = await start()
     const controller = new AbortController()
-    const fetch = (url: string, init: RequestInit) =>
-      controller.signal.aborted ? petStore.fetch(new Request(url, init)) : new Promise<Response>(() => {})
-    const client = newClient({ fetch })
+    const { newClient, settled } = simulate({
+      instead: () => (controller.signal.aborted ? undefined : new Promise(() => {})),
+    })
+    const client = newClient()
     const first = client.listPets({ signal: controller.signal })
     const second = client.listPets()
+    await vi.advanceTimersByTimeAsync(100)
     controller.abort('enough')
     await expect(first).rejects.toBe('enough')
-    expect((await second).pets).toEqual([])
+    expect(rejections(await settled([second]))).toEqual([])
+  })
+
+  test('a wait without calls leaves no timer', async () => {
+    const { newClient } = simulate({ instead: unreachable, random: () => 1 })
+    const controller = new AbortController()
+    const call = newClient().listPets({ signal: controller.signal })
+    await vi.advanceTimersByTimeAsync(100)
+    expect(vi.getTimerCount()).toBe(1)
+    controller.abort('enough')
+    await expect(call).rejects.toBe('enough')
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
