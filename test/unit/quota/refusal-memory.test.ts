@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryQuota } from '../../../src/memory/index.ts'
-import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/ports.ts'
+import type { MaybePromise, QuotaCount, QuotaRequest } from '../../../src/ports.ts'
 import { rememberRefusals } from '../../../src/quota/refusal-memory.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
@@ -25,9 +25,10 @@ const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: fal
 const lasting = (count: QuotaCount | undefined) =>
   count?.bannedUntil ? { granted: count.granted, now: count.now, bannedUntil: count.bannedUntil } : count
 
-test.each([0, 3_600_000])('remembered refusals change no response: quota clock %i ms ahead', async (ahead) => {
+test.each([0, 3_600_000])('changes no response, through outages: quota clock %i ms ahead', async (ahead) => {
   const step = fc.record({
     advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
+    isDown: fc.boolean(),
     request: fc.constantFrom<Omit<QuotaRequest, 'now'>>(keyRequest, addressRequest, {
       ...keyRequest,
       limits: { perMinute: 4, perDay: 9 },
@@ -36,15 +37,81 @@ test.each([0, 3_600_000])('remembered refusals change no response: quota clock %
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const clock = manualClock()
-      const [bare, guarded]: QuotaStore[] = [observedQuota(ahead), rememberRefusals(observedQuota(ahead))]
-      for (const { advance, request } of steps) {
+      const [bare, inner] = [observedQuota(ahead), observedQuota(ahead)]
+      let isDown = false
+      const guarded = rememberRefusals({
+        spend(request) {
+          if (isDown) throw new Error('down')
+          return inner.spend(request)
+        },
+      })
+      for (const { advance, request, ...step } of steps) {
         clock.advance(advance)
+        isDown = step.isDown
         const asked = { ...request, now: clock.now() }
-        expect(lasting(await guarded?.spend(asked))).toEqual(lasting(await bare?.spend(asked)))
+        const count = await outcomeOf(() => guarded.spend(asked))
+        // A quota store that is down counts nothing. Only a refusal may be known without it.
+        if (count === 'down') continue
+        expect(lasting(count)).toEqual(lasting(bare.spend(asked)))
+        if (isDown) expect(count.granted).toBe(false)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 1_000 },
   )
+})
+
+async function outcomeOf(spend: () => MaybePromise<QuotaCount>): Promise<QuotaCount | 'down'> {
+  try {
+    return await spend()
+  } catch {
+    return 'down'
+  }
+}
+
+test('an outage adds nothing to the count that is remembered', async () => {
+  const clock = manualClock()
+  let isDown = false
+  const inner = memoryQuota()
+  const { spend } = rememberRefusals({
+    spend(request) {
+      if (isDown) throw new Error('down')
+      return inner.spend(request)
+    },
+  })
+  const ask = () => outcomeOf(() => spend({ ...addressRequest, now: clock.now() }))
+  for (let i = 0; i < 3; i++) await ask()
+  isDown = true
+  for (let minute = 0; minute < 17; minute++) {
+    clock.advance(60_000)
+    expect(await ask()).toBe('down')
+  }
+  isDown = false
+  expect(await ask()).toMatchObject({ granted: true, usedInDay: 3 })
+})
+
+test('remembers a refused client while 9,999 others are refused, and forgets the least recent one', async () => {
+  const store = observedQuota()
+  const { spend } = rememberRefusals(store)
+  const ask = (subject: string) => spend({ ...addressRequest, subject, limits: { perMinute: 1, perDay: 1 }, now: 0 })
+  for (let client = 0; client <= 10_000; client++) for (let i = 0; i < 2; i++) await ask(`address:${client}`)
+  store.calls = 0
+  for (let client = 1; client <= 10_000; client++) await ask(`address:${client}`)
+  expect(store.calls).toBe(0)
+  await ask('address:0')
+  expect(store.calls).toBe(1)
+})
+
+test('after the clock steps back, no refusal outlasts its window', async () => {
+  // The refusal comes while the clock is an hour ahead of the quota store's clock, which is right.
+  const inner = memoryQuota()
+  let right = Date.UTC(2030, 0, 1, 23, 30)
+  const { spend } = rememberRefusals({ spend: (request) => inner.spend({ ...request, now: right }) })
+  const ask = (ahead: number) => spend({ ...addressRequest, limits: { perMinute: 1, perDay: 1 }, now: right + ahead })
+  await ask(3_600_000)
+  expect(await ask(3_600_000)).toMatchObject({ granted: false })
+  await spend({ ...addressRequest, subject: 'address:other', now: right })
+  right += 3_700_000
+  expect(await ask(0)).toMatchObject({ granted: true })
 })
 
 test('a refused anonymous client is counted again after its window', async () => {
