@@ -1,5 +1,6 @@
 import { isErrorCode } from '../../src/errors.ts'
 import type { Clock } from '../../src/index.ts'
+import { escapeHidden } from '../../src/support/readable-text.ts'
 import { wrapPort } from '../../src/support/wrap-port.ts'
 import {
   ConnectionRefused,
@@ -10,7 +11,7 @@ import {
 } from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
-import { escapeControls, printable, report } from './output.ts'
+import { printable, report } from './output.ts'
 
 export interface CheckFlags {
   readonly key: string
@@ -144,7 +145,7 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onRow = flags.json ? undefined : printRow()
   const results = await checkServer(url, flags, { onWait, onStop, onRow })
   process.exitCode = exitCodeOf(results)
-  const json = () => escapeControls(JSON.stringify({ url, ...summary(results), rows: results }))
+  const json = () => escapeHidden(JSON.stringify({ url, ...summary(results), rows: results }))
   console.log(flags.json ? json() : `\n${conclusion(results)}`)
 }
 

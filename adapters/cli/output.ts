@@ -1,4 +1,5 @@
 import { isPetStoreError } from '../../src/errors.ts'
+import { readableText } from '../../src/support/readable-text.ts'
 
 /** Writes a line to standard output. Rejects if the line cannot be written. */
 export function print(text: string): Promise<void> {
@@ -19,21 +20,12 @@ export function survivePipes(): void {
   }
 }
 
-/** Replaces characters that could control a terminal. */
+/** The longest text that is printed on one line, in UTF-16 code units. */
+const MAX_LINE = 2_000
+
+/** Returns a text on one line, without secrets and without characters that could control a terminal. */
 export function printable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
-}
-
-/** Hides tokens of this package. */
-export function withoutTokens(text: string): string {
-  return text.replace(/pet_[0-9A-Za-z]{16,}/gi, 'pet_***')
-}
-
-/** Hides secrets: tokens of this package, and a user name and password before the `@` of an address, with or without scheme. */
-export function withoutSecrets(text: string): string {
-  return withoutTokens(text)
-    .replace(/:\/\/[^\s'"]*@/g, '://***@')
-    .replace(/[^\s'"/:]+:[^\s'"/]+@/g, '***@')
+  return readableText(text, MAX_LINE)
 }
 
 /** Returns a mistyped word for a message. Hides any other text, because a secret may stand there by mistake. */
@@ -41,25 +33,14 @@ export function plainWord(text: string): string {
   return /^[a-z-]{1,20}$/.test(text) ? text : '***'
 }
 
-/** Escapes characters that could control a terminal or turn its text around, also those that JSON does not escape. */
-export function escapeControls(text: string): string {
-  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => character.split('').map(escapeUnit).join(''))
-}
-
-/** Returns a text for one line of a log or a terminal. */
-export function escaped(text: string): string {
-  return escapeControls(JSON.stringify(text).slice(1, -1))
-}
-
 /** Returns a text as one word for a shell, in quotes if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Prints one line to standard error, without secrets and without characters that could control a terminal. */
+/** Prints one line to standard error. */
 export function report(text: string): void {
-  console.error(printable(withoutSecrets(`petstore: ${text}`)))
+  console.error(printable(`petstore: ${text}`))
 }
 
 /**

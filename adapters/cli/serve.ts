@@ -83,7 +83,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
   const described = { serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, bodyLimit }
-  const { requestsAfter, ...logged } = logRequests(petStore, keyOf)
+  const { requestsAfter, ...logged } = logRequests(petStore, keyOf, secretsOf(flags))
   const site = withSite(logged, {
     ...operatingRoutes(readyCheck(ports)),
     ...documentRoutes(described),
@@ -124,6 +124,22 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
   const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
   const { storage, keyStore, quota } = { ...backEnd, ...watched }
   const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, log } = flags
-  const options = { storage, keyStore, quota, clock, basePath, publicUrl, cors, bodyLimit, plans, ...logTo(log) }
+  const options = {
+    storage,
+    keyStore,
+    quota,
+    clock,
+    basePath,
+    publicUrl,
+    cors,
+    bodyLimit,
+    plans,
+    ...logTo(log, secretsOf(flags)),
+  }
   return { petStore: createPetStore(options), usageOf, keyOf }
+}
+
+/** Returns the tokens of `--key`, which may have any form, so that no pattern finds them. */
+function secretsOf({ key = [] }: ServeFlags): string[] {
+  return key.map(({ token }) => token)
 }

@@ -1,7 +1,8 @@
 import { isPortFault } from '../errors.ts'
-import { type ApiRequest, originForm } from '../http/request.ts'
+import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
 import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
+import { readableLines, readableText } from '../support/readable-text.ts'
 
 /** The request to which an error belongs. Both members are `undefined` if it belongs to none, such as an error of a server. */
 export interface ErrorReport {
@@ -38,9 +39,34 @@ export interface Observers {
 /** The status that nginx logs if the client has disconnected. */
 export const CLIENT_CLOSED_REQUEST = 499
 
-/** The default of `onError`. */
-export function logError(error: unknown, { method, target }: ErrorReport): void {
-  console.error(`petstore-kit: ${method === undefined ? '' : `${method} ${target} `}failed:`, error)
+/** The longest path and the longest fault that the default of `onError` prints, in UTF-16 code units. */
+const MAX_PATH = 200
+const MAX_FAULT = 20_000
+/** How many causes of a fault are searched. */
+const MAX_CAUSES = 5
+
+/** The default of `onError`. Leaves the query out, because clients put tokens there by mistake. */
+export function logError(error: unknown, { method, target = '' }: ErrorReport): void {
+  const request = method === undefined ? '' : `${method} ${pathOf(originForm(target))} `
+  console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed:`, readableError(error))
+}
+
+/** Returns the error itself, or its text if it contains a secret or hidden characters, which consoles print as they are. */
+function readableError(error: unknown): unknown {
+  try {
+    const texts: string[] = []
+    let one = error
+    for (let i = 0; i < MAX_CAUSES && one !== undefined; i++) {
+      const { stack, cause } = Object(one) as Partial<Error>
+      texts.push(String(stack ?? one))
+      one = cause
+    }
+    const text = texts.join('\n')
+    const readable = readableLines(text, MAX_FAULT)
+    return readable === text ? error : readable
+  } catch {
+    return 'an error that cannot be read'
+  }
 }
 
 /** Calls `onError`. Passes the error of the port instead of a {@link PortFault}. Logs the error if `onError` throws or rejects. */

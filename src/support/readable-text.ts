@@ -26,20 +26,29 @@ export function readLength(length: number, secrets: readonly string[] = []): num
 }
 
 /**
- * Returns the first `length` UTF-16 code units of a text for people to read. Masks tokens, also encoded ones, and user names with
- * passwords in addresses. Writes hidden characters as escapes. The time is linear in `length`.
+ * Returns the first `length` UTF-16 code units of a text, without secrets: tokens, also encoded ones, and user names with passwords in
+ * addresses are masked. Hidden characters stay, so this is for texts that become JSON. The time is linear in `length`.
  *
  * @param secrets - other texts to mask
  */
-export function readableText(text: string, length: number, secrets: readonly string[] = []): string {
+export function withoutSecrets(text: string, length: number, secrets: readonly string[] = []): string {
   const read = readLength(length, secrets)
-  const whole = text.slice(0, read)
-  const safe = masked(whole, secrets)
+  const safe = masked(text.slice(0, read), secrets)
+  if (text.length <= read) return shorten(safe, length)
   // The end of a cut text may be the beginning of a secret. If nothing was masked, this end is beyond `length` anyway.
-  const end = text.length > read ? Math.max(0, safe.length - (read - length)) : safe.length
-  const first = shorten(safe.slice(0, end), length)
-  const cut = text.length > read && !first.endsWith('…') ? `${first}…` : first
-  return shorten(escapeHidden(cut.toWellFormed()), length)
+  return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
+}
+
+/** Returns a text as {@link withoutSecrets} does, on one line for people to read: hidden characters become escapes. */
+export function readableText(text: string, length: number, secrets?: readonly string[]): string {
+  return shorten(escapeHidden(withoutSecrets(text, length, secrets).toWellFormed()), length)
+}
+
+/** Returns a text as {@link readableText} does, with its line breaks and tabs. */
+export function readableLines(text: string, length: number, secrets?: readonly string[]): string {
+  const lines = withoutSecrets(text, length, secrets).toWellFormed().split(/\r?\n/)
+  const readable = lines.map((line) => line.split('\t').map(escapeHidden).join('\t'))
+  return shorten(readable.join('\n'), length)
 }
 
 function masked(text: string, secrets: readonly string[]): string {
@@ -62,7 +71,8 @@ function decoded(text: string): string {
 function withoutPasswords(text: string): string {
   if (!text.includes('@')) return text
   return text.replace(/[^\s'"]+/g, (word) => {
-    const start = word.indexOf('://')
+    // The address of a file in a stack trace has no password, but `@` stands in names of packages.
+    const start = word.search(/(?<!file):\/\//)
     const end = word.lastIndexOf('@')
     const known = start !== -1 && start < end ? `${word.slice(0, start + 3)}***${word.slice(end)}` : word
     return known.split('/').map(withoutPassword).join('/')

@@ -51,7 +51,7 @@ export function recordRequests(
     journal.push(entry)
     if (journal.length > MAX_ENTRIES) journal.shift()
     const copying = withBodyCopy(request, (body) => {
-      entry.body = body
+      entry.body = new TextDecoder().decode(body)
     })
     const response = await handle(copying)
     entry.response = { status: response.status, headers: toResponse(response).headers, body: response.body }
@@ -59,8 +59,8 @@ export function recordRequests(
   }
 }
 
-/** Returns a request that also passes its body to `keep`, as text, when the store reads the body. */
-export function withBodyCopy(request: ApiRequest, keep: (body: string) => void): ApiRequest {
+/** Returns a request that also passes its body to `keep` when the store reads the body. */
+export function withBodyCopy(request: ApiRequest, keep: (body: Uint8Array) => void): ApiRequest {
   return {
     method: request.method,
     target: request.target,
@@ -78,7 +78,7 @@ export function withBodyCopy(request: ApiRequest, keep: (body: string) => void):
     header: (name) => request.header(name),
     async body(limit) {
       const bytes = await request.body(limit)
-      keep(new TextDecoder().decode(bytes))
+      keep(bytes)
       return bytes
     },
   }

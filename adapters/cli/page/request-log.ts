@@ -1,8 +1,7 @@
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiKey, ApiRequest, PetStore } from '../../../src/index.ts'
+import { readableLines, readableText, readLength } from '../../../src/support/readable-text.ts'
 import { withBodyCopy } from '../../../src/testing/journal.ts'
-import { withPlainWords } from '../log.ts'
-import { withoutTokens } from '../output.ts'
 
 /** A request to the API and its response, as the page shows them. They contain no token. */
 export interface LoggedRequest {
@@ -34,10 +33,11 @@ export interface LoggedStore extends PetStore {
   requestsAfter(id: number): readonly LoggedRequest[]
 }
 
-/** The number of requests that are remembered. */
+/** How many requests are remembered, and the length of all their texts, in UTF-16 code units. */
 const MAX_REQUESTS = 100
+const MAX_LENGTH = 1_000_000
 
-/** The longest target and the longest body that are remembered, in UTF-16 code units. A page of 100 animals fits. */
+/** The longest target and the longest body that are shown, in UTF-16 code units. A page of 100 animals fits. */
 const MAX_TARGET = 1_000
 const MAX_BODY = 10_000
 
@@ -48,67 +48,99 @@ const MAX_HEADER = 200
 /** The query parameters whose values are remembered. Clients put tokens into others by mistake. */
 const PARAMETERS: readonly string[] = ['limit', 'status', 'cursor']
 
-/** A shorter token is no secret, and to mask it would make the log illegible. */
-const MIN_SECRET_LENGTH = 8
+/** A longer token of a request is not looked for in its other texts. */
+const MAX_TOKEN = 200
 
-/** @param keyOf - returns the key of a token with which a request was served */
-export function logRequests(petStore: PetStore, keyOf: (token: string) => ApiKey | undefined): LoggedStore {
-  const log: LoggedRequest[] = []
+/** A remembered request. Its texts are as they arrived, but cut. */
+interface RememberedRequest {
+  readonly entry: LoggedRequest
+  /** The texts to mask when the request is shown. */
+  readonly secrets: readonly string[]
+  readonly length: number
+}
+
+/**
+ * @param keyOf - returns the key of a token with which a request was served
+ * @param fixedTokens - other texts to mask, such as the tokens of `--key`
+ */
+export function logRequests(
+  petStore: PetStore,
+  keyOf: (token: string) => ApiKey | undefined,
+  fixedTokens: readonly string[] = [],
+): LoggedStore {
+  const log: RememberedRequest[] = []
+  let length = 0
   let id = 0
+
+  function remember(entry: LoggedRequest, secrets: readonly string[]): void {
+    const texts = [entry.target, entry.body, entry.responseBody, ...entry.responseHeaders]
+    const remembered = { entry, secrets, length: lengthOf(texts) + lengthOf(Object.values(entry.headers)) }
+    length += remembered.length
+    log.push(remembered)
+    while (log.length > MAX_REQUESTS || length > MAX_LENGTH) length -= log.shift()?.length ?? 0
+  }
+
   const handle: PetStore['handle'] = async (request) => {
     const time = Date.now()
     const startedAt = performance.now()
-    let received = ''
+    let received: Uint8Array = new Uint8Array()
     const response = await petStore.handle(
-      withBodyCopy(request, (text) => {
-        received = text
+      withBodyCopy(request, (bytes) => {
+        received = bytes
       }),
     )
     const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
     const key = token === undefined ? undefined : keyOf(token)
+    const secrets = token === undefined || token.length > MAX_TOKEN ? fixedTokens : [...fixedTokens, token]
     let isCut = false
-    const kept = (text: string, length: number) => {
-      const safe = token !== undefined && token.length >= MIN_SECRET_LENGTH ? without(token, text) : text
-      if (safe.length <= length) return safe
-      isCut = true
-      return safe.slice(0, length)
+    const kept = (text: string, longest: number) => {
+      if (text.length > longest) isCut = true
+      const read = readLength(longest, secrets)
+      // A slice would keep the whole text in memory.
+      return text.length > read ? Buffer.from(text.slice(0, read + 1)).toString() : text
     }
+    // A character has at most three bytes for each UTF-16 code unit.
+    const body = new TextDecoder().decode(received.subarray(0, 3 * readLength(MAX_BODY, secrets)))
     const entry = {
       id: ++id,
       time,
       durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
       method: request.method,
-      target: kept(withoutForeignValues(originForm(request.target)), MAX_TARGET),
+      target: kept(originForm(request.target), MAX_TARGET),
       headers: shownHeaders(request, kept),
-      body: kept(received, MAX_BODY),
+      body: kept(body, MAX_BODY),
       hasToken: token !== undefined,
       key: key && { id: key.id, plan: key.plan, label: key.label },
       status: response.status,
       responseHeaders: response.headers.map((text) => kept(text, MAX_TARGET)),
       responseBody: kept(response.body, MAX_BODY),
     }
-    log.push({ ...entry, isCut })
-    if (log.length > MAX_REQUESTS) log.shift()
+    remember({ ...entry, isCut }, secrets)
     return response
   }
   // Masked here and not above, because only few requests are shown, and masking takes longer than everything else.
-  const requestsAfter = (last: number) =>
-    JSON.parse(JSON.stringify(log.filter(({ id }) => id > last)), (_, value) =>
-      typeof value === 'string' ? masked(value) : value,
-    )
+  const requestsAfter = (last: number) => log.filter(({ entry }) => entry.id > last).map(readable)
   return { ...petStore, handle, requestsAfter }
 }
 
-/** Replaces a token, also one with percent-encoded letters. */
-function without(token: string, text: string): string {
-  const plain = withPlainWords(text)
-  return plain.includes(token) ? plain.replaceAll(token, '***') : text
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0)
 }
 
-function masked(text: string): string {
-  const plain = withPlainWords(text)
-  const safe = withoutTokens(plain)
-  return safe === plain ? text : safe
+/** Returns a request as it is shown. */
+function readable({ entry, secrets }: RememberedRequest): LoggedRequest {
+  const { key, headers } = entry
+  const line = (text: string, longest: number) => readableText(text, longest, secrets)
+  return {
+    ...entry,
+    method: line(entry.method, MAX_HEADER),
+    target: withoutForeignValues(line(entry.target, MAX_TARGET)),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, line(value, MAX_HEADER)])),
+    body: readableLines(entry.body, MAX_BODY, secrets),
+    key: key && { ...key, label: key.label === undefined ? undefined : line(key.label, MAX_HEADER) },
+    responseHeaders: entry.responseHeaders.map((text) => line(text, MAX_TARGET)),
+    responseBody: readableLines(entry.responseBody, MAX_BODY, secrets),
+  }
 }
 
 /** Replaces each parameter of a query that the API does not have. */

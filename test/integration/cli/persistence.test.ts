@@ -242,7 +242,7 @@ describe('petstore keys', () => {
     await server.end('SIGTERM')
 
     const listed = await runCommand(['keys', 'list', '--data', data])
-    expect(listed.stdout).toMatch(/^key_\w+ +valid +pro +- +acme +\S+ +2999-01-31T00:00 +a\ufffd\[2Jb$/m)
+    expect(listed.stdout).toMatch(/^key_\w+ +valid +pro +- +acme +\S+ +2999-01-31T00:00 +a\\u001b\[2Jb$/m)
     const id = /key_\w+/.exec(listed.stdout)?.[0] ?? ''
     expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 0, stderr: '' })
     expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 1 })

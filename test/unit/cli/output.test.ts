@@ -1,16 +1,37 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { loggedPath, logTo } from '../../../adapters/cli/log.ts'
-import { escaped } from '../../../adapters/cli/output.ts'
+import { logTo } from '../../../adapters/cli/log.ts'
 import { PetStoreError } from '../../../src/errors.ts'
 import { newToken } from '../../../src/keys/token.ts'
 
+/** Returns the lines that a log prints for a request with this target. */
+function linesFor(target: string, format: 'text' | 'json' = 'text', secrets: readonly string[] = []): string {
+  const print = vi.spyOn(console, 'log').mockImplementation(() => {})
+  const { onResponse } = logTo(format, secrets)
+  onResponse?.({ method: 'GET', target, status: 200, durationMs: 1 })
+  const [line] = print.mock.calls.flat()
+  print.mockRestore()
+  return String(line)
+}
+
 test('leaves secrets and control characters out of the path in a log', () => {
   const token = newToken()
-  expect(loggedPath(`http://a/v1/${token}?key=${token}`)).toBe('/v1/pet_***')
-  expect(loggedPath(`/${token.replace('pe', '%70%65').replace('_', '%5f')}%1b`)).toBe('/pet_***%1b')
-  expect(loggedPath(`/${'a'.repeat(300)}`)).toBe(`/${'a'.repeat(199)}…`)
-  expect(loggedPath(`/${'a'.repeat(180)}${token}`)).not.toContain(token.slice(0, 12))
-  expect(escaped('\u009b\u202e\n\u{e0001}')).toBe('\\u009b\\u202e\\n\\udb40\\udc01')
+  expect(linesFor(`http://a/v1/${token}?key=${token}`)).toContain(' 200 GET /v1/pet_*** unknown address no key 1 ms')
+  expect(linesFor(`/${token.replace('pe', '%70%65').replace('_', '%5f')}%1b`)).toContain(' GET /pet_***%1b ')
+  expect(linesFor(`/${token.replace('_', '%255f')}`)).toContain(' GET /pet_*** ')
+  expect(linesFor('/my-fixed-key/my%2dfixed%2Dkey', 'json', ['my-fixed-key'])).toContain('"target":"/***/***"')
+  expect(linesFor(`/${'a'.repeat(300)}`)).toContain(` /${'a'.repeat(199)}… `)
+  expect(linesFor(`/${'a'.repeat(180)}${token}`)).not.toContain(token.slice(0, 12))
+  expect(linesFor('/\u009b\u202e\n')).toContain(' /\\u009b\\u202e\\u000a ')
+  expect(linesFor('/\u009b\u202e', 'json')).toContain('"/\\u009b\\u202e"')
+})
+
+test.each(['text', 'json'] as const)('cuts a path before it looks for secrets: %s', (format) => {
+  const replace = vi.spyOn(String.prototype, 'replace')
+  const target = `/${'a:@'.repeat(5_000)}`
+  linesFor(target, format)
+  const longest = Math.max(...replace.mock.contexts.map((text) => String(text).length))
+  replace.mockRestore()
+  expect(longest).toBeLessThan(2_000)
 })
 
 test('logs a fault without control characters, and names the flag for a proxy', () => {

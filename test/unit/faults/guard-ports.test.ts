@@ -15,6 +15,7 @@ import {
   type QuotaStore,
   type ResponseReport,
 } from '../../../src/index.ts'
+import { newToken } from '../../../src/keys/token.ts'
 import { rateLimit, startApi } from '../../support/api.ts'
 
 const SECRET = 'password=hunter2 at 10.0.0.7'
@@ -578,6 +579,20 @@ describe('observers', () => {
     const error = new Error('EMFILE')
     createPetStore().reportError?.(error, {})
     expect(log.mock.calls).toEqual([['petstore-kit: failed:', error]])
+  })
+
+  test('logs a fault without secrets and hidden characters', () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    const token = newToken()
+    const error = new Error('query failed', { cause: new Error(`\u009b31m${token}`) })
+    createPetStore().reportError?.(error, { method: 'GET', target: `/v1/\u009b${token}?key=my-password` })
+    expect(log.mock.calls).toEqual([
+      [
+        'petstore-kit: GET /v1/\\u009bpet_*** failed:',
+        expect.stringMatching(/query failed[\s\S]+\\u009b31mpet_\*\*\*/),
+      ],
+    ])
   })
 
   test('reportError calls onError with and without a request', () => {

@@ -4,6 +4,7 @@ import { watchUsage } from '../../../../adapters/cli/page/usage.ts'
 import { createPetStore, memory, toApiRequest } from '../../../../src/index.ts'
 
 const FIXED = 'fixed-token-of-a-flag'
+const OTHER = 'other~token/of+a.flag'
 
 /** Creates a pet store with a log and two keys. One of the tokens has a form of its own, as with `--key`. */
 async function loggedStore() {
@@ -11,7 +12,7 @@ async function loggedStore() {
   const { token, key } = await backEnd.keyStore.issue({ plan: 'free', label: 'front desk' })
   const find = (text: string) => (text === FIXED ? key : backEnd.keyStore.find(text))
   const { keyOf, usageOf: _, ...watched } = watchUsage({ ...backEnd, keyStore: { find } }, { now: Date.now })
-  const store = logRequests(createPetStore({ ...backEnd, ...watched }), keyOf)
+  const store = logRequests(createPetStore({ ...backEnd, ...watched }), keyOf, [FIXED, OTHER])
   const send = (path: string, init: RequestInit = {}, bearer = token) => {
     const headers = { authorization: `Bearer ${bearer}`, ...init.headers }
     return store.handle(toApiRequest(new Request(`http://localhost${path}`, { ...init, headers }), '127.0.0.1'))
@@ -70,13 +71,33 @@ describe('the request log', () => {
     await send(`/v1/pets/${'9'.repeat(5_000)}`, post(`{"name":"${'x'.repeat(50_000)}"}`))
     await send('/v1/pets', post(`{"name":"${'x'.repeat(50_000)}"}`))
     const [byPath, byBody] = store.requestsAfter(0)
-    expect([byPath?.isCut, byPath?.target.length]).toEqual([true, 1_000])
-    expect([byBody?.isCut, byBody?.body.length]).toEqual([true, 10_000])
+    expect([byPath?.isCut, byPath?.target.length]).toEqual([true, 1_001])
+    expect([byBody?.isCut, byBody?.body.length]).toEqual([true, 10_001])
+  })
+
+  test('remembers at most a million characters, and no longer texts of which only the beginning is shown', async () => {
+    const { store, send } = await loggedStore()
+    const agent = 'a'.repeat(8_000)
+    for (let i = 0; i < 100; i++)
+      await send(`/v1/pets?limit=${'1'.repeat(8_000)}`, {
+        ...post(`"${'x'.repeat(60_000)}"`),
+        headers: { 'user-agent': agent, accept: agent },
+      })
+    const requests = store.requestsAfter(0)
+    expect(requests.at(-1)?.id).toBe(100)
+    expect(JSON.stringify(requests).length).toBeLessThan(1_100_000)
+  })
+
+  test('shows line breaks of a body, and escapes characters that nobody sees', async () => {
+    const { store, send } = await loggedStore()
+    await send('/v1/pets', post('{\r\n\t"name": "a\u009b\u202e"\n}'))
+    expect(store.requestsAfter(0)[0]?.body).toBe('{\n\t"name": "a\\u009b\\u202e"\n}')
   })
 
   test.each([
     ['of the own request', (token: string) => token],
     ['of the flag --key', () => FIXED],
+    ['of another flag --key', () => OTHER],
     ['of another key', () => `pet_${'a'.repeat(40)}`],
   ])('contains no token %s, wherever it stands', async (_, tokenOf) => {
     const { store, send, token } = await loggedStore()
