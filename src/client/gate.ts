@@ -8,19 +8,16 @@ import { untilAborted } from './until-aborted.ts'
 const MAX_IN_FLIGHT = 8
 /** After so many milliseconds without a response, a request no longer holds the next one back. */
 const PATIENCE = 2_000
-
 type Outcome = { headers: Headers | undefined; error?: PetStoreError | undefined }
-/** When a call was made, and when its first attempt began that failed with another error than 429. */
 type Call = { readonly signal?: AbortSignal | undefined; readonly made: number; since: number }
 type Waiter = Call & { start: (number: number) => void; reject: (error: unknown) => void }
 
 /**
- * Creates the gate that all requests of one client pass.
- *
- * 1. The newest response decides for all calls: in one window the response with the fewest remaining requests, otherwise that to
- *    the request sent last. After a failure, or if no requests remain, all calls wait until the same time, and then one goes first.
- * 2. A response with "n remain" has counted each request that had been answered before its own request was sent. From then on,
- *    n + 1 requests may be sent in all, eight at once: a client whose key nobody else uses gets no refusal.
+ * Creates the gate that all requests of one client pass. Its laws:
+ * 1. The newest response decides for all calls: in one window that with the fewest remaining requests, otherwise that to the request
+ *    sent last. After a failure, or if no requests remain, all calls wait until the same time, and then one goes first.
+ * 2. A response with "n remain" has counted all requests that were answered before its own was sent. Since then, n + 1 may be sent
+ *    in all, and eight at once: a client whose key nobody else uses gets no refusal.
  * 3. A call gives up if its wait would end more than `maxElapsed` after it was made. This time begins again with each response that
  *    serves the client, until an attempt of the call itself fails. A 429 is no such failure.
  */
@@ -30,16 +27,15 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   /** The requests that hold the next one back while nothing says how many remain. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** How many requests may be sent in all. */
-  let allowed = maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0
-  let known = UNKNOWN
+  /** The newest limit, and how many requests may be sent in all. */
+  let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
   /** The server asked to wait `until`; the gate opens after at most `maxElapsed`. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
   let timer: AbortController | undefined
-  const leftOfPause = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
+  const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
 
   function startNext(): void {
-    if (leftOfPause() > 0) return void (queue.size > 0 && timer === undefined && waitUntilOpen())
+    if (pauseLeft() > 0) return void (queue.size > 0 && timer === undefined && waitUntilOpen())
     for (const waiter of queue) {
       if (sent - settled >= MAX_IN_FLIGHT || (sent >= allowed && fresh.size > 0)) return
       queue.delete(waiter)
@@ -51,16 +47,14 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   async function waitUntilOpen([first] = queue): Promise<void> {
     timer = new AbortController()
     try {
-      if (pause) onRetry?.({ attempt: failures, delay: leftOfPause(), error: pause.error })
+      if (pause) onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error })
     } catch (error) {
       if (first && queue.delete(first)) first.reject(error)
     }
-    for (let awaited = pause; awaited && leftOfPause() > 0 && queue.size > 0; awaited = pause) {
+    for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
       timer = new AbortController()
-      // An abort means that the wait has changed. After a wait, the gate opens even if the clock has stepped back.
-      await sleep(leftOfPause(), timer.signal)
-        .then(() => Object.assign(awaited, { opensAt: 0 }))
-        .catch(() => {})
+      const open = () => Object.assign(awaited, { opensAt: 0 }) // Even if the clock has stepped back.
+      await sleep(pauseLeft(), timer.signal).then(open, () => {})
     }
     timer = undefined
     startNext()
@@ -74,34 +68,29 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     if (maxElapsed === 0 || !isNewest) return
     ;[known, newest] = [latest, Math.max(newest, number)]
     const now = clock.now()
-    if (failure === undefined) {
-      ;[failures, sentBeforeFailure, servedAt] = [0, 0, now]
-      allowed = before + 1 + latest.remaining
-    } else if (number > sentBeforeFailure) {
-      // Requests that are under way now will fail for the same reason.
-      ;[failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
-    }
+    // Requests that are under way at a failure will fail for the same reason.
+    if (failure && number > sentBeforeFailure) [failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
+    if (!failure) [failures, sentBeforeFailure, allowed, servedAt] = [0, 0, before + 1 + latest.remaining, now]
     const reason = failure ?? usedUp(headers, now)
     const backOff = failures === 0 ? 0 : random() * Math.min(maxDelay, baseDelay * 2 ** Math.min(failures - 1, 30))
     const delay = Math.max(backOff, 1000 * (reason?.retryAfter ?? 0))
     pause = reason && { error: reason, until: now + delay, opensAt: now + Math.min(delay, maxElapsed) }
-    for (const waiter of queue) add(waiter)
+    queue.forEach(check)
     timer?.abort()
   }
 
-  /** Adds a call to the queue. Rejects it if it would wait too long. */
-  function add(waiter: Waiter): void {
-    const { made, since, reject } = waiter
-    queue.add(waiter)
-    const isLate = Math.min(since, Math.max(made, servedAt)) + maxElapsed < (pause?.until ?? 0) && leftOfPause() > 0
-    if (pause && isLate && queue.delete(waiter)) reject(gaveUp(pause, clock.now()))
+  /** Rejects a call that would wait too long. */
+  function check(waiter: Waiter): void {
+    const deadline = Math.min(waiter.since, Math.max(waiter.made, servedAt)) + maxElapsed
+    if (pause && pauseLeft() > 0 && deadline < pause.until && queue.delete(waiter)) waiter.reject(gaveUp(pause, clock))
   }
 
   /** Runs a task that sends one request, as soon as the gate lets it. */
   return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
     const number = await untilAborted<number>(call.signal, (start, reject) => {
       const waiter = { ...call, start, reject }
-      add(waiter)
+      queue.add(waiter)
+      check(waiter)
       startNext()
       return () => queue.delete(waiter) && queue.size === 0 && timer?.abort()
     })

@@ -71,13 +71,13 @@ export function isTransient({ code, status = 0 }: PetStoreError): boolean {
 }
 
 /** Returns the error of a call that would wait too long after the error of this or another call. */
-export function gaveUp({ error, until }: { error: PetStoreError; until: number }, now: number): PetStoreError {
+export function gaveUp({ error, until }: { error: PetStoreError; until: number }, clock: Clock): PetStoreError {
   const { code, message, status, cause } = error
   if (error.retryAfter === undefined)
     return new PetStoreError(code, `${message} The call gave up after retry.maxElapsed.`, { status, cause })
   const time = new Date(Math.min(until, LAST_TIME)).toISOString()
   const text = `${message} The server asked to wait until ${time}, which is longer than retry.maxElapsed.`
-  return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil((until - now) / 1000) })
+  return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil((until - clock.now()) / 1000) })
 }
 
 /** Returns the error for a 2xx response whose body or headers are not as the API describes them. */

@@ -74,6 +74,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   async function send(request: ClientRequest): Promise<ClientResponse> {
     /** The error after which the server may have carried out the request. */
     let unclear: PetStoreError | undefined
+    /** When the call was made, and when its first attempt began that failed with another error than 429. */
     const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
       // After an unclear error, the call keeps its key: another server may support keys, and may have added the animal.

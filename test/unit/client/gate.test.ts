@@ -179,11 +179,11 @@ describe('one hostile or wrong response', () => {
     const { newClient, settled, elapsed } = simulate({
       instead: (number) => (number === 1 ? new Promise(() => {}) : undefined),
     })
-    const client = newClient({ retry: false })
+    const client = newClient()
     const first = client.listPets()
     expect(rejections(await settled(times(50).map(() => client.listPets())))).toEqual([])
     expect(elapsed()).toBeLessThan(3_000)
-    expect(rejections(await settled([first]))).toMatchObject([{ code: 'network_error' }])
+    expect(rejections(await settled([first]))).toEqual([])
   })
 })
 

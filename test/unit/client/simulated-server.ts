@@ -66,7 +66,11 @@ export function simulate({ limits = FREE, offset = 0, latency = () => 20, random
     void Promise.allSettled(calls).then((all) => {
       results = all
     })
-    for (let turns = 0; results === undefined && turns < 50_000; turns++) await vi.advanceTimersToNextTimerAsync()
+    for (let turns = 0; results === undefined && turns < 50_000; turns++) {
+      await vi.advanceTimersToNextTimerAsync()
+      // Otherwise, calls that have just settled would be seen after one more timer.
+      await vi.advanceTimersByTimeAsync(0)
+    }
     if (results === undefined) throw new Error('some calls never settle')
     return results
   }
