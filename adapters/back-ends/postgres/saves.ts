@@ -29,13 +29,19 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   /** The animals of the last save that failed. */
   let failed: Unsaved | undefined
 
-  /** Saves the animals of the newest run. Earlier runs have ended, so their animals may be lost. */
+  /**
+   * Saves the animals of the run that goes on, up to their greatest id: the id of a repeat is smaller than ids before it, and
+   * `retryFailed` saves older animals than other calls. All other runs have ended, so their animals may be lost.
+   */
   async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
-    const { run, lastId } = batch.at(-1) as Unsaved
     process ??= Math.floor(Math.random() * 2 ** 52)
-    const values = [run, String(lastId), process, lockTimeout]
-    const [row] = await queryPatiently<{ readonly saved: boolean }>(statement, values)
-    return batch.map((unsaved) => row?.saved === true && unsaved.run === run)
+    for (const run of new Set(batch.map((unsaved) => unsaved.run))) {
+      const ids = batch.filter((unsaved) => unsaved.run === run).map(({ lastId }) => lastId)
+      const values = [run, String(ids.reduce((a, b) => (b > a ? b : a))), process, lockTimeout]
+      const [row] = await queryPatiently<{ readonly saved: boolean }>(statement, values)
+      if (row?.saved === true) return batch.map((unsaved) => unsaved.run === run)
+    }
+    return batch.map(() => false)
   }
 
   // With a second statement, a call need not wait for the whole commit of the calls before it.
