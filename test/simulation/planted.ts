@@ -1,23 +1,66 @@
 import type { Edit } from './load.ts'
 
-/** Faults that the simulation must find, as changes of the sources in adapters/back-ends/postgres. */
-export const PLANTED: Readonly<Record<string, readonly Edit[]>> = {
-  'creates take no advisory lock': [
-    {
-      file: 'schema.ts',
-      from: `in the order of their ids.\n      PERFORM pg_advisory_xact_lock(\${LOCK});`,
-      to: 'in the order of their ids.',
-    },
-  ],
-  'save does not check the run': [
-    {
-      file: 'schema.ts',
-      from: 'IF NOT EXISTS (SELECT FROM server_runs AS r WHERE r.run = of_run) THEN RETURN false; END IF;',
-      to: '',
-    },
-  ],
-  'an animal is acknowledged before it is saved': [{ file: 'storage.ts', from: 'await added.saved\n', to: '\n' }],
-  'a list shows animals that are not durable': [
-    { file: 'statements.ts', from: `AS p WHERE \${isDurable} ORDER BY`, to: 'AS p ORDER BY' },
-  ],
+/** How `saveAll` finds the greatest id. */
+const GREATEST = 'ids.reduce((a, b) => (b > a ? b : a))'
+
+/** Faults that the simulation must find, as changes of the sources in adapters/back-ends/postgres, and the rule that each breaks. */
+export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly edits: readonly Edit[] }>> = {
+  'a save takes the last id of its batch': {
+    rule: 'An animal answered with 201',
+    edits: [{ file: 'saves.ts', from: GREATEST, to: 'ids.at(-1)' }],
+  },
+  'a save takes the first id of its batch': {
+    rule: 'An animal answered with 201',
+    edits: [{ file: 'saves.ts', from: GREATEST, to: 'ids[0]' }],
+  },
+  'an earlier failure decides the id that is saved': {
+    rule: 'An animal answered with 201',
+    edits: [{ file: 'saves.ts', from: GREATEST, to: `(batch.find((one) => one === failed)?.lastId ?? ${GREATEST})` }],
+  },
+  'creates take no advisory lock': {
+    rule: 'No crash takes back an animal',
+    edits: [
+      {
+        file: 'schema.ts',
+        from: `in the order of their ids.\n      PERFORM pg_advisory_xact_lock(\${LOCK});`,
+        to: 'in the order of their ids.',
+      },
+    ],
+  },
+  'save does not check the run': {
+    rule: 'No crash takes back an animal',
+    edits: [
+      {
+        file: 'schema.ts',
+        from: 'IF NOT EXISTS (SELECT FROM server_runs AS r WHERE r.run = of_run) THEN RETURN false; END IF;',
+        to: '',
+      },
+    ],
+  },
+  'an animal is acknowledged before it is saved': {
+    rule: 'An animal answered with 201',
+    edits: [{ file: 'storage.ts', from: 'await added.saved\n', to: '\n' }],
+  },
+  'a key is stored in another transaction than its animal': {
+    rule: 'One key adds one animal',
+    edits: [
+      { file: 'schema.ts', from: 'WHERE a.key IS NOT NULL\n', to: 'WHERE false\n' },
+      {
+        file: 'storage.ts',
+        from: 'countKeys(keyed)\n',
+        to: `for (const [index, { idempotency: used }] of given.entries())
+          if (used && typeof rows[index].same !== 'boolean')
+            await query(
+              \`INSERT INTO \${schema}.used_keys
+                SELECT sha256(convert_to($1, 'UTF8')), '', sha256(convert_to($2, 'UTF8')), $3::bigint, $4::float8
+                ON CONFLICT DO NOTHING\`,
+              [JSON.stringify(used.scope) + JSON.stringify(used.key), JSON.stringify(used.fingerprint), rows[index].id, used.now],
+            )\n`,
+      },
+    ],
+  },
+  'lists show animals that are not durable': {
+    rule: 'No crash takes back an animal',
+    edits: [{ file: 'statements.ts', from: `AS p WHERE \${isDurable} ORDER BY`, to: 'AS p ORDER BY' }],
+  },
 }

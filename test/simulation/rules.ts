@@ -37,17 +37,22 @@ export class Rules {
     this.history.push(new Map())
   }
 
+  /** The next `observe` must find these animals, which the host has imported. */
+  imported(ids: readonly bigint[]): void {
+    for (const id of ids) this.#acknowledged.set(id, textOf(IMPORTED))
+  }
+
   /** Checks what clients can read now. */
-  observe(readable: Readable, isOnDisk: (id: bigint) => boolean): void {
+  observe(readable: Readable, onDisk: ReadonlySet<bigint>): void {
     const before = this.readable
     this.history.push(readable)
     for (const [id, text] of readable)
-      if (!isOnDisk(id))
+      if (!onDisk.has(id))
         fail('No crash takes back an animal that was read', `only animals on disk in lists`, `${id} ${text}`)
     for (const [id, text] of [...before, ...this.#acknowledged])
       if (readable.get(id) !== text) {
         const rule = this.#acknowledged.has(id)
-          ? 'An animal answered with 201 can be read from then on'
+          ? 'An animal answered with 201, or imported, can be read from then on'
           : 'An animal that was read can be read from then on'
         fail(rule, `${id} ${text} in each list`, listed(readable))
       }
@@ -85,6 +90,8 @@ export class Rules {
   }
 }
 
+/** The animal of each import. */
+export const IMPORTED = { name: 'imported', status: 'sold' } as const
 const ONE_ANIMAL = 'One key adds one animal'
 
 function fail(rule: string, expected: string, received: string): never {

@@ -13,11 +13,13 @@ export type Step =
   | { readonly kind: 'lose'; readonly pick: number }
   | { readonly kind: 'refuse'; readonly pick: number; readonly late: boolean }
   | { readonly kind: 'timeout'; readonly pick: number }
-  | { readonly kind: 'crash'; readonly further: number }
+  | { readonly kind: 'crash'; readonly further: number; readonly hangs: boolean }
 
 export interface Schedule {
   readonly seed: number
   readonly processes: number
+  /** Whether `run` ends before the commit of a statement that waits for the disk. */
+  readonly slowDisk: boolean
   readonly steps: readonly Step[]
 }
 
@@ -43,6 +45,7 @@ export function drawSchedule(seed: number): Schedule {
   const chance = (probability: number) => random() < probability
   const processes = 2 + draw(3)
   const keys = 1 + draw(2)
+  const slowDisk = chance(0.5)
   const [through, changes] = [random(), random() / 4]
   /** Each kind of step, as often as its weight says. */
   const kinds = Object.entries(WEIGHTS).flatMap(([kind, choices]) =>
@@ -60,10 +63,10 @@ export function drawSchedule(seed: number): Schedule {
     if (kind === 'truncate') return { kind, restarts: chance(0.5) }
     if (kind === 'run') return { kind, pick, through: chance(through) }
     if (kind === 'refuse') return { kind, pick, late: chance(0.5) }
-    if (kind === 'crash') return { kind, further: draw(3) }
+    if (kind === 'crash') return { kind, further: draw(3), hangs: chance(0.5) }
     return { kind, pick }
   }
-  return { seed, processes, steps: Array.from({ length: 12 + draw(36) }, drawStep) }
+  return { seed, processes, slowDisk, steps: Array.from({ length: 12 + draw(36) }, drawStep) }
 }
 
 /** Removes and simplifies steps as long as the schedule still `fails`. */

@@ -4,7 +4,7 @@ import type { NewPet, PetStorage } from '../../src/index.ts'
 import { resetClock, timers } from './clock.ts'
 import { type Database, openDatabase } from './database.ts'
 import { Engine, type Transaction } from './engine.ts'
-import { BrokenRule, type Readable, Rules, readableOf } from './rules.ts'
+import { BrokenRule, IMPORTED, type Readable, Rules, readableOf } from './rules.ts'
 import { drawSchedule, type Schedule, type Step, shortest } from './schedule.ts'
 
 // Processes with the real storage, on a simulated PostgreSQL. A schedule says which statement goes on next, and what fails.
@@ -39,7 +39,9 @@ interface Statement {
   readonly values: readonly unknown[]
   readonly resolve: (result: { readonly rows: readonly unknown[] }) => void
   readonly reject: (error: unknown) => void
-  transaction?: Transaction
+  transaction?: Transaction | undefined
+  /** PostgreSQL has crashed, which the process has not noticed. */
+  isDead?: boolean
 }
 
 class World {
@@ -127,7 +129,7 @@ class World {
         this.#timeOut(step.pick)
         break
       case 'crash':
-        await this.#crash(step.further)
+        await this.#crash(step.further, step.hangs)
         break
       case 'run':
         await this.#withOne(step.pick, false, (statement) => this.#start(statement, step.through))
@@ -224,7 +226,7 @@ class World {
   }
 
   #import(chooses: boolean): void {
-    const name = 'imported'
+    const { name } = IMPORTED
     const id = chooses ? '(SELECT last_value + 2 FROM petstore.pet_ids)' : "nextval('petstore.pet_ids')"
     this.#host(`INSERT INTO petstore.pets VALUES (${id}, '${name}', 1, 'sold')`)
   }
@@ -258,6 +260,7 @@ class World {
 
   async #start(statement: Statement, through: boolean): Promise<void> {
     const { text, values, from } = statement
+    if (statement.isDead) return this.#disconnect(statement)
     const transaction = await this.#engine.run(text, values)
     if (transaction === undefined) return
     if (transaction.failure) {
@@ -270,7 +273,8 @@ class World {
     }
     statement.transaction = transaction
     const isRead = transaction.added.length + transaction.removed.length === 0
-    if (through || isRead) return this.#commit(statement, true)
+    const isSlow = transaction.waits && this.#schedule.slowDisk
+    if (isRead || (through && !isSlow)) return this.#commit(statement, true)
     this.#note(`PostgreSQL runs ${describe(statement)} of ${from}, up to its commit`)
   }
 
@@ -282,6 +286,7 @@ class World {
     const end = `${transaction.waits ? ', on disk' : ''}${isAnswered ? '' : '; the answer is lost'}`
     if (!text.startsWith('DELETE')) this.#note(`PostgreSQL commits ${describe(statement)} of ${from}${end}`)
     if (text.startsWith('TRUNCATE')) this.#rules.truncated()
+    if (text.startsWith('INSERT')) this.#rules.imported(idsOf(transaction.added))
     await this.#observe()
     if (isAnswered) statement.resolve({ rows: transaction.rows })
     else statement.reject(new Error('Connection terminated unexpectedly'))
@@ -298,17 +303,25 @@ class World {
     statement.reject(error)
   }
 
-  async #crash(further: number): Promise<void> {
+  async #crash(further: number, hangs: boolean): Promise<void> {
     this.#note('PostgreSQL crashes and restarts')
     this.#engine.crash(further)
     await this.#observe()
-    for (const statement of this.#statements) this.#reject(statement, new Error('Connection terminated unexpectedly'))
+    for (const statement of this.#statements) {
+      statement.transaction = undefined
+      statement.isDead = true
+      if (!hangs) this.#disconnect(statement)
+    }
+  }
+
+  #disconnect(statement: Statement): void {
+    this.#note(`${statement.from} loses the connection of ${describe(statement)}`)
+    this.#reject(statement, new Error('Connection terminated unexpectedly'))
   }
 
   async #observe(): Promise<void> {
     const readable = readableOf(await this.#reader.list({ limit: 1_000 }))
-    const onDisk = new Set([...this.#engine.onDisk.rows].flatMap((row) => /^pets \{"id": (\d+)/.exec(row)?.[1] ?? []))
-    this.#rules.observe(readable, (id) => onDisk.has(String(id)))
+    this.#rules.observe(readable, new Set(idsOf(this.#engine.onDisk.rows)))
   }
 
   /** Waits until all processes wait for PostgreSQL. `inBatches` sends at the end of a turn of the event loop. */
@@ -327,6 +340,10 @@ class World {
 
 function chosen<T>(choices: readonly T[], pick: number): T | undefined {
   return choices[pick % choices.length]
+}
+
+function idsOf(rows: Iterable<string>): readonly bigint[] {
+  return [...rows].flatMap((row) => /^pets \{"id": (\d+)/.exec(row)?.[1] ?? []).map(BigInt)
 }
 
 function describe({ text, values }: Statement): string {
