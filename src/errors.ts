@@ -23,7 +23,7 @@ export const errorTable = {
   idempotency_key_reused: {
     status: 422,
     message:
-      'This Idempotency-Key has been used for another animal within 24 hours: send each new animal with a new key.',
+      'This Idempotency-Key has been used for another animal within 48 hours: send each new animal with a new key.',
   },
   rate_limit_exceeded: { status: 429, message: 'Too many requests.' },
   api_key_banned: {

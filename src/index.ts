@@ -14,7 +14,6 @@ export type {
   BanRule,
   CallContext,
   Clock,
-  CreateContext,
   CreatedPet,
   Idempotency,
   IssuedKey,

@@ -213,7 +213,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
         return listPets(ports.storage, request, target, pages)
       case 'createPet': {
         const locationBase = isRemoved(startedAt, sunset) ? undefined : linkBase(target)
-        return createPet(ports.storage, request, bodyRules, locationBase, { scope: subject, now: startedAt })
+        return createPet(ports.storage, request, bodyRules, locationBase, subject)
       }
       case 'getPet':
         if (isRemoved(startedAt, sunset)) return errorResponse('operation_removed')

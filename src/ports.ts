@@ -20,8 +20,8 @@ export interface CallContext {
 /**
  * The idempotency key of one request to add an animal.
  *
- * If `scope` has used `key` within 24 hours, the storage adds nothing. A database stores only the hashes that
- * `hashIdempotency` of `petstore-kit/back-end` returns, because keys and names of animals may be personal data.
+ * A database stores only the hashes that `hashIdempotency` of `petstore-kit/back-end` returns, because keys and names of animals
+ * may be personal data.
  */
 export interface Idempotency {
   /** Whose key it is: the subject of the quota, such as `account:acme`. The same key of two scopes is two keys. */
@@ -30,21 +30,13 @@ export interface Idempotency {
   readonly key: string
   /** Text that is equal for equal animals, and differs for different ones. */
   readonly fingerprint: string
-  /** The time of the request by the option `clock`, in milliseconds since the Unix epoch. */
-  readonly now: number
 }
 
-/** Describes the request for which `create` is called. */
-export interface CreateContext extends CallContext {
-  /** The idempotency key of the request. Only a storage with `idempotentCreate` gets one. @default none */
-  readonly idempotency?: Idempotency | undefined
-}
-
-/** The result of `create`. */
+/** The result of `createOnce`. */
 export interface CreatedPet extends Pet {
   /**
-   * Set only if the key in `context.idempotency` had been used, so that nothing was added. `id` is then the id of the animal that
-   * the first request has added, and `earlier` says whether the fingerprints of both requests are the `same` or `different`.
+   * Set only if the idempotency key had been used, so that nothing was added. `id` is then the id of the animal that the first
+   * request has added, and `earlier` says whether the fingerprints of both requests are the `same` or `different`.
    */
   readonly earlier?: 'same' | 'different' | null | undefined
 }
@@ -75,20 +67,19 @@ export interface PetStorage {
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
   /**
    * Adds an animal. Its id must be greater than every id that `list` has returned. It must be durable when the call returns.
-   *
-   * With `context.idempotency`, the animal and its key become durable together, and calls at the same time add one animal.
    */
-  create(pet: NewPet, context?: CreateContext): MaybePromise<CreatedPet>
+  create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
+  /**
+   * Adds an animal and its idempotency key, as `create` does, unless the scope has used the key within 48 hours. The animal and its
+   * key become durable together, and of several calls at the same time, one adds the animal.
+   *
+   * @default requests with `Idempotency-Key` get 400
+   */
+  readonly createOnce?:
+    | ((pet: NewPet, idempotency: Idempotency, context?: CallContext) => MaybePromise<CreatedPet>)
+    | undefined
   /** Returns the animal with this id, or `undefined` or `null` if there is none. */
   get(id: bigint, context?: CallContext): MaybePromise<Pet | null | undefined>
-  /**
-   * The function `create` itself, if `create` follows `context.idempotency`. Otherwise, a request with `Idempotency-Key` gets 400.
-   *
-   * It is a function and not `true`, because a wrapper such as `{ ...storage, create }` may not pass the context on. Such a wrapper
-   * supports keys only if it sets this member too.
-   * @default keys are not supported
-   */
-  readonly idempotentCreate?: PetStorage['create'] | undefined
 }
 
 /** Finds the API key for a token. To use credentials of your own, implement only this interface. */

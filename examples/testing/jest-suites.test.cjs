@@ -4,7 +4,10 @@ const { keyStoreContract, quotaContract, storageContract } = require('petstore-k
 
 const close = async () => {}
 
-storageContract({ describe, test }, { name: 'memory', open: async () => ({ port: memory().storage, close }) })
+storageContract(
+  { describe, test },
+  { name: 'memory', open: async (clock) => ({ port: memory({ clock }).storage, close }) },
+)
 keyStoreContract(
   { describe, test },
   {

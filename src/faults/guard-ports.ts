@@ -1,27 +1,22 @@
 import { isPetStoreError, PetStoreError, PortFault } from '../errors.ts'
-import type { ApiKey } from '../model.ts'
-import type { BackEnd, CreateContext, Idempotency, MaybePromise, QuotaCount } from '../ports.ts'
+import type { ApiKey, NewPet } from '../model.ts'
+import type { BackEnd, CallContext, Idempotency, MaybePromise, QuotaCount } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
-import { wrappedCreate } from '../support/idempotent-storage.ts'
 import { isPending } from '../support/maybe-promise.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 import { withTimeout } from '../support/with-timeout.ts'
 
-type PortCall<Input, T> = (input: Input, context?: CreateContext) => MaybePromise<T>
+type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 
 /** The context of a port call. Its signal also aborts at the time limit. The signal is created only if the port reads it. */
-class TimedContext implements CreateContext {
-  readonly #context: CreateContext | undefined
+class TimedContext implements CallContext {
+  readonly #context: CallContext | undefined
   #controller: AbortController | undefined
   #isSettled = false
   #stopListening: (() => void) | undefined
 
-  constructor(context: CreateContext | undefined) {
+  constructor(context: CallContext | undefined) {
     this.#context = context
-  }
-
-  get idempotency(): Idempotency | undefined {
-    return this.#context?.idempotency
   }
 
   get clientAddress(): string | undefined {
@@ -146,14 +141,15 @@ export function guardPorts(
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
 ): BackEnd {
   const guardStorage = <Input, T>(call: PortCall<Input, T>) => guard('storage', timeout, call)
+  type Keyed = readonly [NewPet, Idempotency]
+  const { createOnce } = storage
+  const once = createOnce && guardStorage(([pet, key]: Keyed, context) => createOnce.call(storage, pet, key, context))
   return {
     storage: {
       list: guardStorage((query, context) => storage.list(query, context)),
-      ...wrappedCreate(
-        storage,
-        guardStorage((pet, context) => storage.create(pet, context)),
-      ),
+      create: guardStorage((pet, context) => storage.create(pet, context)),
       get: guardStorage((id, context) => storage.get(id, context)),
+      createOnce: once && ((pet, idempotency, context) => once([pet, idempotency], context)),
     },
     keyStore: { find: guard('key store', timeout, (token, context) => keyStore.find(token, context), checkKey) },
     quota: {

@@ -51,19 +51,19 @@ export function memory(options: MemoryOptions = {}): MemoryBackEnd {
   checkOptions(RULES, options)
   const { clock = systemClock, maxCustomers, maxAddresses, plans } = options
   return {
-    storage: memoryStorage(),
+    storage: memoryStorage(clock),
     keyStore: memoryKeyStore(clock, plans),
     quota: memoryQuota(maxCustomers, maxAddresses),
   }
 }
 
 /** Creates a storage in memory. The time to read a page hardly depends on the number of animals. */
-export function memoryStorage(): PetStorage {
+export function memoryStorage(clock: Clock): PetStorage {
   const all: Pet[] = []
   /** For each status, the positions of its animals in `all`. */
   const positions: Record<PetStatus, number[]> = { available: [], pending: [], sold: [] }
 
-  const used = usedKeys()
+  const used = usedKeys(clock)
 
   function add({ name, categoryId, status }: NewPet): Pet {
     const id = BigInt(all.length + 1)
@@ -71,16 +71,6 @@ export function memoryStorage(): PetStorage {
     if (status !== undefined) positions[status].push(all.length)
     all.push(pet)
     return pet
-  }
-
-  const create: PetStorage['create'] = (given, { idempotency } = {}) => {
-    if (idempotency === undefined) return add(given)
-    const earlier = used.use(idempotency.scope, idempotency.key, all.length, idempotency.now)
-    if (earlier === undefined) return add(given)
-    const first = all[earlier] as Pet
-    // The fingerprint of the first animal is not kept, because the animal has not changed.
-    const isSame = fingerprintOf(first) === fingerprintOf(given)
-    return { ...given, id: first.id, earlier: isSame ? 'same' : 'different' }
   }
 
   return {
@@ -91,8 +81,14 @@ export function memoryStorage(): PetStorage {
       const first = firstFrom(positions[status], start)
       return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
     },
-    create,
-    idempotentCreate: create,
+    create: add,
+    createOnce(given, { scope, key, fingerprint }) {
+      const earlier = used.use(scope, key, all.length)
+      if (earlier === undefined) return add(given)
+      const first = all[earlier] as Pet
+      // The fingerprint of the first animal is not kept, because the animal has not changed.
+      return { ...given, id: first.id, earlier: fingerprintOf(first) === fingerprint ? 'same' : 'different' }
+    },
     get: (id) => all[Number(id) - 1],
   }
 }

@@ -49,7 +49,7 @@ const operationObjects = (bodyLimit: number) => ({
         name: 'Idempotency-Key',
         in: 'header',
         description:
-          'A key of your choice, such as a UUID, bare or as a quoted string. Send a request again with the same key if no response arrives: within 24 hours, the animal is added once.',
+          'A key of your choice, such as a UUID, bare or as a quoted string. Send a request again with the same key if no response arrives: within 48 hours, the animal is added once.',
         schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
         example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
         required: false,

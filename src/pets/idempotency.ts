@@ -1,18 +1,17 @@
 import { PetStoreError } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import type { NewPet } from '../model.ts'
-import type { CreateContext, CreatedPet, Idempotency, PetStorage } from '../ports.ts'
+import type { CreatedPet, PetStorage } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
-import { isIdempotent } from '../support/idempotent-storage.ts'
 
 /**
- * Matches the header `Idempotency-Key`: a structured-field string without spaces and parameters (RFC 9651, section 3.3.3), or the
- * key without quotes, as most clients send it. The pattern is in the OpenAPI document.
+ * Matches the header `Idempotency-Key`: a structured-field string without parameters (RFC 9651, section 3.3.3), or the key without
+ * quotes, as most clients send it. The pattern is in the OpenAPI document.
  */
-export const IDEMPOTENCY_KEY = /^(?:"(?:[!#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
+export const IDEMPOTENCY_KEY = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
 
 const EXPECTED =
-  '1 to 255 visible ASCII characters, bare without double quotes or as a string such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
+  '1 to 255 ASCII characters: bare without spaces and double quotes, or as a string such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
 
 /**
  * Returns the key in the header `Idempotency-Key`, or `undefined` if the request has no such header.
@@ -22,7 +21,7 @@ const EXPECTED =
 export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): string | undefined {
   const header = request.header('idempotency-key')
   if (header === undefined) return undefined
-  if (!isIdempotent(storage)) throw new PetStoreError('idempotency_not_supported')
+  if (!storage.createOnce) throw new PetStoreError('idempotency_not_supported')
   return parseIdempotencyKey(header)
 }
 
@@ -37,25 +36,6 @@ export function parseIdempotencyKey(header: string): string {
 /** Returns text that is equal for equal animals. The name is the last part, because it may contain spaces. */
 export function fingerprintOf({ name, categoryId, status }: NewPet): string {
   return `${categoryId} ${status ?? ''} ${name}`
-}
-
-/** The context of a request whose animal is added once. It reads the signal and the address only when they are needed. */
-export class KeyedContext implements CreateContext {
-  readonly idempotency: Idempotency
-  readonly #request: ApiRequest
-
-  constructor(request: ApiRequest, idempotency: Idempotency) {
-    this.idempotency = idempotency
-    this.#request = request
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.#request.signal
-  }
-
-  get clientAddress(): string | undefined {
-    return this.#request.clientAddress
-  }
 }
 
 /**

@@ -2,10 +2,10 @@ import { rejectOtherMediaTypes } from '../http/media-type.ts'
 import type { ApiRequest, Target } from '../http/request.ts'
 import { errorResponse, jsonResponse, type OwnResponse } from '../http/response.ts'
 import { type NewPet, type PetStatus, parseInt64 } from '../model.ts'
-import type { Idempotency, MaybePromise, PetStorage } from '../ports.ts'
+import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { fingerprintOf, idempotencyKeyOf, isReplay, KeyedContext } from './idempotency.ts'
+import { fingerprintOf, idempotencyKeyOf, isReplay } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
 import type { Pages } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
@@ -40,23 +40,25 @@ export interface BodyRules {
  * `POST /pets`: adds one animal, or none if the idempotency key of the request has been used.
  *
  * @param linkBase - where `Location` begins; `undefined` after the removal of getPet
- * @param caller - whose idempotency keys apply, and the time of the request
+ * @param scope - whose idempotency keys apply
  */
 export function createPet(
   storage: PetStorage,
   request: ApiRequest,
   { bodyLimit, newPet, maxNameLength, defaultStatus }: BodyRules,
   linkBase: string | undefined,
-  { scope, now }: Pick<Idempotency, 'scope' | 'now'>,
+  scope: string,
 ): MaybePromise<OwnResponse> {
   const refusal = rejectOtherMediaTypes(request)
   if (refusal) return refusal
   const key = idempotencyKeyOf(request, storage)
   return andThen(request.body(bodyLimit), (bytes) => {
     const pet = withStatus(parseNewPet(newPet, readJson(bytes), maxNameLength), defaultStatus)
-    const context =
-      key === undefined ? request : new KeyedContext(request, { scope, key, fingerprint: fingerprintOf(pet), now })
-    return andThen(storage.create(pet, context), (created) => {
+    const creating: MaybePromise<CreatedPet> | undefined =
+      key === undefined
+        ? storage.create(pet, request)
+        : storage.createOnce?.(pet, { scope, key, fingerprint: fingerprintOf(pet) }, request)
+    return andThen(creating as MaybePromise<CreatedPet>, (created) => {
       const headers = key !== undefined && isReplay(created) ? ['Idempotency-Replayed', 'true'] : []
       const body = writePet(created)
       if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)

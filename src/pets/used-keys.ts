@@ -1,10 +1,11 @@
 import type { Idempotency } from '../ports.ts'
 import { hexDigest } from '../support/hex-digest.ts'
 
-/** How long a used key is known, in milliseconds: 24 hours. */
-export const KEY_PERIOD = 86_400_000
-/** The largest number of used keys of one scope: as many as a key of the plan `business` can use in a day. */
-export const MAX_KEYS = 100_000
+/**
+ * How long a used key is known, in milliseconds: 48 hours. A client whose repeat gets 429 waits until the end of the day and of a
+ * ban, and then sends the key again.
+ */
+export const KEY_PERIOD = 172_800_000
 
 /** The hashes of a used key, in hexadecimal. */
 export interface IdempotencyHashes {
@@ -21,7 +22,7 @@ export interface IdempotencyHashes {
  * ```ts
  * import { hashIdempotency } from 'petstore-kit/back-end'
  *
- * const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '7 available Rex', now: Date.now() }
+ * const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '7 available Rex' }
  * console.log((await hashIdempotency(idempotency)).key.length) // 64
  * ```
  */
@@ -32,6 +33,6 @@ export async function hashIdempotency(idempotency: Idempotency): Promise<Idempot
 }
 
 /** Returns the text whose hash is stored for a key. As JSON, no other pair of scope and key has the same text. */
-export function keyText({ scope, key }: Idempotency): string {
+export function keyText({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
   return JSON.stringify([scope, key])
 }

@@ -1,7 +1,6 @@
 import { BrokenConnection, PetStoreError } from '../errors.ts'
 import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
-import { wrappedCreate } from '../support/idempotent-storage.ts'
 import { invalidOption, millisecondsRule } from '../support/option-rules.ts'
 import { isCount } from '../support/predicates.ts'
 import { sleep } from '../support/sleep.ts'
@@ -123,9 +122,8 @@ export function portFaults(): {
     },
     inFrontOf: ({ storage, keyStore, quota }) => {
       const { run } = ports.storage
-      const wrapped = wrapPort(storage, { list: run, create: run, get: run })
       return {
-        storage: { ...wrapped, ...wrappedCreate(storage, wrapped.create) },
+        storage: wrapPort(storage, { list: run, create: run, createOnce: run, get: run }),
         keyStore: wrapPort(keyStore, { find: ports.keyStore.run }),
         quota: wrapPort(quota, { spend: ports.quota.run }),
       }

@@ -8,7 +8,6 @@ import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from 
 import { linkBaseOf } from '../pets/pagination.ts'
 import { petSchema } from '../pets/schemas.ts'
 import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
-import { wrappedCreate } from '../support/idempotent-storage.ts'
 import { checkOptions, invalidOption, type OptionRules } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
@@ -166,8 +165,11 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     clock: shownClock as TheClock,
     storage: {
       list: (query, context) => current.storage.list(query, context),
-      ...wrappedCreate(current.storage, (pet, context) => current.storage.create(pet, context)),
+      create: (pet, context) => current.storage.create(pet, context),
       get: (id, context) => current.storage.get(id, context),
+      get createOnce() {
+        return current.storage.createOnce
+      },
     },
     keyStore: {
       find: (sent, context) => current.keyStore.find(sent, context),

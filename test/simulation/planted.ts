@@ -1,21 +1,23 @@
 import type { Edit } from './load.ts'
 
-/** How `saveAll` finds the greatest id. */
-const GREATEST = 'ids.reduce((a, b) => (b > a ? b : a))'
+/** How `saveAll` passes on the greatest id. */
+const GREATEST = 'String(greatest)'
 
 /** Faults that the simulation must find, as changes of the sources in adapters/back-ends/postgres, and the rule that each breaks. */
 export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly edits: readonly Edit[] }>> = {
   'a save takes the last id of its batch': {
     rule: 'An animal answered with 201',
-    edits: [{ file: 'saves.ts', from: GREATEST, to: 'ids.at(-1)' }],
+    edits: [{ file: 'saves.ts', from: GREATEST, to: 'String(ids.at(-1))' }],
   },
   'a save takes the first id of its batch': {
     rule: 'An animal answered with 201',
-    edits: [{ file: 'saves.ts', from: GREATEST, to: 'ids[0]' }],
+    edits: [{ file: 'saves.ts', from: GREATEST, to: 'String(ids[0])' }],
   },
   'an earlier failure decides the id that is saved': {
     rule: 'An animal answered with 201',
-    edits: [{ file: 'saves.ts', from: GREATEST, to: `(batch.find((one) => one === failed)?.lastId ?? ${GREATEST})` }],
+    edits: [
+      { file: 'saves.ts', from: GREATEST, to: 'String(batch.find((one) => one === failed)?.lastId ?? greatest)' },
+    ],
   },
   'creates take no advisory lock': {
     rule: 'No crash takes back an animal',
@@ -39,7 +41,7 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
   },
   'an animal is acknowledged before it is saved': {
     rule: 'An animal answered with 201',
-    edits: [{ file: 'storage.ts', from: 'await added.saved\n', to: '\n' }],
+    edits: [{ file: 'storage.ts', from: 'await saved\n', to: '\n' }],
   },
   'a key is stored in another transaction than its animal': {
     rule: 'One key adds one animal',
@@ -47,14 +49,14 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
       { file: 'schema.ts', from: 'WHERE a.key IS NOT NULL\n', to: 'WHERE false\n' },
       {
         file: 'storage.ts',
-        from: 'countKeys(keyed)\n',
+        from: 'if (keys > 0) pruneKeysAfter(keys)\n',
         to: `for (const [index, { idempotency: used }] of given.entries())
           if (used && typeof rows[index].same !== 'boolean')
             await query(
               \`INSERT INTO \${schema}.used_keys
                 SELECT sha256(convert_to($1, 'UTF8')), '', sha256(convert_to($2, 'UTF8')), $3::bigint, $4::float8
                 ON CONFLICT DO NOTHING\`,
-              [JSON.stringify(used.scope) + JSON.stringify(used.key), JSON.stringify(used.fingerprint), rows[index].id, used.now],
+              [JSON.stringify(used.scope) + JSON.stringify(used.key), JSON.stringify(used.fingerprint), rows[index].id, 1e12],
             )\n`,
       },
     ],

@@ -1,11 +1,13 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { type PostgresValue, postgres } from '../../adapters/back-ends/postgres/index.ts'
-import type { NewPet, PetStorage } from '../../src/index.ts'
+import type { CreatedPet, NewPet, PetStorage } from '../../src/index.ts'
 import { resetClock, timers } from './clock.ts'
 import { type Database, openDatabase } from './database.ts'
 import { Engine, type Transaction } from './engine.ts'
 import { BrokenRule, IMPORTED, type Readable, Rules, readableOf } from './rules.ts'
 import { drawSchedule, type Schedule, type Step, shortest } from './schedule.ts'
+
+type CreateOnce = NonNullable<PetStorage['createOnce']>
 
 // Processes with the real storage, on a simulated PostgreSQL. A schedule says which statement goes on next, and what fails.
 
@@ -64,7 +66,7 @@ class World {
     this.#engine = new Engine(database)
     this.#processes = Array.from({ length: schedule.processes }, (_, number) => {
       const query = (text: string, values: PostgresValue[] = []) => this.#send(`process ${number + 1}`, text, values)
-      return postgres({ query }, { onError() {} }).storage
+      return postgres({ query }, { clock: { now: () => 1e12 }, onError() {} }).storage
     })
     this.#reader = postgres({
       query: (text, values = []) => database.evaluate(this.#engine.visible, text, values, []),
@@ -155,11 +157,14 @@ class World {
     const { era } = this.#rules
     const request = `process ${process + 1}: add "${pet.name}"${key === undefined ? '' : ` with the key "${key}"`}`
     const storage = this.#processes[process] as PetStorage
-    const idempotency = key === undefined ? undefined : { scope: 'a', key, fingerprint: pet.name, now: 1e12 }
+    const create = async (): Promise<CreatedPet> =>
+      key === undefined
+        ? storage.create(pet)
+        : (storage.createOnce as CreateOnce)(pet, { scope: 'a', key, fingerprint: pet.name })
     this.#answer(
       request,
       async () => {
-        const { earlier, ...created } = await storage.create(pet, { idempotency })
+        const { earlier, ...created } = await create()
         return { earlier, created }
       },
       ({ earlier, created }) => {

@@ -18,7 +18,7 @@ if (POSTGRES_URL) {
     await sql.unsafe('TRUNCATE petstore.pets, petstore.keys, petstore.quota, petstore.anonymous')
     return { port: postgres(client, { clock })[port], close }
   }
-  storageContract(runner, { name: 'Bun.sql', runs, open: () => open('storage') })
+  storageContract(runner, { name: 'Bun.sql', runs, open: (clock) => open('storage', clock) })
   keyStoreContract(runner, { name: 'Bun.sql', runs, open: (clock) => open('keyStore', clock) })
   quotaContract(runner, { name: 'Bun.sql', runs, open: (clock) => open('quota', clock) })
 }

@@ -11,7 +11,7 @@ export function openPool(connectionString: string, config: PoolConfig = {}): Poo
 }
 
 /** Returns the back end of a process that waits for the disk only after `release` is called. */
-export function slowProcess(pool: Pool) {
+export function slowProcess(pool: Pool, clock?: Clock) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
     release = resolve
@@ -27,7 +27,7 @@ export function slowProcess(pool: Pool) {
     }
     return pool.query(text, values)
   }
-  return { ...postgres({ query }), written, release }
+  return { ...postgres({ query }, { clock }), written, release }
 }
 
 /** The statement that waits for the disk contains this text. */

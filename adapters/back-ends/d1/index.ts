@@ -17,7 +17,7 @@ export interface D1Options extends KeyOptions {
   /**
    * A clock for tests. It returns milliseconds since the Unix epoch.
    *
-   * @default D1's time for rate limits, so that all Workers count alike; the system's time for keys
+   * @default D1's time for rate limits and idempotency keys, so that all Workers agree; the system's time for API keys
    */
   readonly clock?: Clock | undefined
 }
@@ -64,7 +64,7 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   const transact: RunAll = (commands) =>
     engine.transact(commands.map(([name, ...values]) => [statements[name], ...values]))
   return {
-    storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency }),
+    storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency, clock }),
     keyStore: cachedBy(options, tableKeyStore(run, run, clock ?? systemClock, plans), clock),
     quota: d1Quota(engine, clock),
     migrate: () => migrate(engine),

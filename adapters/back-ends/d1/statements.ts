@@ -1,7 +1,4 @@
-import { makeRoomStatement, pruneStatement } from '../sqlite-dialect/statements.ts'
-
-/** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
-const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
+import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../sqlite-dialect/statements.ts'
 
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in SQL.

@@ -88,7 +88,7 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   const schema = quoteName(options.schema ?? 'petstore')
   const keyStore = postgresKeyStore(connection, schema, sqlTime(clock), plans)
   return {
-    storage: postgresStorage(connection, schema, lockTimeout, onError),
+    storage: postgresStorage(connection, schema, clock, lockTimeout, onError),
     keyStore: cachedBy(options, keyStore, clock),
     quota: postgresQuota(query, schema, clock, lockTimeout, onError),
     async migrate() {

@@ -37,7 +37,9 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
     process ??= Math.floor(Math.random() * 2 ** 52)
     for (const run of new Set(batch.map((unsaved) => unsaved.run))) {
       const ids = batch.filter((unsaved) => unsaved.run === run).map(({ lastId }) => lastId)
-      const values = [run, String(ids.reduce((a, b) => (b > a ? b : a))), process, lockTimeout]
+      let greatest = ids[0] as bigint
+      for (const id of ids) if (id > greatest) greatest = id
+      const values = [run, String(greatest), process, lockTimeout]
       const [row] = await queryPatiently<{ readonly saved: boolean }>(statement, values)
       if (row?.saved === true) return batch.map((unsaved) => unsaved.run === run)
     }

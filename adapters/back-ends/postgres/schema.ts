@@ -1,4 +1,3 @@
-import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
 import { BUCKET_SIZE } from '../shared/counters.ts'
 
 /** The key of the advisory lock. Its first number sets it apart from locks of other applications. */
@@ -17,7 +16,7 @@ const LIMIT_LOCK_WAITS = `PERFORM set_config('lock_timeout', lock_wait::text, tr
  * The steps of the schema: all SQL that `migrate` runs. Each step leads from one version to the next. Never change a released
  * step; add another step. While a step runs, the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
  */
-export const STEPS: readonly string[] = [tables() + creating() + counting(), usedKeys()]
+export const STEPS: readonly string[] = [tables() + creating() + counting(), usedKeys(), longerKeys()]
 
 /**
  * Counters are `double precision`, which calculates exactly as JavaScript does. The index on status and id makes a list with a
@@ -190,7 +189,38 @@ function usedKeys(): string {
     -- the scope, key and fingerprint as JSON texts, which cannot contain U+0000, and the time. Returns the id of each animal, or of
     -- the animal that its key has added, and whether both have the same fingerprint: null for a new animal.
     -- Without seqscan, because a plan that reads the whole small table would be kept while the table grows.
-    CREATE FUNCTION add_pets_once(given json, keys json, lock_wait int) RETURNS TABLE (place bigint, id bigint, run bigint, same boolean)
+    ${addPetsOnce('', '(g.used->>3)::float8', 86_400_000)}
+
+    -- Also ends all keys.
+    CREATE OR REPLACE FUNCTION after_truncate() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
+    BEGIN
+      TRUNCATE server_runs, durable, used_keys;
+      RETURN NULL;
+    END
+    $body$;`
+}
+
+/**
+ * Returns SQL that makes keys known for 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the version
+ * before go on with the older function of the same name. Keys are no longer counted by scope, so nobody needs that index.
+ */
+function longerKeys(): string {
+  const time = `coalesce(moment, floor(date_part('epoch', clock_timestamp()) * 1000))`
+  return `
+    DROP INDEX used_keys_by_scope;
+    ${addPetsOnce(', moment double precision', time, 172_800_000)}`
+}
+
+/**
+ * Returns SQL for the function `add_pets_once`.
+ *
+ * @param parameter - SQL for a further parameter
+ * @param time - SQL for the time of a create
+ * @param period - how long a key is known, in milliseconds
+ */
+function addPetsOnce(parameter: string, time: string, period: number): string {
+  return `CREATE FUNCTION add_pets_once(given json, keys json, lock_wait int${parameter}) RETURNS TABLE (place bigint, id bigint, run bigint, same boolean)
     LANGUAGE plpgsql SET lock_timeout = 0 SET enable_seqscan = off SET search_path FROM CURRENT AS $body$
     BEGIN
       ${LIMIT_LOCK_WAITS}
@@ -199,7 +229,7 @@ function usedKeys(): string {
       PERFORM add_pets('[]', lock_wait);
       SELECT r.run INTO run FROM server_runs AS r;
       RETURN QUERY WITH hashed AS (
-        SELECT g.place, g.pet, (g.used->>3)::float8 AS at,
+        SELECT g.place, g.pet, ${time} AS at,
           sha256(convert_to(g.used->>0, 'UTF8')) AS scope,
           sha256(convert_to((g.used->>0) || (g.used->>1), 'UTF8')) AS key,
           sha256(convert_to(g.used->>2, 'UTF8')) AS fingerprint
@@ -210,7 +240,7 @@ function usedKeys(): string {
       ), known AS MATERIALIZED (
         SELECT g.*, u.* FROM grouped AS g LEFT JOIN LATERAL (
           SELECT u.pet_id, u.fingerprint_sha256 FROM used_keys AS u
-          WHERE u.key_sha256 = g.key AND u.used_at + ${KEY_PERIOD} > g.since LIMIT 1
+          WHERE u.key_sha256 = g.key AND u.used_at + ${period} > g.since LIMIT 1
         ) AS u ON true
       ), fresh AS MATERIALIZED (
         SELECT k.*, row_number() OVER (ORDER BY k.place) AS number FROM known AS k
@@ -227,15 +257,6 @@ function usedKeys(): string {
       SELECT k.place, coalesce(k.pet_id, a.id), add_pets_once.run,
         CASE WHEN a.place IS DISTINCT FROM k.place THEN k.fingerprint = coalesce(k.fingerprint_sha256, a.fingerprint) END
       FROM known AS k LEFT JOIN added AS a ON a.place = k.first;
-    END
-    $body$;
-
-    -- Also ends all keys.
-    CREATE OR REPLACE FUNCTION after_truncate() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
-    BEGIN
-      TRUNCATE server_runs, durable, used_keys;
-      RETURN NULL;
     END
     $body$;`
 }

@@ -1,4 +1,4 @@
-import { KEY_PERIOD, MAX_KEYS } from '../../../src/pets/used-keys.ts'
+import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
 import type { Connection } from './connection.ts'
 import type { SqlTime } from './time.ts'
@@ -24,7 +24,7 @@ const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHER
  * in order, which is slow if few animals have the status. Animals that are not durable have the greatest ids, so they are removed
  * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
  */
-export function petStatements(schema: string, { textColumn }: Connection) {
+export function petStatements(schema: string, { textColumn }: Connection, time: SqlTime) {
   const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]
   const columns = `p.id::text AS id, ${textColumn('p.name')} AS name, p.category_id::text AS category, p.status`
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
@@ -38,7 +38,7 @@ export function petStatements(schema: string, { textColumn }: Connection) {
     getOne: `SELECT ${columns} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`,
     addThem: `SELECT a.id::text AS id, a.run::text AS run FROM ${schema}.add_pets($1::text::json, $2::int) AS a ORDER BY a.id`,
     addThemOnce: `SELECT a.id::text AS id, a.run::text AS run, a.same
-FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int) AS a ORDER BY a.place`,
+FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8) AS a ORDER BY a.place`,
     save: `SELECT ${schema}.save($1::bigint, $2::bigint, $3::bigint, $4::int) AS saved`,
     // Rows that another process removes are skipped.
     prune: `DELETE FROM ${durable} WHERE ${WITHOUT_WAIT} AND ctid = ANY (ARRAY(
@@ -46,15 +46,8 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int) AS a ORDER
   WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
   ORDER BY up_to LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
     pruneEndedKeys: `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
-  SELECT key_sha256 FROM ${usedKeys} WHERE used_at <= $1::float8 - ${KEY_PERIOD}
+  SELECT key_sha256 FROM ${usedKeys} WHERE used_at <= ${time.at(1)} - ${KEY_PERIOD}
   ORDER BY used_at LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
-    // The newest key most likely belongs to a scope with many keys.
-    pruneFullScope: `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
-  WITH newest AS (SELECT scope_sha256 FROM ${usedKeys} ORDER BY used_at DESC LIMIT 1)
-  SELECT key_sha256 FROM ${usedKeys} WHERE scope_sha256 = (SELECT scope_sha256 FROM newest) AND pet_id <= (
-    SELECT pet_id FROM ${usedKeys} WHERE scope_sha256 = (SELECT scope_sha256 FROM newest)
-    ORDER BY pet_id DESC OFFSET ${MAX_KEYS} LIMIT 1)
-  ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
   }
 }
 

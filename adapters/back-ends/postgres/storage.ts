@@ -1,9 +1,19 @@
-import type { CreatedPet, Idempotency, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
+import type {
+  CallContext,
+  Clock,
+  CreatedPet,
+  Idempotency,
+  NewPet,
+  Pet,
+  PetStatus,
+  PetStorage,
+} from '../../../src/index.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Connection } from './connection.ts'
 import { postgresSaves } from './saves.ts'
 import { petStatements } from './statements.ts'
+import { sqlTime } from './time.ts'
 
 /**
  * An animal's row. An int64 is text, as a number would lose digits. Each column name is one lower-case word, because some drivers
@@ -24,7 +34,7 @@ const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
 /** After this many statements that add animals, ids that are no longer needed are removed from the table `durable`. */
 const PRUNE_EVERY = 100
-/** After this many new idempotency keys of this process, keys that have ended are removed. */
+/** The first use of an idempotency key by this process removes ended keys, and so does one of this many uses. */
 const PRUNE_KEYS_EVERY = 1_000
 
 /** An animal to add. */
@@ -53,11 +63,13 @@ interface Added {
 export function postgresStorage(
   connection: Connection,
   schema: string,
+  clock: Clock | undefined,
   lockTimeout: number,
   onError: (error: unknown) => void,
 ): PetStorage {
   const { query, readText } = connection
-  const statements = petStatements(schema, connection)
+  const time = sqlTime(clock)
+  const statements = petStatements(schema, connection, time)
 
   const add = inBatches({
     ...statementRules(lockTimeout),
@@ -67,23 +79,24 @@ export function postgresStorage(
   })
   const saves = postgresSaves(connection, statements.save, lockTimeout)
   const pruneDurable = inBackground(() => query(statements.prune), onError)
-  const pruneKeys = inBackground(async (now: number) => {
-    await query(statements.pruneEndedKeys, [now])
-    await query(statements.pruneFullScope)
-  }, onError)
+  const pruneKeys = inBackground(() => query(statements.pruneEndedKeys, time.values()), onError)
   let batches = 0
-  let keys = 0
+  let keysSincePrune = 0
 
   async function addMany(given: readonly Given[]): Promise<readonly Added[]> {
     await saves.retryFailed()
     if (batches++ % PRUNE_EVERY === 0) pruneDurable()
-    const keyed = given.flatMap(({ idempotency }) => idempotency ?? [])
+    const keys = given.filter(({ idempotency }) => idempotency !== undefined).length
     const values = [JSON.stringify(given.map(({ pet }) => toEntry(pet))), lockTimeout]
     const rows =
-      keyed.length === 0
+      keys === 0
         ? await query<AddedRow>(statements.addThem, values)
-        : await query<AddedRow>(statements.addThemOnce, [...values, JSON.stringify(given.map(toKeyEntry))])
-    countKeys(keyed)
+        : await query<AddedRow>(statements.addThemOnce, [
+            ...values,
+            JSON.stringify(given.map(toKeyEntry)),
+            clock?.now() ?? null,
+          ])
+    if (keys > 0) pruneKeysAfter(keys)
     const ids = rows.map(({ id }) => toBigInt(id))
     const { run } = rows[0] as AddedRow
     let lastId = ids[0] as bigint
@@ -96,11 +109,10 @@ export function postgresStorage(
     })
   }
 
-  function countKeys(keyed: readonly Idempotency[]): void {
-    keys += keyed.length
-    if (keys < PRUNE_KEYS_EVERY) return
-    keys = 0
-    pruneKeys(keyed.at(-1)?.now as number)
+  function pruneKeysAfter(keys: number): void {
+    if (keysSincePrune === 0) pruneKeys()
+    keysSincePrune += keys
+    if (keysSincePrune >= PRUNE_KEYS_EVERY) keysSincePrune = 0
   }
 
   function toPet(row: PetRow): Pet {
@@ -108,10 +120,10 @@ export function postgresStorage(
     return createdPet(id, { name, categoryId, status: row.status ?? undefined })
   }
 
-  const create: PetStorage['create'] = async (pet, context) => {
-    const added = await add({ pet, idempotency: context?.idempotency }, context)
-    await added.saved
-    return added.pet
+  async function create(given: Given, context: CallContext | undefined): Promise<CreatedPet> {
+    const { pet, saved } = await add(given, context)
+    await saved
+    return pet
   }
 
   return {
@@ -121,8 +133,8 @@ export function postgresStorage(
       const values = status === undefined ? [first, limit] : [first, limit, status]
       return (await query<PetRow>(status === undefined ? statements.listAll : statements.listStatus, values)).map(toPet)
     },
-    create,
-    idempotentCreate: create,
+    create: (pet, context) => create({ pet, idempotency: undefined }, context),
+    createOnce: (pet, idempotency, context) => create({ pet, idempotency }, context),
     async get(id) {
       const [row] = await query<PetRow>(statements.getOne, [String(id)])
       return row && toPet(row)
@@ -136,8 +148,8 @@ function toEntry({ name, categoryId, status }: NewPet) {
 
 function toKeyEntry({ idempotency }: Given) {
   if (idempotency === undefined) return null
-  const { scope, key, fingerprint, now } = idempotency
-  return [...[scope, key, fingerprint].map((text) => JSON.stringify(text)), now]
+  const { scope, key, fingerprint } = idempotency
+  return [scope, key, fingerprint].map((text) => JSON.stringify(text))
 }
 
 function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../../src/index.ts'
-import { KEY_PERIOD, MAX_KEYS } from '../../../src/pets/used-keys.ts'
+import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
 import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 
 /** A value for a driver. Integers are text, because drivers represent 64-bit integers differently. */
@@ -14,7 +14,13 @@ const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', acc
     'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
     'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`
 
-const KEY_IN_USE = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ? AND ends_at > CAST(? AS INTEGER)'
+/** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
+export const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
+
+/** SQL for a time that is passed as a value, or for the engine's time if the value is null. */
+const TIME = `CAST(coalesce(?, ${ENGINE_TIME}) AS INTEGER)`
+
+const USED_KEY = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ?'
 
 /** The greatest number of ended idempotency keys that are removed at once. */
 const ENDED_AT_ONCE = 200
@@ -33,24 +39,21 @@ export const statements = {
   pet: `SELECT ${PET} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
   addPet: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
     RETURNING CAST(id AS TEXT) AS id`,
-  // The next three statements run in this order in one transaction. The last one finds the key that was in use before or is now.
+  // The next four statements run in this order in one transaction. Only the first one compares times: on D1, time passes between
+  // the statements, and a key that ends between two of them would be given another animal.
+  forgetEndedKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
   addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
-    SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${KEY_IN_USE}) RETURNING CAST(id AS TEXT) AS id`,
-  // A new animal has the greatest id. The row of an ended key is replaced.
-  useKey: `INSERT OR REPLACE INTO petstore_used_keys (pet_id, scope, key_sha256, fingerprint_sha256, ends_at)
-    SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, CAST(? AS INTEGER)
-    WHERE NOT EXISTS (SELECT 1 ${KEY_IN_USE}) RETURNING 1`,
-  usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${KEY_IN_USE}`,
+    SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING CAST(id AS TEXT) AS id`,
+  // A new animal has the greatest id.
+  useKey: `INSERT INTO petstore_used_keys (pet_id, scope, key_sha256, fingerprint_sha256, ends_at)
+    SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, ${TIME} + ${KEY_PERIOD}
+    WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING 1`,
+  usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${USED_KEY}`,
   // The oldest keys have the smallest ids. If the clock was ahead for a while, the ends of its keys are too late: these keys are
   // removed too, or they would stay in front of all later ones.
   removeEndedKeys: `DELETE FROM petstore_used_keys
     WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${ENDED_AT_ONCE})
-    AND ends_at NOT BETWEEN CAST(? AS INTEGER) + 1 AND CAST(? AS INTEGER) + ${2 * KEY_PERIOD} RETURNING 1`,
-  // The number of keys is compared first, because the sort by age takes longer than counting.
-  removeOldestKeys: `DELETE FROM petstore_used_keys
-    WHERE (SELECT count(*) FROM petstore_used_keys WHERE scope = ?) > ${MAX_KEYS} AND pet_id IN (
-      SELECT pet_id FROM petstore_used_keys WHERE scope = ? ORDER BY pet_id DESC LIMIT -1 OFFSET ${MAX_KEYS}
-    ) RETURNING 1`,
+    AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,
   key: `SELECT ${KEY} AS json FROM petstore_keys WHERE token_sha256 = ? AND revoked_at IS NULL`,
   keys: `SELECT ${KEY} AS json FROM petstore_keys ORDER BY number`,
   addKey: `INSERT INTO petstore_keys

@@ -1,6 +1,14 @@
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
-import type { CreatedPet, Idempotency, MaybePromise, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
-import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
+import type {
+  Clock,
+  CreatedPet,
+  Idempotency,
+  MaybePromise,
+  NewPet,
+  Pet,
+  PetStatus,
+  PetStorage,
+} from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { subjectName } from '../shared/subject.ts'
 import type { Run, RunAll } from './statements.ts'
@@ -13,8 +21,6 @@ type JsonRows = readonly [{ readonly json: string }?]
 
 /** One of this many new keys removes ended keys. */
 const REMOVE_EVERY = 50
-/** One of this many new keys removes the oldest keys of its scope, if they are too many. */
-const LIMIT_EVERY = 1_000
 
 /** The access to the tables. */
 interface Tables {
@@ -22,52 +28,33 @@ interface Tables {
   readonly write: Run
   readonly transact: RunAll
   readonly hash: (idempotency: Idempotency) => MaybePromise<IdempotencyHashes>
+  /** By which clock idempotency keys end. @default the engine's */
+  readonly clock: Clock | undefined
 }
 
 /**
  * Creates a storage on the table of animals. The engine has one writer at a time, so animals become visible in the order of their
  * ids, and a repeat waits until the first request with its idempotency key has ended.
  */
-export function tableStorage({ read, write, transact, hash }: Tables): PetStorage {
+export function tableStorage({ read, write, transact, hash, clock }: Tables): PetStorage {
   let keys = 0
 
-  function addOnce(
-    pet: NewPet,
-    { now }: Idempotency,
-    scope: string,
-    hashes: IdempotencyHashes,
-  ): MaybePromise<CreatedPet> {
+  async function createOnce(pet: NewPet, idempotency: Idempotency): Promise<CreatedPet> {
     const { name, categoryId, status } = pet
-    const used = [scope, hashes.key, now] as const
-    const removals = [
-      ...(keys % REMOVE_EVERY === 0 ? [['removeEndedKeys', now, now] as const] : []),
-      ...(keys % LIMIT_EVERY === 0 ? [['removeOldestKeys', scope, scope] as const] : []),
-    ]
-    keys++
-    const results = transact([
+    const [scope, hashes] = [await subjectName(idempotency.scope), await hash(idempotency)]
+    const used = [scope, hashes.key] as const
+    const now = clock?.now() ?? null
+    const [, added, , found] = await transact([
+      ['forgetEndedKey', ...used, now],
       ['addPetOnce', name, `${categoryId}`, status ?? null, ...used],
-      ['useKey', scope, hashes.key, hashes.fingerprint, now + KEY_PERIOD, ...used],
+      ['useKey', scope, hashes.key, hashes.fingerprint, now, ...used],
       ['usedKey', ...used],
-      ...removals,
+      ...(keys++ % REMOVE_EVERY === 0 ? [['removeEndedKeys', now, now] as const] : []),
     ])
-    return andThen(results, ([added, , found]) => {
-      const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
-      const created = toPet(BigInt(id), name, categoryId, status)
-      if (added?.length === 1) return created
-      return { ...created, earlier: fingerprint === hashes.fingerprint ? 'same' : 'different' }
-    })
-  }
-
-  const create: PetStorage['create'] = (pet, { idempotency } = {}) => {
-    const { name, categoryId, status } = pet
-    if (idempotency !== undefined)
-      return andThen(subjectName(idempotency.scope), (scope) =>
-        andThen(hash(idempotency), (hashes) => addOnce(pet, idempotency, scope, hashes)),
-      )
-    return andThen(write('addPet', name, `${categoryId}`, status ?? null), (rows) => {
-      const [{ id }] = rows as [{ readonly id: string }]
-      return toPet(BigInt(id), name, categoryId, status)
-    })
+    const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
+    const created = toPet(BigInt(id), name, categoryId, status)
+    if (added?.length === 1) return created
+    return { ...created, earlier: fingerprint === hashes.fingerprint ? 'same' : 'different' }
   }
 
   return {
@@ -79,8 +66,13 @@ export function tableStorage({ read, write, transact, hash }: Tables): PetStorag
     get(id) {
       return andThen(read('pet', `${id}`), (rows) => (rows.length === 0 ? undefined : fromRow(parse(rows) as Row)))
     },
-    create,
-    idempotentCreate: create,
+    create({ name, categoryId, status }) {
+      return andThen(write('addPet', name, `${categoryId}`, status ?? null), (rows) => {
+        const [{ id }] = rows as [{ readonly id: string }]
+        return toPet(BigInt(id), name, categoryId, status)
+      })
+    },
+    createOnce,
   }
 }
 

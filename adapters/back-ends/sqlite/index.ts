@@ -24,7 +24,7 @@ export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './conne
 
 /** The options of {@link sqlite}. */
 export interface SqliteOptions extends KeyOptions {
-  /** The clock for the times of keys. @default the system's clock */
+  /** The clock for the times of API keys and idempotency keys. @default the system's clock */
   readonly clock?: Clock | undefined
   /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
   readonly busyTimeout?: number | undefined
@@ -83,7 +83,7 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): S
     const transact: RunAll = (commands) =>
       inTurn(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
     return {
-      storage: tableStorage({ read, write, transact, hash: hashNow }),
+      storage: tableStorage({ read, write, transact, hash: hashNow, clock }),
       keyStore: cachedBy(options, tableKeyStore(read, write, clock, plans), clock),
       quota: sqliteQuota(database, inTurn, clock),
     }

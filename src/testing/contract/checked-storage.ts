@@ -1,5 +1,6 @@
 import { INT64_MAX, INT64_MIN, isInt64, type NewPet, type Pet, type PetStatus } from '../../model.ts'
 import type { CreatedPet, PetQuery, PetStorage } from '../../ports.ts'
+import type { ManualClock } from '../clock.ts'
 import { few, recordSteps, type Steps, show } from './report.ts'
 
 /** A storage, with checks that its results are those of a plain list. */
@@ -7,6 +8,7 @@ export interface CheckedStorage {
   /** The storage without checks of its content. */
   readonly storage: PetStorage
   readonly steps: Steps
+  readonly clock: ManualClock
   /** The animals that the storage must have, by ascending id. */
   readonly pets: Pet[]
   /** Adds animals at once. */
@@ -18,7 +20,7 @@ export interface CheckedStorage {
 }
 
 /** Adds checks to a storage, which must be empty. */
-export async function checkedStorage(storage: PetStorage, steps: Steps): Promise<CheckedStorage> {
+export async function checkedStorage(storage: PetStorage, steps: Steps, clock: ManualClock): Promise<CheckedStorage> {
   const pets: Pet[] = []
   const [old] = await listed(storage, recordSteps(), { limit: 1 })
   steps.check(!old, `a new storage has animal ${old?.id}: open() must return an empty one`, 'no animal', old)
@@ -31,6 +33,7 @@ export async function checkedStorage(storage: PetStorage, steps: Steps): Promise
   return {
     storage,
     steps,
+    clock,
     pets,
     list,
     async create(...newcomers) {

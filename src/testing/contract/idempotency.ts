@@ -2,18 +2,16 @@ import type { Arbitrary } from 'fast-check'
 import type { NewPet, Pet } from '../../model.ts'
 import { fingerprintOf } from '../../pets/idempotency.ts'
 import { KEY_PERIOD, keyText } from '../../pets/used-keys.ts'
-import type { CreatedPet, Idempotency } from '../../ports.ts'
-import { isIdempotent } from '../../support/idempotent-storage.ts'
+import type { CreatedPet, Idempotency, PetStorage } from '../../ports.ts'
 import { type CheckedStorage, checkAdded } from './checked-storage.ts'
 import { type Steps, show } from './report.ts'
 import type { FastCheck, Use } from './runner.ts'
 
 const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n, status: 'sold' } as const
-const START = Date.UTC(2026, 0, 1)
 const HOUR = 3_600_000
 
-/** A call of `create` with an idempotency key. */
+/** A call of `createOnce`. */
 interface KeyedCall {
   /** @default REX */
   readonly pet?: NewPet
@@ -25,12 +23,12 @@ interface KeyedCall {
   readonly after?: number
 }
 
-/** A storage with checks that each idempotency key adds one animal in 24 hours. */
+/** A storage with checks that each idempotency key adds one animal in 48 hours. */
 type KeyedStorage = ReturnType<typeof keyedStorage>
 
 /** One example for each rule. They pass at once if the storage does not support keys. */
 export const keyedExamples = {
-  'create adds one animal for each idempotency key': withKeys(async ({ create, checkPets }) => {
+  'createOnce adds one animal for each idempotency key': withKeys(async ({ create, checkPets }) => {
     for (const key of ['order-1', 'order-1', 'order-2', 'order-1']) await create({ key })
     await checkPets()
   }),
@@ -39,7 +37,7 @@ export const keyedExamples = {
     await create()
     await checkPets()
   }),
-  'create reports an idempotency key that was used for another animal': withKeys(async ({ create, checkPets }) => {
+  'createOnce reports an idempotency key that was used for another animal': withKeys(async ({ create, checkPets }) => {
     await create()
     for (const pet of [ADA, { ...REX, status: 'available' }, { ...REX, categoryId: 2n }, REX] as const)
       await create({ pet })
@@ -57,7 +55,7 @@ export const keyedExamples = {
       await create({ key })
     await checkPets()
   }),
-  'an idempotency key ends after 24 hours': withKeys(async ({ create, checkPets }) => {
+  'an idempotency key ends after 48 hours': withKeys(async ({ create, checkPets }) => {
     for (const after of [0, KEY_PERIOD - 1, KEY_PERIOD, KEY_PERIOD + 1, 2 * KEY_PERIOD - 1]) await create({ after })
     await checkPets()
   }),
@@ -66,7 +64,8 @@ export const keyedExamples = {
 /** Returns a test that passes at once if the storage does not support keys. */
 function withKeys(use: (keyed: KeyedStorage) => Promise<void>): Use<CheckedStorage> {
   return async (checked) => {
-    if (isIdempotent(checked.storage)) await use(keyedStorage(checked))
+    const { createOnce } = checked.storage
+    if (createOnce) await use(keyedStorage(checked, createOnce.bind(checked.storage)))
   }
 }
 
@@ -98,38 +97,41 @@ export function callWithKeys(checked: CheckedStorage, calls: readonly KeyedCall[
 interface Returned {
   readonly pet: NewPet
   readonly idempotency: Idempotency
+  readonly now: number
   readonly result: CreatedPet
 }
 
-function keyedStorage({ storage, steps, pets, list }: CheckedStorage) {
+function keyedStorage({ steps, clock, pets, list }: CheckedStorage, createOnce: NonNullable<PetStorage['createOnce']>) {
+  const start = clock.now()
   /** The first use of each key: the animal, and when the key ends. */
   const uses = new Map<string, { readonly pet: Pet; readonly endsAt: number }>()
 
   async function call(made: KeyedCall = {}): Promise<Returned> {
     const { pet = REX, scope = 'account:acme', key = 'order-1', after = 0 } = made
-    const idempotency = { scope, key, fingerprint: fingerprintOf(pet), now: START + after }
+    const idempotency = { scope, key, fingerprint: fingerprintOf(pet) }
+    const now = start + after
+    clock.set(now)
     const time = after === 0 ? '' : ` after ${after / HOUR} hours`
     const result = await steps.call(
-      `create(${show(pet)}) with key ${show(key)} of ${show(scope)}${time}`,
-      () => storage.create(pet, { idempotency }),
+      `createOnce(${show(pet)}) with key ${show(key)} of ${show(scope)}${time}`,
+      () => createOnce(pet, idempotency),
       'a storage that supports keys accepts any key',
       (result) => `${show(result?.id)}${result?.earlier == null ? '' : `, earlier ${show(result.earlier)}`}`,
     )
-    return { pet, idempotency, result }
+    return { pet, idempotency, now, result }
   }
 
   /** Checks a result by the earlier calls. */
-  function check({ pet, idempotency, result }: Returned): void {
-    const { now } = idempotency
+  function check({ pet, idempotency, now, result }: Returned): void {
     const first = uses.get(keyText(idempotency))
     if (first !== undefined && now < first.endsAt) {
       checkRepeat(steps, pet, first.pet, result)
       return
     }
-    const rule = first === undefined ? 'no earlier call of this scope has this key' : 'a key ends after 24 hours'
+    const rule = first === undefined ? 'no earlier call of this scope has this key' : 'a key ends after 48 hours'
     const before = pets.at(-1)?.id
     const expected = { id: (before ?? 0n) + 1n, ...pet }
-    const sentence = `create returned earlier ${show(result?.earlier)}: ${rule}`
+    const sentence = `createOnce returned earlier ${show(result?.earlier)}: ${rule}`
     steps.check(result?.earlier == null, sentence, expected, result)
     checkAdded(steps, pet, result && { ...result, earlier: undefined }, before)
     const created = { id: result.id, ...pet }
@@ -146,7 +148,7 @@ function keyedStorage({ storage, steps, pets, list }: CheckedStorage) {
       const count = returned.filter(isFirst).length
       steps.check(
         count === 1,
-        `create added ${count} animals for ${times} calls at once with one key: a key adds one animal`,
+        `createOnce added ${count} animals for ${times} calls at once with one key: a key adds one animal`,
         '1 result without earlier',
         `${count} results without earlier`,
       )
@@ -161,11 +163,11 @@ function keyedStorage({ storage, steps, pets, list }: CheckedStorage) {
 function checkRepeat(steps: Steps, pet: NewPet, first: Pet, result: CreatedPet): void {
   const earlier = fingerprintOf(pet) === fingerprintOf(first) ? 'same' : 'different'
   const expected = { ...pet, id: first.id, earlier }
-  const check = (holds: boolean, what: string) => steps.check(holds, `create ${what}`, expected, result)
+  const check = (holds: boolean, what: string) => steps.check(holds, `createOnce ${what}`, expected, result)
   const key = `for a key that has added animal ${first.id}`
-  check(result?.earlier != null, `added animal ${result?.id} ${key}: within 24 hours, a key adds one animal`)
+  check(result?.earlier != null, `added animal ${result?.id} ${key}: within 48 hours, a key adds one animal`)
   const rule = earlier === 'same' ? 'both calls have the same fingerprint' : 'the fingerprints differ'
   check(result.earlier === earlier, `returned earlier ${show(result.earlier)}: ${rule}`)
   check(result.id === first.id, `returned the id ${show(result.id)} ${key}`)
-  if (earlier === 'same') steps.checkEqual('create returned an animal', result, expected)
+  if (earlier === 'same') steps.checkEqual('createOnce returned an animal', result, expected)
 }

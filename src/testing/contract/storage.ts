@@ -15,8 +15,8 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
  * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`.
  *
  * The first tests show one rule each by a short example. Then the results of random sequences of calls must be those of a plain
- * list, and other tests read page by page while animals are added. If the storage has `idempotentCreate`, each idempotency key must
- * add one animal in 24 hours.
+ * list, and other tests read page by page while animals are added. If the storage has `createOnce`, each idempotency key must add one
+ * animal in 48 hours, by the clock that `open` gets.
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
  *
  * storageContract({ describe, test }, {
  *   name: 'our storage',
- *   open: async () => ({ port: memory().storage, close: async () => {} }),
+ *   open: async (clock) => ({ port: memory({ clock }).storage, close: async () => {} }),
  * })
  * ```
  */

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { compileFunction } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Clock } from '../../../src/index.ts'
 
 const dist = join(import.meta.dirname, '../../../dist')
 
@@ -27,8 +28,12 @@ test('the contract suites run in CommonJS if fast-check is passed to them', asyn
     test: (_: string, body: () => void) => bodies.push(body),
   }
   const { storageContract } = load(join(dist, 'testing.cjs')) as { storageContract: (...args: unknown[]) => void }
-  const { memory } = load(join(dist, 'index.cjs')) as { memory: () => { storage: unknown } }
-  storageContract(runner, { name: 'ours', runs: 1, open: () => ({ port: memory().storage, close: () => {} }) })
+  const { memory } = load(join(dist, 'index.cjs')) as { memory: (options: { clock: Clock }) => { storage: unknown } }
+  storageContract(runner, {
+    name: 'ours',
+    runs: 1,
+    open: (clock: Clock) => ({ port: memory({ clock }).storage, close: () => {} }),
+  })
   for (const body of bodies) await body()
   expect(bodies.length).toBeGreaterThan(3)
 })

@@ -41,7 +41,7 @@ describe.skipIf(noPostgres || missing('postgres.js', driver !== undefined))('pos
   const open = emptied(client)
   const runner = { describe, test }
   const [name, runs] = ['postgres.js', 6]
-  storageContract(runner, { name, runs, open: async () => (await open()).as('storage') })
+  storageContract(runner, { name, runs, open: async (clock) => (await open(clock)).as('storage') })
   keyStoreContract(runner, { name, runs, open: async (clock) => (await open(clock)).as('keyStore') })
   quotaContract(runner, { name, runs, open: async (clock) => (await open(clock)).as('quota') })
 })

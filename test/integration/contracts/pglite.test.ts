@@ -8,7 +8,7 @@ afterAll(() => database.close())
 const open = emptied(database)
 const runs = 8
 
-storageContract({ describe, test }, { name: 'PGlite', runs, open: async () => (await open()).as('storage') })
+storageContract({ describe, test }, { name: 'PGlite', runs, open: async (clock) => (await open(clock)).as('storage') })
 keyStoreContract(
   { describe, test },
   { name: 'PGlite', runs, open: async (clock) => (await open(clock)).as('keyStore') },

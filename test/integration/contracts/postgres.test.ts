@@ -27,11 +27,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     return emptyPool(clock)
   }
   const runner = { describe, test }
-  storageContract(runner, { name: 'a pool', open: async () => (await open()).as('storage') })
+  storageContract(runner, { name: 'a pool', open: async (clock) => (await open(clock)).as('storage') })
   keyStoreContract(runner, { name: 'a pool', open: async (clock) => (await open(clock)).as('keyStore') })
   quotaContract(runner, { name: 'a pool', open: async (clock) => (await open(clock)).as('quota') })
 
   const one = (clock?: Parameters<typeof open>[0]) => emptied(client)(clock)
-  storageContract(runner, { name: 'one connection', runs: 6, open: async () => (await one()).as('storage') })
+  storageContract(runner, { name: 'one connection', runs: 6, open: async (clock) => (await one(clock)).as('storage') })
   quotaContract(runner, { name: 'one connection', runs: 6, open: async (clock) => (await one(clock)).as('quota') })
 })

@@ -200,9 +200,9 @@ describe('a D1 database', () => {
         return database.batch(statements)
       },
     }
-    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '', now: 0 }
+    const idempotency = { scope: 'account:acme', key: 'order-1', fingerprint: '' }
     const { storage } = d1(counting)
-    for (let i = 0; i < 2; i++) await storage.create({ name: 'Rex', categoryId: 1n }, { idempotency })
+    for (let i = 0; i < 2; i++) await storage.createOnce?.({ name: 'Rex', categoryId: 1n }, idempotency)
     expect(calls).toBe(2)
   })
 

@@ -4,8 +4,10 @@ import { connectionOf } from '../../../adapters/back-ends/postgres/connection.ts
 import { type PostgresClient, postgres } from '../../../adapters/back-ends/postgres/index.ts'
 import { migrate } from '../../../adapters/back-ends/postgres/migrate.ts'
 import { STEPS } from '../../../adapters/back-ends/postgres/schema.ts'
+import type { CreatedPet, PetStorage } from '../../../src/index.ts'
 import { fingerprintOf } from '../../../src/pets/idempotency.ts'
-import { KEY_PERIOD, MAX_KEYS } from '../../../src/pets/used-keys.ts'
+import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
+import { manualClock } from '../../../src/testing/index.ts'
 import { openPool, slowProcess } from '../../support/postgres-back-end.ts'
 import { type PostgresServer, postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missing } from '../../support/skips.ts'
@@ -16,10 +18,20 @@ const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n } as const
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 
-const keyed = (
-  key: string,
-  { scope = 'account:acme', pet = REX as { name: string; categoryId: bigint }, now = START } = {},
-) => [pet, { idempotency: { scope, key, fingerprint: fingerprintOf(pet), now } }] as const
+const keyed = (key: string, { scope = 'account:acme', pet = REX as { name: string; categoryId: bigint } } = {}) =>
+  [pet, { scope, key, fingerprint: fingerprintOf(pet) }] as const
+
+/** Opens a storage by a clock that stands still. */
+function open(client: PostgresClient, clock = manualClock(START)) {
+  const { storage } = postgres(client, { clock })
+  return { ...storage, createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']> }
+}
+
+/** Returns `createOnce` of a process that waits for the disk only after `release` is called. */
+function slowKeyed(pool: Pool) {
+  const { storage, written, release } = slowProcess(pool, manualClock(START))
+  return { createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']>, written, release }
+}
 
 describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
   'idempotency keys on PostgreSQL',
@@ -48,9 +60,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       async (isolation) => {
         const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
         const strict = openPool(server.url, { max: 8, options })
-        const processes = times(4, () => postgres(strict).storage)
+        const processes = times(4, () => open(strict))
         for (let round = 0; round < 10; round++) {
-          const calls = processes.flatMap((storage) => times(3, () => storage.create(...keyed(`order-${round}`))))
+          const calls = processes.flatMap((storage) => times(3, () => storage.createOnce(...keyed(`order-${round}`))))
           const results = await Promise.all(calls)
           expect(new Set(results.map(({ id }) => id)).size).toBe(1)
           expect(results.filter(({ earlier }) => earlier === 'same')).toHaveLength(11)
@@ -66,15 +78,15 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         if (text.includes('add_pets')) statements++
         return pool.query(text, values)
       }
-      const { storage } = postgres({ query })
-      await storage.create(...keyed('used'))
-      const results = await Promise.all([
-        storage.create(...keyed('new')),
+      const storage = open({ query })
+      await storage.createOnce(...keyed('used'))
+      const results: CreatedPet[] = await Promise.all([
+        storage.createOnce(...keyed('new')),
         storage.create(ADA),
-        storage.create(...keyed('used')),
-        storage.create(...keyed('new', { pet: ADA })),
-        storage.create(...keyed('used', { scope: 'account:other' })),
-        storage.create(...keyed('new')),
+        storage.createOnce(...keyed('used')),
+        storage.createOnce(...keyed('new', { pet: ADA })),
+        storage.createOnce(...keyed('used', { scope: 'account:other' })),
+        storage.createOnce(...keyed('new')),
         storage.create(REX),
       ])
       expect(results.map(({ id, earlier }) => [Number(id), earlier])).toEqual([
@@ -91,27 +103,27 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
 
     test('an animal that PostgreSQL refuses leaves no key', async () => {
-      const { storage } = postgres(pool)
+      const storage = open(pool)
       const refused = keyed('order-1', { pet: { name: '\u0000', categoryId: 1n } })
       const [first, second] = await Promise.allSettled([
-        storage.create(...refused),
-        storage.create(...keyed('order-2')),
+        storage.createOnce(...refused),
+        storage.createOnce(...keyed('order-2')),
       ])
       expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
-      expect((await storage.create(...keyed('order-1'))).earlier).toBeUndefined()
+      expect((await storage.createOnce(...keyed('order-1'))).earlier).toBeUndefined()
     })
 
     test('a scope may contain any character', async () => {
-      const { storage } = postgres(pool)
+      const storage = open(pool)
       const scopes = ['a\u0000', 'a', 'a\ud800', 'a\ud801', '"', '\\"', 'x'.repeat(3_000)]
-      const create = (scope: string) => storage.create(...keyed('order-1', { scope }))
+      const create = (scope: string) => storage.createOnce(...keyed('order-1', { scope }))
       const ids = (await Promise.all(scopes.map(create))).map(({ id }) => id)
       expect(new Set(ids).size).toBe(scopes.length)
       expect((await Promise.all(scopes.map(create))).map(({ id }) => id)).toEqual(ids)
     })
 
     test('only hashes of keys, scopes and animals are stored', async () => {
-      await postgres(pool).storage.create(...keyed('order-1'))
+      await open(pool).createOnce(...keyed('order-1'))
       const { rows } = await pool.query(
         "SELECT encode(convert_to(u::text, 'UTF8'), 'escape') AS text FROM petstore.used_keys AS u",
       )
@@ -121,11 +133,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
 
     test('a repeat waits until the earlier animal is on disk', async () => {
-      const first = slowProcess(pool)
-      const created = first.storage.create(...keyed('order-1'))
+      const first = slowKeyed(pool)
+      const created = first.createOnce(...keyed('order-1'))
       await first.written
-      const second = slowProcess(pool)
-      const repeated = second.storage.create(...keyed('order-1'))
+      const second = slowKeyed(pool)
+      const repeated = second.createOnce(...keyed('order-1'))
       await second.written
       expect(await listed()).toEqual([])
       second.release()
@@ -139,7 +151,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       const { outcome, release } = await crashWhileSaving({ isKept: true })
       release()
       await outcome
-      expect(await postgres(pool).storage.create(...keyed('order-1'))).toEqual({ ...REX, id: 1n, earlier: 'same' })
+      expect(await open(pool).createOnce(...keyed('order-1'))).toEqual({ ...REX, id: 1n, earlier: 'same' })
       expect(await listed()).toEqual(['Rex', 'Ada'])
     })
 
@@ -149,14 +161,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       const isKept = (await names()).length > 0
       release()
       await outcome
-      const { earlier } = await postgres(pool).storage.create(...keyed('order-1'))
+      const { earlier } = await open(pool).createOnce(...keyed('order-1'))
       expect(earlier).toBe(isKept ? 'same' : undefined)
       expect(await listed()).toEqual(['Rex'])
     })
 
     async function crashWhileSaving({ isKept }: { isKept: boolean }) {
-      const { storage, written, release } = slowProcess(pool)
-      const created = storage.create(...keyed('order-1'))
+      const { createOnce, written, release } = slowKeyed(pool)
+      const created = createOnce(...keyed('order-1'))
       const outcome = expect(created).rejects.toMatchObject({ code: 'service_unavailable' })
       await written
       // The log is written in order, so this animal takes the first one to the disk.
@@ -169,8 +181,8 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     test('a transaction that is undone leaves neither the animal nor its key', async () => {
       const host = await pool.connect()
       await host.query('BEGIN')
-      await postgres(host).storage.create(...keyed('order-1'))
-      const repeated = postgres(pool).storage.create(...keyed('order-1'))
+      await open(host).createOnce(...keyed('order-1'))
+      const repeated = open(pool).createOnce(...keyed('order-1'))
       await until(async () => (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0)
       await host.query('ROLLBACK')
       host.release()
@@ -179,43 +191,62 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
 
     test('TRUNCATE ends all keys', async () => {
-      const { storage } = postgres(pool)
-      await storage.create(...keyed('order-1'))
+      const storage = open(pool)
+      await storage.createOnce(...keyed('order-1'))
       await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
-      expect(await storage.create(...keyed('order-1'))).toEqual({ ...REX, id: 1n })
+      expect(await storage.createOnce(...keyed('order-1'))).toEqual({ ...REX, id: 1n })
     })
 
     test('a key that has ended can be used again', async () => {
-      const { storage } = postgres(pool)
-      await storage.create(...keyed('order-1'))
-      const at = async (now: number) => (await storage.create(...keyed('order-1', { now }))).id
+      const clock = manualClock(START)
+      const storage = open(pool, clock)
+      const at = async (now: number) => {
+        clock.set(now)
+        return (await storage.createOnce(...keyed('order-1'))).id
+      }
+      expect(await at(START)).toBe(1n)
       expect(await at(START + KEY_PERIOD - 1)).toBe(1n)
       expect(await at(START + KEY_PERIOD)).toBe(2n)
       expect(await at(START + 2 * KEY_PERIOD - 1)).toBe(2n)
     })
 
-    test('removes ended keys, and the oldest keys of a full scope', async () => {
-      const { storage } = postgres(pool)
-      const fill = (scope: string, count: number, now: number) =>
-        pool.query(
-          `INSERT INTO petstore.used_keys
+    test("without a clock, keys go by PostgreSQL's time", async () => {
+      const storage = postgres(pool).storage as ReturnType<typeof open>
+      const age = (hours: number) =>
+        pool.query('UPDATE petstore.used_keys SET used_at = used_at - $1::float8', [hours * 3_600_000])
+      await storage.createOnce(...keyed('order-1'))
+      await age(47)
+      expect((await storage.createOnce(...keyed('order-1'))).id).toBe(1n)
+      await age(1)
+      expect((await storage.createOnce(...keyed('order-1'))).id).toBe(2n)
+    })
+
+    const fill = (scope: string, count: number, now: number) =>
+      pool.query(
+        `INSERT INTO petstore.used_keys
         SELECT sha256($1::text::bytea || n::text::bytea), sha256($1::text::bytea), 'x', -n, $3::float8 - n FROM generate_series(1, $2::int) AS n`,
-          [`"${scope}"`, count, now],
-        )
+        [`"${scope}"`, count, now],
+      )
+    const countKeys = async () => (await pool.query('SELECT FROM petstore.used_keys')).rowCount
+
+    test('the first keyed create of a process removes ended keys', async () => {
       await fill('account:ended', 2_000, START - KEY_PERIOD)
-      await fill('account:acme', MAX_KEYS + 500, START - 1)
-      await Promise.all(times(1_000, (i) => storage.create(...keyed(`order-${i}`))))
-      const counts = async () => {
-        const text = `SELECT count(*)::int AS keys, min(pet_id)::int AS oldest FROM petstore.used_keys`
-        return (await pool.query(text)).rows[0]
-      }
-      await until(async () => (await counts()).keys === MAX_KEYS)
-      expect(await counts()).toEqual({ keys: MAX_KEYS, oldest: 1_000 - MAX_KEYS })
+      await open(pool).createOnce(...keyed('order-1'))
+      await until(async () => (await countKeys()) === 1)
+    })
+
+    test('keeps each live key of a scope', async () => {
+      await fill('account:acme', 200_000, START - 1)
+      const storage = open(pool)
+      await Promise.all(times(1_100, (i) => storage.createOnce(...keyed(`order-${i}`))))
+      await storage.createOnce(...keyed('one more'))
+      expect(await countKeys()).toBe(201_101)
     })
 
     test('a key is found by its index while the table is small', async () => {
       const host = await pool.connect()
-      await postgres(host).storage.create(...keyed('order-1'))
+      const storage = open(host)
+      await storage.createOnce(...keyed('order-1'))
       await host.query('VACUUM ANALYZE petstore.used_keys')
       await host.query('BEGIN')
       const scans = async () => {
@@ -223,7 +254,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         return (await host.query(`SELECT ${columns} FROM pg_stat_xact_user_tables WHERE relname = 'used_keys'`)).rows[0]
       }
       const before = await scans()
-      await postgres(host).storage.create(...keyed('order-1'))
+      await storage.createOnce(...keyed('order-1'))
       expect(await scans()).toEqual({ whole: before.whole, index: before.index + 1 })
       await host.query('ROLLBACK')
       host.release()
@@ -241,11 +272,11 @@ FROM "petstore".add_pets($1::text::json, $2::int) AS a ORDER BY a.id`
         return [id, (await pool.query(save, [run, id, 7, 4_000])).rows]
       }
       expect(await add('before')).toEqual(['1', [{ saved: true }]])
-      const { storage, migrate: update } = postgres(pool)
-      await update()
-      await storage.create(...keyed('order-1'))
+      const storage = open(pool)
+      await postgres(pool).migrate()
+      await storage.createOnce(...keyed('order-1'))
       expect(await add('after')).toEqual(['3', [{ saved: true }]])
-      expect((await storage.create(...keyed('order-1'))).id).toBe(2n)
+      expect((await storage.createOnce(...keyed('order-1'))).id).toBe(2n)
       expect(await listed()).toEqual(['before', 'Rex', 'after'])
     })
   },

@@ -5,7 +5,10 @@ import { keyStoreContract, quotaContract, storageContract } from '../../../src/t
 
 const close = async () => {}
 
-storageContract({ describe, test }, { name: 'memory', open: async () => ({ port: memory().storage, close }) })
+storageContract(
+  { describe, test },
+  { name: 'memory', open: async (clock) => ({ port: memory({ clock }).storage, close }) },
+)
 keyStoreContract(
   { describe, test },
   { name: 'memory', open: async (clock) => ({ port: memory({ clock }).keyStore, close }) },

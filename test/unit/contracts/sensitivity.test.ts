@@ -3,6 +3,7 @@ import { countRequest, hashToken, newQuotaState } from '../../../src/back-end.ts
 import {
   type ApiKey,
   type Clock,
+  type CreatedPet,
   type Idempotency,
   type ManagedKeyStore,
   memory,
@@ -11,7 +12,13 @@ import {
   type QuotaRequest,
   type QuotaStore,
 } from '../../../src/index.ts'
-import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
+import {
+  keyStoreContract,
+  manualClock,
+  quotaContract,
+  storageContract,
+  type TestRunner,
+} from '../../../src/testing/index.ts'
 
 /** Tests the contract suites: each storage, key store and quota store in this file has one fault that its suite must name. */
 
@@ -68,19 +75,19 @@ const firstLines: Record<string, string> = {
   'create and list return the stored objects':
     'list({ limit: 9, status: "sold" }) returned animal 2 after animal 3: ids ascend',
   'create ignores the idempotency key':
-    'create added animal 2 for a key that has added animal 1: within 24 hours, a key adds one animal',
+    'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create looks for the idempotency key before it adds':
-    'create added 10 animals for 10 calls at once with one key: a key adds one animal',
-  'create ignores the fingerprint': 'create returned earlier "same": the fingerprints differ',
+    'createOnce added 10 animals for 10 calls at once with one key: a key adds one animal',
+  'create ignores the fingerprint': 'createOnce returned earlier "same": the fingerprints differ',
   'all scopes share their idempotency keys':
-    'create returned earlier "same": no earlier call of this scope has this key',
+    'createOnce returned earlier "same": no earlier call of this scope has this key',
   'create ignores the case of idempotency keys':
-    'create returned earlier "same": no earlier call of this scope has this key',
-  'create shortens idempotency keys': 'create returned earlier "same": no earlier call of this scope has this key',
-  'idempotency keys never end': 'create returned earlier "same": a key ends after 24 hours',
+    'createOnce returned earlier "same": no earlier call of this scope has this key',
+  'create shortens idempotency keys': 'createOnce returned earlier "same": no earlier call of this scope has this key',
+  'idempotency keys never end': 'createOnce returned earlier "same": a key ends after 48 hours',
   'idempotency keys end too soon':
-    'create added animal 2 for a key that has added animal 1: within 24 hours, a key adds one animal',
-  'create returns a new id for a repeat': 'create returned the id 2n for a key that has added animal 1',
+    'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
+  'create returns a new id for a repeat': 'createOnce returned the id 2n for a key that has added animal 1',
   'revoke does nothing': 'find(the token of key 1) returned key 1: this key is revoked',
   'revoke always returns true': 'revoke("key_unknown") returned true: there is no such key',
   'revoke returns nothing': 'revoke(the id of key 1) returned undefined: the key was not revoked before',
@@ -137,7 +144,7 @@ async function failures(suite: (runner: TestRunner) => void): Promise<unknown[]>
   return failed
 }
 
-type Faults<Port> = Record<string, (sound: Port) => Partial<Port>>
+type Faults<Port> = Record<string, (sound: Port, clock: Clock) => Partial<Port>>
 
 const storageFaults: Faults<PetStorage> = {
   'list returns pages in reverse': (sound) => ({ list: async (query) => [...(await sound.list(query))].reverse() }),
@@ -241,42 +248,42 @@ const storageFaults: Faults<PetStorage> = {
   'create ignores the idempotency key': (sound) => keyed((pet) => sound.create(pet)),
   'create looks for the idempotency key before it adds': (sound) => {
     const used = new Map<string, bigint>()
-    return keyed(async (pet, { idempotency } = {}) => {
-      const id = used.get(idempotency?.key ?? '')
+    return keyed(async (pet, { key }) => {
+      const id = used.get(key)
       await timer()
       if (id !== undefined) return { ...pet, id, earlier: 'same' }
       const created = await sound.create(pet)
-      if (idempotency !== undefined) used.set(idempotency.key, created.id)
+      used.set(key, created.id)
       return created
     })
   },
   'create ignores the fingerprint': (sound) =>
-    keyed(async (pet, context) => {
-      const created = await sound.create(pet, context)
+    keyed(async (pet, idempotency) => {
+      const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
       return created.earlier ? { ...created, earlier: 'same' } : created
     }),
   'all scopes share their idempotency keys': (sound) => keyed(withKey(sound, () => ({ scope: '' }))),
   'create ignores the case of idempotency keys': (sound) =>
     keyed(withKey(sound, ({ key }) => ({ key: key.toLowerCase() }))),
   'create shortens idempotency keys': (sound) => keyed(withKey(sound, ({ key }) => ({ key: key.slice(0, 254) }))),
-  'idempotency keys never end': (sound) => keyed(withKey(sound, () => ({ now: 0 }))),
-  'idempotency keys end too soon': (sound) => keyed(withKey(sound, ({ now }) => ({ now: now + (now % 86_400_000) }))),
+  'idempotency keys never end': () => memory({ clock: { now: () => 0 } }).storage,
+  'idempotency keys end too soon': (_, clock) => memory({ clock: { now: () => 2 * clock.now() } }).storage,
   'create returns a new id for a repeat': (sound) =>
-    keyed(async (pet, context) => {
-      const created = await sound.create(pet, context)
+    keyed(async (pet, idempotency) => {
+      const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
       return created.earlier ? { ...created, id: created.id + 1n } : created
     }),
 }
 
-/** Marks a function as one that supports idempotency keys. */
-function keyed(create: PetStorage['create']): Partial<PetStorage> {
-  return { create, idempotentCreate: create }
+type CreateOnce = NonNullable<PetStorage['createOnce']>
+
+function keyed(createOnce: CreateOnce): Partial<PetStorage> {
+  return { createOnce }
 }
 
-/** Returns the `create` of a storage that gets other members of the idempotency key. */
-function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): PetStorage['create'] {
-  return (pet, { idempotency, ...context } = {}) =>
-    sound.create(pet, idempotency ? { ...context, idempotency: { ...idempotency, ...change(idempotency) } } : context)
+/** Returns the `createOnce` of a storage that gets other members of the idempotency key. */
+function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): CreateOnce {
+  return (pet, given) => (sound.createOnce as CreateOnce)(pet, { ...given, ...change(given) })
 }
 
 /**
@@ -499,8 +506,11 @@ const quotaFaults: Faults<QuotaStore> = {
   },
 }
 
-function faulty<Port extends object>(sound: Port, fault: (sound: Port) => Partial<Port>) {
-  return async () => ({ port: { ...sound, ...fault(sound) }, close })
+function faulty<Port extends object>(sound: Port, fault: Faults<Port>[string], clock: Clock = manualClock()) {
+  const changed = fault(sound, clock)
+  // The `createOnce` of the sound storage would add its animals elsewhere.
+  const port = { ...sound, ...('create' in changed && { createOnce: undefined }), ...changed }
+  return async () => ({ port, close })
 }
 
 /** Checks that the first test that fails names the rule, and that all reports are short and say what to do. */
@@ -516,7 +526,7 @@ function expectReports(reports: readonly unknown[], firstLine: string | undefine
 
 describe('the contract suites name the rule that is broken', () => {
   test.each(Object.entries(storageFaults))('the storage suite: %s', async (name, fault) => {
-    const open = () => faulty(memory().storage, fault)()
+    const open = (clock: Clock) => faulty(memory({ clock }).storage, fault, clock)()
     expectReports(await failures((runner) => storageContract(runner, { name, open, runs: 10 })), firstLines[name])
   })
 

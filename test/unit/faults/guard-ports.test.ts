@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { guardPorts } from '../../../src/faults/guard-ports.ts'
 import {
   type CallContext,
-  type CreateContext,
   createPetStore,
   type ErrorReport,
   memory,
@@ -357,9 +356,9 @@ describe('a back end that does not respond', () => {
 
   test('a port that is called without a context gets an empty context', async () => {
     const { quota } = memory()
-    const spend = vi.fn((request: QuotaRequest, context?: CreateContext) => {
-      const { clientAddress, idempotency, signal } = context as CreateContext
-      expect([clientAddress, idempotency, signal?.aborted]).toEqual([undefined, undefined, false])
+    const spend = vi.fn((request: QuotaRequest, context?: CallContext) => {
+      const { clientAddress, signal } = context as CallContext
+      expect([clientAddress, signal?.aborted]).toEqual([undefined, false])
       return quota.spend(request)
     })
     const { send } = await startApi({ quota: { spend } })

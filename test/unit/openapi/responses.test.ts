@@ -40,7 +40,7 @@ const successes: Partial<Record<OperationName, Provocation>> = {
   createPet: { request: { idempotencyKey: 'order-1' }, before: 1 },
 }
 
-const usedForAnother: PetStorage['create'] = (pet) => ({ id: 1n, ...pet, earlier: 'different' })
+const usedForAnother: PetStorage['createOnce'] = (pet) => ({ id: 1n, ...pet, earlier: 'different' })
 
 /** How to cause each error of an operation. */
 const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'method_not_allowed'>, Provocation>> = {
@@ -55,7 +55,7 @@ const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'meth
   },
   idempotency_key_reused: {
     request: { idempotencyKey: 'order-1' },
-    options: { storage: { ...memory().storage, create: usedForAnother, idempotentCreate: usedForAnother } },
+    options: { storage: { ...memory().storage, createOnce: usedForAnother } },
   },
   incomplete_body: { bodyError: 'incomplete_body' },
   missing_api_key: { request: { authorization: '' } },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
 import { type BackEnd, memory } from '../../../src/index.ts'
-import { isIdempotent } from '../../../src/support/idempotent-storage.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 import { portFaults } from '../../../src/testing/faults.ts'
 
@@ -33,9 +32,9 @@ test.each([
 
 test('the faults of the test store keep the support of idempotency keys', () => {
   const backEnd = memory()
-  const { idempotentCreate: _, ...plain } = backEnd.storage
-  expect(isIdempotent(portFaults().inFrontOf(backEnd).storage)).toBe(true)
-  expect(isIdempotent(portFaults().inFrontOf({ ...backEnd, storage: plain }).storage)).toBe(false)
+  const { createOnce: _, ...plain } = backEnd.storage
+  expect(portFaults().inFrontOf(backEnd).storage).toHaveProperty('createOnce')
+  expect(portFaults().inFrontOf({ ...backEnd, storage: plain }).storage).not.toHaveProperty('createOnce')
 })
 
 test('a wrapped method keeps its port as `this`', () => {
