@@ -4,9 +4,7 @@ import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
-
-/** The options of {@link toBunHandler}. */
-export type BunHandlerOptions = HandlerOptions
+export type { HandlerOptions } from './shared/mounted-store.ts'
 
 /** The part of Bun's server that this adapter uses. `requestIP` returns `null` for a Unix socket. */
 export interface BunServer {
@@ -30,7 +28,7 @@ export type BunHandler = (request: Request, server: BunServer) => Promise<Respon
  * Bun.serve({ port: 3000, fetch: toBunHandler(createPetStore()) })
  * ```
  */
-export function toBunHandler(petStore: PetStore, options: BunHandlerOptions = {}): BunHandler {
+export function toBunHandler(petStore: PetStore, options: HandlerOptions = {}): BunHandler {
   return createFetchHandler(petStore, options, BunRequest)
 }
 

@@ -5,9 +5,7 @@ import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
 import type { HandlerOptions } from './shared/mounted-store.ts'
 
 export type { TrustProxy } from './shared/client-address.ts'
-
-/** The options of {@link toDenoHandler}. */
-export type DenoHandlerOptions = HandlerOptions
+export type { HandlerOptions } from './shared/mounted-store.ts'
 
 /** The part of a Deno handler's second argument that this adapter uses. A Unix socket has no `hostname`. */
 export interface DenoServeInfo {
@@ -31,7 +29,7 @@ export type DenoHandler = (request: Request, info: DenoServeInfo) => Promise<Res
  * Deno.serve({ port: 3000 }, toDenoHandler(createPetStore()))
  * ```
  */
-export function toDenoHandler(petStore: PetStore, options: DenoHandlerOptions = {}): DenoHandler {
+export function toDenoHandler(petStore: PetStore, options: HandlerOptions = {}): DenoHandler {
   const answer = createFetchHandler(petStore, options, DenoRequest)
   return async (request, info) => {
     const response = await answer(request, info)

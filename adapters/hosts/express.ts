@@ -1,12 +1,11 @@
 import type { PetStore } from '../../src/index.ts'
-import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
+import { toNodeHandler } from './node/handler.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
+import type { HandlerOptions } from './shared/mounted-store.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 export type { TrustProxy } from './shared/client-address.ts'
-
-/** The options of {@link toExpressHandler}. */
-export type ExpressHandlerOptions = NodeHandlerOptions
+export type { HandlerOptions } from './shared/mounted-store.ts'
 
 /** A middleware for Express 4 and 5. It never throws, and never passes an error to `next`. */
 export type ExpressHandler = (request: NodeIncoming, response: NodeOutgoing, next: (error?: unknown) => void) => void
@@ -28,6 +27,6 @@ export type ExpressHandler = (request: NodeIncoming, response: NodeOutgoing, nex
  * express().use(toExpressHandler(createPetStore())).listen(3000)
  * ```
  */
-export function toExpressHandler(petStore: PetStore, options: ExpressHandlerOptions = {}): ExpressHandler {
+export function toExpressHandler(petStore: PetStore, options: HandlerOptions = {}): ExpressHandler {
   return toNodeHandler(petStore, options)
 }

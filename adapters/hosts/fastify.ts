@@ -1,21 +1,20 @@
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { batchedWrites } from './node/batched-writes.ts'
-import type { NodeHandlerOptions } from './node/handler.ts'
 import { currentHeader } from './node/headers.ts'
 import { matchedPath, overlap, type Place } from './node/mount-path.ts'
 import { turnOf } from './node/pipelining.ts'
 import { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 import { endAfterBody, isGone } from './node/write-response.ts'
-import { mountStore } from './shared/mounted-store.ts'
+import { type HandlerOptions, mountStore } from './shared/mounted-store.ts'
 import { mergeHeaders } from './shared/response-headers.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 export type { TrustProxy } from './shared/client-address.ts'
 
 /** The options of {@link petStorePlugin}. */
-export interface PetStorePluginOptions extends NodeHandlerOptions {
+export interface PetStorePluginOptions extends HandlerOptions {
   /** The store to mount. */
   readonly petStore: PetStore
   /** Fastify's own option: the path under which the plugin's routes are added. @default none */

@@ -28,9 +28,6 @@ export interface MemoryOptions {
   readonly plans?: readonly string[] | undefined
 }
 
-/** A back end in memory. */
-export type MemoryBackEnd = ManagedBackEnd
-
 const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRule, plans: planNamesRule }
 
 /**
@@ -47,7 +44,7 @@ const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRu
  * const petStore = createPetStore({ ...backEnd })
  * ```
  */
-export function memory(options: MemoryOptions = {}): MemoryBackEnd {
+export function memory(options: MemoryOptions = {}): ManagedBackEnd {
   checkOptions(RULES, options)
   const { clock = systemClock, maxCustomers, maxAddresses, plans } = options
   return {

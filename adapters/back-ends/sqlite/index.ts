@@ -37,9 +37,6 @@ export interface SqliteOptions extends KeyOptions {
   readonly synchronous?: SqliteSynchronous | undefined
 }
 
-/** A back end on SQLite. */
-export type SqliteBackEnd = ManagedBackEnd
-
 const RULES: OptionRules<keyof SqliteOptions> = {
   ...keyRules,
   clock: clockRule,
@@ -67,7 +64,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
  * const petStore = createPetStore({ ...backEnd })
  * ```
  */
-export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): SqliteBackEnd {
+export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): ManagedBackEnd {
   checkOptions(RULES, options)
   const { clock = systemClock, busyTimeout, synchronous, plans } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')

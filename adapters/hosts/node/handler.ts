@@ -10,9 +10,6 @@ import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
 import { isGone, writeResponse } from './write-response.ts'
 
-/** The options of {@link toNodeHandler}. */
-export type NodeHandlerOptions = HandlerOptions
-
 /**
  * Creates a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
  *
@@ -28,7 +25,7 @@ export type NodeHandlerOptions = HandlerOptions
  * createServer(toNodeHandler(createPetStore())).listen(3000, '127.0.0.1')
  * ```
  */
-export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = {}): NodeHandler {
+export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}): NodeHandler {
   const respond = nodeResponder(petStore, options)
   return (incoming, outgoing, next) => {
     const place = findPlace(incoming, petStore.basePath)
@@ -43,7 +40,7 @@ export function toNodeHandler(petStore: PetStore, options: NodeHandlerOptions = 
 }
 
 /** Creates the function that responds to requests for `toNodeHandler` and `serve`. It never rejects, even if the store rejects. */
-export function nodeResponder(petStore: PetStore, options: NodeHandlerOptions) {
+export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
   const { readAddress, checkProxy, fail } = mountStore(petStore, options)
   const batchWrite = batchedWrites()
   return async (incoming: NodeIncoming, outgoing: NodeOutgoing, place: Place, readHeader: typeof sentHeader) => {

@@ -5,14 +5,14 @@ import { originForm } from '../../../src/http/request.ts'
 import type { PetStore } from '../../../src/index.ts'
 import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
-import { report } from '../shared/mounted-store.ts'
+import { type HandlerOptions, report } from '../shared/mounted-store.ts'
 import { answerClientErrors, refusing } from './client-error.ts'
 import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
-import { type NodeHandlerOptions, nodeResponder } from './handler.ts'
+import { nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
 
 /** The options of {@link serve}. */
-export interface ServeOptions extends NodeHandlerOptions {
+export interface ServeOptions extends HandlerOptions {
   /** The port to listen on; 0 for any free port. @default 3000 */
   readonly port?: number | undefined
   /** The address to listen on. @default '127.0.0.1' */

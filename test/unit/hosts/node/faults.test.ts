@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { type NodeHandlerOptions, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
+import { type HandlerOptions, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type PetStorage, type PetStore, PetStoreError } from '../../../../src/index.ts'
 import { expectSilence, keyedStore, petBody, startServer } from '../../../support/node-server.ts'
 import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
@@ -66,7 +66,7 @@ describe('a failing storage', () => {
 /** Starts a Node server that runs `middleware` before the handler. */
 async function hostServer(
   middleware: (...host: [...Parameters<RequestListener>, () => void]) => void,
-  options?: NodeHandlerOptions,
+  options?: HandlerOptions,
 ) {
   const { petStore, authorized } = await keyedStore()
   const handler = toNodeHandler(petStore, options)
