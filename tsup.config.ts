@@ -45,6 +45,7 @@ export default defineConfig((options): Options[] => [
       deno: 'adapters/hosts/deno.ts',
       express: 'adapters/hosts/express.ts',
       fastify: 'adapters/hosts/fastify.ts',
+      fetch: 'adapters/hosts/fetch.ts',
       intercept: 'src/testing/intercept.ts',
       node: 'adapters/hosts/node/index.ts',
       openapi: 'src/openapi/index.ts',

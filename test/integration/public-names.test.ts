@@ -17,6 +17,7 @@ const places: Readonly<Record<string, string>> = {
   'petstore-kit/node': 'adapters/hosts/node/index.ts',
   'petstore-kit/express': 'adapters/hosts/express.ts',
   'petstore-kit/fastify': 'adapters/hosts/fastify.ts',
+  'petstore-kit/fetch': 'adapters/hosts/fetch.ts',
   'petstore-kit/bun': 'adapters/hosts/bun.ts',
   'petstore-kit/deno': 'adapters/hosts/deno.ts',
   'petstore-kit/sqlite': 'adapters/back-ends/sqlite/index.ts',

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import type { TrustProxy } from '../../../adapters/hosts/node/index.ts'
 import { type ApiResponse, createPetStore, type PetStore } from '../../../src/index.ts'
 import { startServer } from '../../support/node-server.ts'
@@ -36,6 +37,10 @@ const hosts: Record<string, (petStore: PetStore, options: Options) => Promise<Se
   async toDenoHandler(petStore, options) {
     const handler = toDenoHandler(petStore, options)
     return async (headers) => handler(new Request(url, { headers }), { remoteAddr: {} })
+  },
+  async toFetchHandler(petStore, options) {
+    const handler = toFetchHandler(petStore, options)
+    return async (headers) => handler(new Request(url, { headers }))
   },
 }
 

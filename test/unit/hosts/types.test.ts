@@ -8,6 +8,7 @@ import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { toExpressHandler } from '../../../adapters/hosts/express.ts'
 import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore, memory, PetStoreError } from '../../../src/index.ts'
 
@@ -47,7 +48,7 @@ test('the option verify in docs/mounting.md keeps the bytes', async () => {
 test.each([false, 0, 2, []] as const)('every handler accepts trustProxy %j', async (trustProxy) => {
   const petStore = createPetStore()
   const server = Fastify()
-  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
+  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler, toFetchHandler])
     expect(() => toHandler(petStore, { trustProxy })).not.toThrow()
   await server.register(petStorePlugin, { petStore, trustProxy }).ready()
   await (await serve(petStore, { port: 0, trustProxy })).close()
@@ -56,7 +57,7 @@ test.each([false, 0, 2, []] as const)('every handler accepts trustProxy %j', asy
 test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every handler rejects %j at construction', async (wrong) => {
   const petStore = createPetStore()
   const options = wrong as { trustProxy: number }
-  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler])
+  for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler, toFetchHandler])
     expect(() => toHandler(petStore, options)).toThrow(PetStoreError)
   const server = Fastify()
   server.register(petStorePlugin, { petStore, ...options })

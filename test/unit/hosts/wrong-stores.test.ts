@@ -4,6 +4,7 @@ import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
 import { toExpressHandler } from '../../../adapters/hosts/express.ts'
 import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import { serve, toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { createPetStore } from '../../../src/index.ts'
 
@@ -12,6 +13,7 @@ const hosts: Record<string, (petStore: never) => unknown> = {
   toExpressHandler,
   toBunHandler,
   toDenoHandler,
+  toFetchHandler,
   serve: (petStore) => serve(petStore, { port: 0 }),
   petStorePlugin: (petStore) => petStorePlugin({ prefix: '' } as never, { petStore }),
 }

@@ -1,0 +1,46 @@
+import { untilAborted } from '../../src/http/read-body.ts'
+import type { PetStore } from '../../src/index.ts'
+import { invalidOption } from '../../src/support/option-rules.ts'
+import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
+import type { HandlerOptions } from './shared/mounted-store.ts'
+
+export type { TrustProxy } from './shared/client-address.ts'
+export type { HandlerOptions } from './shared/mounted-store.ts'
+
+/** A function that takes a `Request` and the address of its connection. It never rejects. */
+export type FetchHandler = (request: Request, address?: string | null) => Promise<Response>
+
+/**
+ * Creates a handler for any host that passes a `Request` and accepts a `Response`, such as Hono, h3, Next.js or SvelteKit.
+ *
+ * Pass the address of the connection, if the host knows it. Without an address, `trustProxy` must be a number: a list of proxies
+ * cannot be compared with an unknown connection.
+ *
+ * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
+ * @example
+ * ```ts
+ * import { createPetStore } from 'petstore-kit'
+ * import { toFetchHandler } from 'petstore-kit/fetch'
+ *
+ * const handler = toFetchHandler(createPetStore(), { trustProxy: 1 })
+ * const headers = { 'x-forwarded-for': '203.0.113.7' }
+ * const response = await handler(new Request('http://localhost/v1/pets', { headers }), '10.0.0.1')
+ * console.log(response.status) // 401
+ * ```
+ */
+export function toFetchHandler(petStore: PetStore, options: HandlerOptions = {}): FetchHandler {
+  return createFetchHandler(petStore, options, AddressedRequest)
+}
+
+class AddressedRequest extends ServedRequest<string | null | undefined> {
+  protected override readPeer(): string | undefined {
+    const address: unknown = this.connection ?? undefined
+    if (address === undefined || typeof address === 'string') return address
+    throw invalidOption('address', "the connection's address as the second argument, or nothing", address)
+  }
+
+  /** Hosts differ in whether they end the read if the client disconnects. */
+  protected override wholeBody(): Promise<ArrayBuffer> {
+    return untilAborted(this.request.arrayBuffer(), this.request)
+  }
+}

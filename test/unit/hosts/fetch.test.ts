@@ -1,0 +1,34 @@
+import { expect, test, vi } from 'vitest'
+import { type TrustProxy, toFetchHandler } from '../../../adapters/hosts/fetch.ts'
+import { createPetStore } from '../../../src/index.ts'
+
+/** Returns the address by which the store counts a request with `X-Forwarded-For: 9.9.9.9, 203.0.113.7`. */
+async function countedAddress(trustProxy: TrustProxy, peer?: string | null) {
+  const seen: unknown[] = []
+  const petStore = createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress) })
+  const headers = { 'x-forwarded-for': '9.9.9.9, 203.0.113.7' }
+  await toFetchHandler(petStore, { trustProxy })(new Request('http://localhost/v1/pets', { headers }), peer)
+  return seen[0]
+}
+
+test.each<[TrustProxy, string | null | undefined, string | undefined]>([
+  [false, '10.0.0.1', '10.0.0.1'],
+  [false, undefined, undefined],
+  [false, '', undefined],
+  [1, '10.0.0.1', '203.0.113.7'],
+  [1, undefined, '203.0.113.7'],
+  [1, null, '203.0.113.7'],
+  [['10.0.0.0/8'], '10.0.0.1', '203.0.113.7'],
+  [['10.0.0.0/8'], '192.0.2.1', '192.0.2.1'],
+  [['10.0.0.0/8'], undefined, undefined],
+])('with trustProxy %j and the peer %j, counts by %j', async (trustProxy, peer, expected) => {
+  expect(await countedAddress(trustProxy, peer)).toBe(expected)
+})
+
+test('a second argument that is no address gives 500 and one error', async () => {
+  const onError = vi.fn()
+  const handler = toFetchHandler(createPetStore({ onError })) as (...args: unknown[]) => Promise<Response>
+  expect((await handler(new Request('http://localhost/v1/pets'), { params: {} })).status).toBe(500)
+  const message = "option address: expected the connection's address as the second argument, or nothing, got an object"
+  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
+})
