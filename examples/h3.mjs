@@ -1,16 +1,14 @@
 // node examples/h3.mjs
 import { getRequestIP, H3, serve } from 'h3'
-import { createPetStore, memory, toApiRequest, toResponse } from 'petstore-kit'
+import { createPetStore, memory } from 'petstore-kit'
+import { toFetchHandler } from 'petstore-kit/fetch'
 
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const petStore = createPetStore(backEnd)
+const handler = toFetchHandler(createPetStore(backEnd))
 
 const app = new H3()
-app.all('/v1/**', async (event) => {
-  const request = toApiRequest(event.req, getRequestIP(event))
-  return toResponse(await petStore.handle(request))
-})
+app.all('/v1/**', (event) => handler(event.req, getRequestIP(event)))
 app.get('/', () => 'The shop itself')
 
 const server = serve(app, { port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1', silent: true })

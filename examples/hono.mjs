@@ -2,17 +2,16 @@
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { Hono } from 'hono'
-import { createPetStore, memory, toApiRequest, toResponse } from 'petstore-kit'
+import { createPetStore, memory } from 'petstore-kit'
+import { toFetchHandler } from 'petstore-kit/fetch'
 
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-const petStore = createPetStore(backEnd)
+const handler = toFetchHandler(createPetStore(backEnd))
 
 const app = new Hono()
-app.all('/v1/*', async (c) => {
-  const request = toApiRequest(c.req.raw, getConnInfo(c).remote.address)
-  return toResponse(await petStore.handle(request))
-})
+// `app.request()`, Hono's way to test, has no connection.
+app.all('/v1/*', (c) => handler(c.req.raw, c.env.incoming && getConnInfo(c).remote.address))
 app.get('/', (c) => c.text('The shop itself'))
 
 serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1' }, ({ port }) => {

@@ -9,7 +9,7 @@ const petStore = createPetStore({ keyStore })
 export default {
   async fetch(request) {
     // Cloudflare sets this header, and clients cannot. Requests without a valid key are counted by address.
-    const address = request.headers.get('cf-connecting-ip') ?? undefined
+    const address = request.headers.get('cf-connecting-ip')
     return toResponse(await petStore.handle(toApiRequest(request, address)))
   },
 }

@@ -11,7 +11,7 @@ export default {
     const { pathname, searchParams } = new URL(request.url)
     if (pathname !== '/keys') {
       // Cloudflare sets this header, so clients cannot choose it.
-      const address = request.headers.get('cf-connecting-ip') ?? undefined
+      const address = request.headers.get('cf-connecting-ip')
       return toResponse(await petStore.handle(toApiRequest(request, address)))
     }
     // curl -X POST -H 'Authorization: Bearer secret' 'http://localhost:8787/keys?plan=pro'

@@ -83,13 +83,13 @@ export function isBelow(path: string, root: string): boolean {
  *
  * const petStore = createPetStore(memory())
  * const request = new Request('http://localhost/v1/pets', { headers: { 'cf-connecting-ip': '203.0.113.7' } })
- * const address = request.headers.get('cf-connecting-ip') ?? undefined
+ * const address = request.headers.get('cf-connecting-ip')
  * const response = toResponse(await petStore.handle(toApiRequest(request, address)))
  * console.log(response.status) // 401
  * ```
  */
-export function toApiRequest(request: Request, clientAddress?: string): ApiRequest {
-  return new FetchRequest(request, clientAddress)
+export function toApiRequest(request: Request, clientAddress?: string | null): ApiRequest {
+  return new FetchRequest(request, clientAddress ?? undefined)
 }
 
 /**

@@ -42,7 +42,7 @@ type Served<Connection> = new (
   readAddress: AddressReader,
 ) => ServedRequest<Connection>
 
-/** Creates a handler for Bun or Deno. The handler never rejects. */
+/** Creates a handler for a host that passes a Request. The handler never rejects. */
 export function createFetchHandler<Connection>(
   petStore: PetStore,
   options: HandlerOptions,

@@ -52,5 +52,11 @@ test.skipIf(missing('Next', folder !== undefined))(
     expect((await ask('/v1/dogs')).status).toBe(404)
     expect((await ask('/v1/pets', { method: 'DELETE' })).status).toBe(405)
     expect((await fetch(`${origin}/v1/pets`)).status).toBe(401)
+    const left = async (forwardedFor: string) => {
+      const { headers } = await fetch(`${origin}/v1/pets`, { headers: { 'x-forwarded-for': forwardedFor } })
+      return Number(headers.get('x-ratelimit-remaining'))
+    }
+    expect([await left('9.9.9.9, 203.0.113.7'), await left('8.8.8.8, 203.0.113.7')]).toEqual([59, 58])
+    expect(await left('203.0.113.8')).toBe(59)
   },
 )

@@ -1,15 +1,14 @@
-import { createPetStore, toApiRequest, toResponse } from 'petstore-kit'
+import { createPetStore } from 'petstore-kit'
+import { toFetchHandler } from 'petstore-kit/fetch'
 
 const keyStore = {
   find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
 }
-const petStore = createPetStore({ keyStore })
+// Next.js tells a route no address, so `trustProxy` is the number of proxies in front of it. Vercel counts as one.
+const handler = toFetchHandler(createPetStore({ keyStore }), { trustProxy: 1 })
 
-async function respond(request) {
-  // Vercel sets this header, and clients cannot. Elsewhere, use the header that your proxy sets.
-  const address = request.headers.get('x-real-ip') ?? undefined
-  return toResponse(await petStore.handle(toApiRequest(request, address)))
-}
+/** Next.js passes the parameters of the route as a second argument, which the handler would take for an address. */
+const respond = (request) => handler(request)
 
 export {
   respond as DELETE,
