@@ -29,8 +29,7 @@ const RULES: OptionRules<keyof IssueOptions> = {
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
- * import { looksLikeSeconds } from '../support/time.ts'
-import { hashToken, newKey } from 'petstore-kit/back-end'
+ * import { hashToken, newKey } from 'petstore-kit/back-end'
  *
  * const { token, hash, key } = await newKey({ plan: 'pro' }, Date.now())
  * console.log(hash === (await hashToken(token)), key.plan) // true pro
