@@ -84,12 +84,12 @@ const examples = named.flatMap(({ name, symbol }) =>
 )
 
 /** Compiles programs in strict TypeScript, with imports of the package by its names. Returns the errors. */
-function typeErrors(programs: readonly string[]): string {
+function typeErrors(programs: readonly string[], more: ts.CompilerOptions = {}): string {
   const files = new Map(programs.map((code, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
   // The installed libsql replaces better-sqlite3, which would need a compiler. Both have the same API.
   const modules = { ...places, 'better-sqlite3': 'node_modules/libsql' }
   const paths = Object.fromEntries(Object.entries(modules).map(([place, file]) => [place, [join(root, file)]]))
-  const exampleOptions = { ...options, paths, noUnusedLocals: false, skipLibCheck: true }
+  const exampleOptions = { ...options, paths, noUnusedLocals: false, skipLibCheck: true, ...more }
   const host = ts.createCompilerHost(exampleOptions)
   const { fileExists, getSourceFile } = host
   host.fileExists = (file) => files.has(file) || fileExists(file)
@@ -114,6 +114,36 @@ test('every snippet in docs/client.md and docs/testing.md compiles', () => {
   expect(snippets.length).toBeGreaterThan(8)
   expect(typeErrors(snippets)).toBe('')
 }, 120_000)
+
+test('every whole program in README.md and docs/mounting.md compiles', () => {
+  const programs = ['README.md', 'docs/mounting.md'].flatMap((name) =>
+    [...readFileSync(join(root, name), 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code),
+  )
+  expect(programs.length).toBeGreaterThan(5)
+  // The programs are JavaScript, so their parameters have no types.
+  expect(typeErrors(programs, { noImplicitAny: false })).toBe('')
+}, 120_000)
+
+test('the declared types serve the module resolution of CommonJS projects', () => {
+  const { exports, types, typesVersions } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    exports: Readonly<Record<string, { readonly import: { readonly types: string } }>>
+    types: string
+    typesVersions: object
+  }
+  const folder = '/project/node_modules/petstore-kit'
+  const builds = Object.keys(places).map((place) => {
+    const built = exports[place.replace('petstore-kit', '.')]?.import.types.slice(2) ?? ''
+    return { place, file: `${folder}/${built}` }
+  })
+  const files = new Map(builds.map(({ file }) => [file, 'export {}']))
+  files.set(`${folder}/package.json`, JSON.stringify({ name: 'petstore-kit', types, typesVersions }))
+  const host = { fileExists: (path: string) => files.has(path), readFile: (path: string) => files.get(path) }
+  const found = builds.map(({ place }) => {
+    const settings = { moduleResolution: ts.ModuleResolutionKind.Node10 }
+    return ts.resolveModuleName(place, '/project/a.ts', settings, host).resolvedModule?.resolvedFileName
+  })
+  expect(found).toEqual(builds.map(({ file }) => file))
+})
 
 const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
 
