@@ -12,7 +12,7 @@ export interface BunServer {
 }
 
 /** A function for the `fetch` option of `Bun.serve`, or for one of its `routes`. It never rejects. */
-export type BunHandler = (request: Request, server: BunServer) => Promise<Response>
+export type BunHandler = (request: Request, server: BunServer | null) => Promise<Response>
 
 /**
  * Creates a handler for `Bun.serve` that passes each client's address to the store.
@@ -32,12 +32,12 @@ export function toBunHandler(petStore: PetStore, options: HandlerOptions = {}): 
   return createFetchHandler(petStore, options, BunRequest)
 }
 
-class BunRequest extends ServedRequest<BunServer> {
-  /** Returns the client's address. Bun knows it only for Requests that Bun itself has created. */
+class BunRequest extends ServedRequest<BunServer | null | undefined> {
+  /** Returns the client's address, if there is a server and Bun itself has created the Request. Elysia's `app.handle` has no server. */
   protected override readPeer(): string | undefined {
     const { connection } = this
     try {
-      return connection.requestIP(this.request)?.address
+      return connection?.requestIP(this.request)?.address
     } catch {
       // `requestIP` throws if a router passes its own object, such as a `Proxy`, in place of Bun's Request.
       if (typeof connection?.requestIP === 'function') return undefined

@@ -41,6 +41,19 @@ test('toBunHandler works beside a global Bun that is not the runtime', async () 
   expect((await handler(new Request('http://localhost/v1/pets'), { requestIP: () => null })).status).toBe(401)
 })
 
+test.each([
+  [null, 401],
+  [undefined, 401],
+  [{}, 500],
+])('with the server %j, responds %i and counts no address', async (server, status) => {
+  const seen: unknown[] = []
+  const handler = toBunHandler(
+    createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress), onError: () => {} }),
+  )
+  const response = await handler(new Request('http://localhost/v1/pets'), server as null)
+  expect([response.status, seen]).toEqual([status, [undefined]])
+})
+
 test('a request has no client address if requestIP throws', async () => {
   const seen: unknown[] = []
   const handler = toBunHandler(createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress) }))

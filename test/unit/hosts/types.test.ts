@@ -1,8 +1,13 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import type { HttpBindings } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { Elysia } from 'elysia'
 import express from 'express'
 import Fastify from 'fastify'
+import { getRequestIP, H3 } from 'h3'
+import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
 import { toBunHandler } from '../../../adapters/hosts/bun.ts'
 import { toDenoHandler } from '../../../adapters/hosts/deno.ts'
@@ -10,7 +15,7 @@ import { toExpressHandler } from '../../../adapters/hosts/express.ts'
 import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
 import { toFetchHandler } from '../../../adapters/hosts/fetch.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
-import { createPetStore, memory, PetStoreError } from '../../../src/index.ts'
+import { createPetStore, memory, PetStoreError, toApiRequest } from '../../../src/index.ts'
 
 // The type checker compiles this file, so the handlers' parameter types must fit the types of Express and Fastify.
 
@@ -24,6 +29,21 @@ test('the handlers fit the types of Express and Fastify', async () => {
   server.register(petStorePlugin, { petStore, prefix: '/shop', trustProxy: ['10.0.0.0/8'] })
   await server.ready()
   expect(server.hasRoute({ method: 'POST', url: '/shop/v1/*' })).toBe(true)
+})
+
+test('the handlers fit the types of Hono, h3 and Elysia, and work in their tests without a connection', async () => {
+  const petStore = createPetStore()
+  const handler = toFetchHandler(petStore)
+  const hono = new Hono<{ Bindings: Partial<HttpBindings> }>()
+  hono.all('/v1/*', (c) => handler(c.req.raw, c.env?.incoming && getConnInfo(c).remote.address))
+  const h3 = new H3().all('/v1/**', (event) => handler(event.req, getRequestIP(event)))
+  const toBun = toBunHandler(petStore)
+  const elysia = new Elysia().all('/v1/*', ({ request, server }) => toBun(request, server), { parse: 'none' })
+  const request = () => new Request('http://localhost/v1/pets')
+  const responses = [await hono.request('/v1/pets'), await h3.request('/v1/pets'), await elysia.handle(request())]
+  expect(responses.map(({ status }) => status)).toEqual([401, 401, 401])
+  const address = request().headers.get('cf-connecting-ip')
+  expect((await petStore.handle(toApiRequest(request(), address))).status).toBe(401)
 })
 
 test('the option verify in docs/mounting.md keeps the bytes', async () => {

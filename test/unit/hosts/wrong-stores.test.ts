@@ -65,11 +65,6 @@ describe('toNodeHandler in a framework with its own request objects', () => {
 
 test.each([
   [
-    'toBunHandler',
-    toBunHandler,
-    'option server: expected the server that Bun.serve passes as the second argument, got nothing',
-  ],
-  [
     'toDenoHandler',
     toDenoHandler,
     'option info: expected the info that Deno.serve passes as the second argument, got nothing',
