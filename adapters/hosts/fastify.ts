@@ -1,6 +1,5 @@
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
-import { batchedWrites } from './node/batched-writes.ts'
 import { currentHeader } from './node/headers.ts'
 import { matchedPath, overlap, type Place } from './node/mount-path.ts'
 import { turnOf } from './node/pipelining.ts'
@@ -74,7 +73,6 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   // Other adapters take the store itself. If a caller passes the store itself here, `petStore` is undefined and the check fails.
   const petStore = options?.petStore
   const { readAddress, checkProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
-  const batchWrite = batchedWrites()
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
@@ -90,9 +88,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       const turn = turnOf(reply.raw)
       if (turn !== undefined && !(await turn)) return reply
       checkProxy(request)
-      const response = await petStore.handle(request)
-      await batchWrite()
-      send(reply, request, response, giveUp)
+      send(reply, request, await petStore.handle(request), giveUp)
     } catch (error) {
       // If the error were thrown, Fastify would send its message to the client.
       send(reply, request, fail(error, request), giveUp)

@@ -7,7 +7,6 @@ const empty = { args: ['empty'] }
 const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runtime, does, ...more })
 
 export const OURS = 'petstore-kit'
-export const UNBATCHED = 'petstore-kit, no batched writes'
 /** The name of the same server of ours with the build that `--against` names. */
 export const earlierOf = (name) => `${name}, earlier build`
 
@@ -18,7 +17,6 @@ export const groups = [
     servers: [
       node('bare node:http', 'bare-node', 'bytes'),
       node(OURS, 'kit-serve'),
-      node(UNBATCHED, 'kit-serve', 'all', { isUnbatched: true }),
       node('Fastify', 'fastify'),
       node('Hono', 'hono'),
       node('Express', 'express'),

@@ -1,4 +1,4 @@
-import { groups, OURS, UNBATCHED, withEarlier } from '../contestants/index.mjs'
+import { groups, OURS, withEarlier } from '../contestants/index.mjs'
 import { WORKS } from '../load/works.mjs'
 import { compareServers } from '../support/compare.mjs'
 
@@ -11,7 +11,7 @@ export async function http(context) {
   for (const group of groups) {
     const { name, servers } = group
     // The mock servers have no goal.
-    const ours = name === 'Mock servers' ? [] : [OURS, UNBATCHED]
+    const ours = name === 'Mock servers' ? [] : [OURS]
     const all = { ...group, servers: withEarlier(servers, ours, context.settings) }
     results.push(...(await compareServers(all, casesOf(group, context.settings), context)))
   }

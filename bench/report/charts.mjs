@@ -20,7 +20,7 @@ export function chartsOf(results) {
   }
 }
 
-const serversOf = (group) => groups.find(({ name }) => name === group).servers.filter(({ isUnbatched }) => !isUnbatched)
+const serversOf = (group) => groups.find(({ name }) => name === group).servers
 const margins = ({ top, bottom, left, right = 16 }) => ({
   marginTop: top,
   marginBottom: bottom,

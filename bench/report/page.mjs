@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { groups, UNBATCHED } from '../contestants/index.mjs'
+import { groups } from '../contestants/index.mjs'
 import { bases, figures, integer, table } from './figures.mjs'
 import { goalsOf, goalTable } from './goals.mjs'
 import { losses } from './losses.mjs'
@@ -69,9 +69,7 @@ Servers that do the whole job check a bearer key, count a limit per minute, vali
 \`status\`, store what they create, and find animals by id. Their animals are in an array. Ours also reads and writes 64-bit
 integers exactly, finds repeated member names, counts per day, and can ban a key.
 
-A **bare** handler repeats our recorded responses: the same bytes, and none of the work. A server that does the work can be faster only if it sends several
-responses at once, as ours does when it is busy. \`${UNBATCHED}\` is our server without that.
-
+A **bare** handler repeats our recorded responses: the same bytes, and none of the work. 
 ## CPU time per request
 
 32 connections. In brackets: the ratio to the first server.

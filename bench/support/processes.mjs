@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
-import { distOf } from './builds.mjs'
+import { earlierBuild } from './builds.mjs'
 
 const bench = new URL('..', import.meta.url).pathname
 /** The programs that run servers, with their arguments. Bun and Deno are packages of the bench. */
@@ -52,7 +52,7 @@ export async function withServers(servers, use) {
     for (const server of servers) {
       const { name, file, runtime = 'node', args = [], isPinned = true, ipc } = server
       const command = [...runtimes[runtime], `${bench}contestants/${file}.mjs`, ...args]
-      const dist = distOf(server)
+      const dist = server.against && earlierBuild(server.against)
       const env = { ...server.env, ...(dist && { PETSTORE_KIT_DIST: dist }) }
       running.push({ ...server, ...(await start(name, isPinned ? pinned(0, command) : command, { env, ipc })) })
     }

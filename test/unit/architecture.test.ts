@@ -119,9 +119,7 @@ describe('the folders', () => {
   test('only the default clock reads the time', () => {
     for (const file of [...src.keys(), ...adapters.keys()]) {
       const text = readFileSync(join(root, file), 'utf8').replaceAll(/^\s*(?:\*|\/\/|\/\*).*$/gm, '')
-      // `batched-writes.ts` measures how long a turn of the event loop takes. Its tests pass a clock.
-      const exceptions = ['src/support/time.ts', 'adapters/hosts/node/batched-writes.ts']
-      if (!file.startsWith('adapters/cli') && !exceptions.includes(file))
+      if (!file.startsWith('adapters/cli') && file !== 'src/support/time.ts')
         expect(text, file).not.toMatch(/Date\.now\(|performance\.now\(|new Date\(\)/)
     }
   })

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../../src/index.ts'
 import { withTimeout } from '../../../src/support/with-timeout.ts'
-import { atEndOfTurn } from '../../shared/end-of-turn.ts'
+import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { unavailable } from '../shared/errors.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isPetStoreError } from '../../../src/errors.ts'
-import { atEndOfTurn } from '../../shared/end-of-turn.ts'
+import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { guarded, type SqliteDatabase } from './connection.ts'
 
 /** Runs work in a transaction that excludes all other writers. */

@@ -2,7 +2,6 @@ import { isBrokenConnection } from '../../../src/errors.ts'
 import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
-import { batchedWrites } from './batched-writes.ts'
 import { currentHeader, sentHeader } from './headers.ts'
 import { findPlace, type Place } from './mount-path.ts'
 import { isAfterLastRequest, turnOf } from './pipelining.ts'
@@ -42,7 +41,6 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
 /** Creates the function that responds to requests for `toNodeHandler` and `serve`. It never rejects, even if the store rejects. */
 export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
   const { readAddress, checkProxy, fail } = mountStore(petStore, options)
-  const batchWrite = batchedWrites()
   return async (incoming: NodeIncoming, outgoing: NodeOutgoing, place: Place, readHeader: typeof sentHeader) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader)
@@ -56,8 +54,6 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
       if (isBrokenConnection(error)) return void outgoing.destroy()
       response = fail(error, request)
     }
-    const batch = batchWrite()
-    if (batch !== undefined) await batch
     // Sends a 500 if the response cannot be written. If the 500 cannot be written either, closes the connection.
     const giveUp = (error: unknown) => {
       if (isGone(outgoing)) return
