@@ -70,7 +70,8 @@ describe('a program in another language', () => {
     const ports = { 3000: await freePort(), 3001: await freePort() }
     const steps = workflow.jobs.test.steps.flatMap(({ run = '' }) => (/^(?:petstore|python3) /.test(run) ? [run] : []))
     expect(steps.length).toBe(2)
-    const command = `petstore() { "${process.execPath}" "${join(root, 'dist/cli.js')}" "$@"; }`
+    // Without `exec`, `$!` would be the shell that runs the function, and killing it would leave the server running.
+    const command = `petstore() { exec "${process.execPath}" "${join(root, 'dist/cli.js')}" "$@"; }`
     const script = [command, "trap 'kill $!' EXIT", ...steps].join('\n')
     const text = script.replaceAll(/\b(3000|3001)\b/g, (port) => String(ports[port as unknown as keyof typeof ports]))
     const { stdout, stderr } = await promisify(execFile)('bash', ['-ec', text], { cwd: folder, timeout: 60_000 })

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** An environment variable that every process of a test run inherits. */
+export const RUN_MARK = 'TEST_RUN_ID'
+
+/** How often to look for processes that are about to end, and the time between two looks in milliseconds: 15 seconds in all. */
+const LOOKS = 75
+const PAUSE = 200
+
+/**
+ * Returns the commands of the processes that still run with this mark in their environment, after a bounded wait for their end.
+ * Children of this process are left out: they are vitest's own, which end later. Returns none on a system without `/proc`.
+ */
+export async function leftoverProcesses(mark: string, looks = LOOKS): Promise<string[]> {
+  let found = processesOf(mark)
+  for (let look = 1; found.length > 0 && look < looks; look++) {
+    await sleep(PAUSE)
+    found = processesOf(mark)
+  }
+  return found
+}
+
+function processesOf(mark: string): string[] {
+  let names: string[]
+  try {
+    names = readdirSync('/proc')
+  } catch {
+    return []
+  }
+  const ids = names.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  return ids.flatMap((id) => {
+    try {
+      // The environment of a process that has ended is empty, and that of another user cannot be read.
+      const variables = readFileSync(`/proc/${id}/environ`, 'utf8').split('\0')
+      if (!variables.includes(`${RUN_MARK}=${mark}`)) return []
+      const [, parent] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${id}/status`, 'utf8')) ?? []
+      const command = readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+      return Number(parent) === process.pid || command === '' ? [] : [`${id} ${command}`]
+    } catch {
+      return []
+    }
+  })
+}
