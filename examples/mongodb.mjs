@@ -1,6 +1,6 @@
 // A back end on the driver `mongodb`, as docs/write-a-back-end.md explains it.
 // client: new MongoClient(url, { useBigInt64: true, ignoreUndefined: true }), connected to a replica set
-import { countRequest, hashToken, newKey, newQuotaState } from 'petstore-kit/back-end'
+import { countRequest, hashToken, keyChanges, newKey, newQuotaState } from 'petstore-kit/back-end'
 
 export function mongodb(client, clock = Date) {
   const collection = (name) => client.db('petstore').collection(name)
@@ -34,6 +34,14 @@ export function mongodb(client, clock = Date) {
       const { token, hash, key } = await newKey(options, clock.now())
       await keys.insertOne({ hash, key })
       return { token, key }
+    },
+    async update(id, changes) {
+      const members = keyChanges(changes).map(([name, value]) => [`key.${name}`, value])
+      const $set = Object.fromEntries(members.filter(([, value]) => value !== null))
+      const $unset = Object.fromEntries(members.filter(([, value]) => value === null))
+      // MongoDB accepts empty lists of changes from version 5.0 on.
+      await keys.updateOne({ 'key.id': id, ...valid }, { $set, $unset })
+      return (await keys.findOne({ 'key.id': id, ...valid }))?.key
     },
     async revoke(id) {
       const result = await keys.updateOne({ 'key.id': id, ...valid }, { $set: { 'key.revokedAt': clock.now() } })

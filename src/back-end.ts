@@ -1,5 +1,5 @@
 /** Functions for authors of back ends. */
-export { type NewKey, newKey } from './keys/new-key.ts'
+export { keyChanges, type NewKey, newKey } from './keys/new-key.ts'
 export { hashToken, isToken } from './keys/token.ts'
 export { hashIdempotency, type IdempotencyHashes } from './pets/used-keys.ts'
 export { countRequest, newQuotaState, type QuotaState } from './quota/fixed-windows.ts'

@@ -3,7 +3,7 @@ export type { ErrorReport, ResponseReport } from './faults/observers.ts'
 export type { CorsOptions } from './http/cors.ts'
 export { type ApiRequest, toApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
-export { cachedKeyStore, type KeyCacheOptions } from './keys/key-cache.ts'
+export { cachedKeyStore, type KeyCache, type KeyCacheOptions } from './keys/key-cache.ts'
 export { type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 export type { PetStoreOptions } from './options.ts'
@@ -18,6 +18,7 @@ export type {
   Idempotency,
   IssuedKey,
   IssueOptions,
+  KeyChanges,
   KeyStore,
   ManagedBackEnd,
   ManagedKeyStore,

@@ -106,6 +106,20 @@ export interface IssueOptions {
   readonly expiresAt?: number | undefined
 }
 
+/** The changes of a key. A member that is missing or `undefined` does not change; `null` removes it from the key. */
+export interface KeyChanges {
+  /** The plan. Limits of the key itself stay until `limits` is `null`. A plan that needs `limits` is changed together with them. */
+  readonly plan?: string | undefined
+  /** The account. The key then counts in the allowance of this account, from the next request on. */
+  readonly account?: string | null | undefined
+  /** Limits for this key only; `null`, together with `plan`, for the limits of this plan. */
+  readonly limits?: PlanLimits | null | undefined
+  /** A note that is shown in the list of keys. */
+  readonly label?: string | null | undefined
+  /** When the key expires, in milliseconds since the Unix epoch. */
+  readonly expiresAt?: number | null | undefined
+}
+
 /** A new key with its token. The token is not shown again. */
 export interface IssuedKey {
   /** The bearer token. Back ends keep only its SHA-256. */
@@ -114,12 +128,17 @@ export interface IssuedKey {
   readonly key: ApiKey
 }
 
-/** A key store that also issues, revokes and lists keys. */
+/** A key store that also issues, changes, revokes and lists keys. */
 export interface ManagedKeyStore extends KeyStore {
   /** Returns the valid key for a token, or `undefined`. */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
   /** Issues a key. @throws {PetStoreError} `invalid_option`, with the name of the option */
   issue(options: IssueOptions): Promise<IssuedKey>
+  /**
+   * Changes a key and returns it as it is now. Returns `undefined` if there is no such key, or if it is revoked.
+   * @throws {PetStoreError} `invalid_option`, with the name of the option
+   */
+  update(id: string, changes: KeyChanges): Promise<ApiKey | undefined>
   /** Revokes the key with this id at once. Returns `false` if there is no such key, or if it was revoked before. */
   revoke(id: string): Promise<boolean>
   /** Returns every key ever issued, the oldest first, including revoked keys. */
@@ -195,6 +214,6 @@ export interface BackEnd {
 
 /** A back end whose key store also issues keys, as `memory` and the databases of this package return it. */
 export interface ManagedBackEnd extends BackEnd {
-  /** Finds, issues, revokes and lists keys. Only the SHA-256 of a token is stored. */
+  /** Finds, issues, changes, revokes and lists keys. Only the SHA-256 of a token is stored. */
   readonly keyStore: ManagedKeyStore
 }

@@ -17,6 +17,7 @@ export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedK
       if (key === undefined) return keyStore.find(token, context)
       return revoked.has(key.id) ? undefined : key
     },
+    update: (id, changes) => keyStore.update(id, changes),
     async revoke(id) {
       const key = known.find(({ key }) => key.id === id)?.key
       if (key === undefined) return keyStore.revoke(id)

@@ -24,6 +24,12 @@ export interface KeyCacheOptions {
   readonly clock?: Clock | undefined
 }
 
+/** The cache of {@link cachedKeyStore}. */
+export interface KeyCache {
+  /** Forgets what is known about a token, so that its next request reads the key anew. Call it when your own key has changed. */
+  forget(token: string): void
+}
+
 /** How long an unknown token is cached, in milliseconds. The time is short, because another process may add its key. */
 const UNKNOWN_TTL = 5_000
 /** An unknown token of more than this many characters counts as several entries. */
@@ -47,8 +53,8 @@ interface LookUp {
  * Returns a key store with a cache. Concurrent requests with the same token share one look-up, and a cached token needs no
  * look-up.
  *
- * A key that is revoked through this store is refused at once. If another process revokes a key or changes its plan, the change
- * takes effect after at most `ttl`.
+ * A key that is changed or revoked through this store is read anew. If another process changes or revokes a key, this takes
+ * effect after at most `ttl`; `forget` ends the wait for one token.
  *
  * @throws {PetStoreError} `invalid_option`
  * @example
@@ -64,18 +70,15 @@ interface LookUp {
 export function cachedKeyStore<Store extends KeyStore>(
   store: Store,
   options?: KeyCacheOptions,
-): Store extends ManagedKeyStore ? ManagedKeyStore : KeyStore
-export function cachedKeyStore(
-  store: KeyStore | ManagedKeyStore,
-  options: KeyCacheOptions = {},
-): KeyStore | ManagedKeyStore {
+): (Store extends ManagedKeyStore ? ManagedKeyStore : KeyStore) & KeyCache
+export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCacheOptions = {}): KeyStore & KeyCache {
   if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
   checkOptions(RULES, options)
   const { ttl = 30_000, max = 10_000, clock = systemClock } = options
   const known: LRUCache<string, KnownToken> = boundedMap(max)
   /** For each unknown token, when it was looked up. */
   const unknown = boundedByLength<number>(max)
-  /** Running look-ups by token. A revocation replaces the map, so that no earlier look-up caches its result. */
+  /** Running look-ups by token. A change of a key replaces the map, so that no earlier look-up caches its result. */
   let lookUps = boundedByLength<LookUp>(max)
 
   /** Returns whether `since` is less than `length` milliseconds ago. Returns `false` for a future time. */
@@ -101,7 +104,7 @@ export function cachedKeyStore(
       .then((found) => {
         // A key store may return `null` for a missing row, or `false` in plain JavaScript.
         const key = found || undefined
-        // After a revocation or a later look-up of the same token, the result may be outdated, so it is not cached.
+        // After a change or a later look-up of the same token, the result may be outdated, so it is not cached.
         if (current === lookUps && current.peek(token) === lookUp) remember(token, key, startedAt)
         return key
       })
@@ -130,24 +133,37 @@ export function cachedKeyStore(
     else unknown.set(token, readAt)
   }
 
-  if (!('issue' in store)) return { find }
-  return {
+  function forget(token: string): void {
+    known.delete(token)
+    unknown.delete(token)
+    // A running look-up that is not in the map caches nothing.
+    lookUps.delete(token)
+  }
+
+  /** Changes the key with this id. A look-up that has begun before may return the old key, so it caches nothing. */
+  async function change<T>(id: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call()
+    } finally {
+      for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
+      lookUps = boundedByLength(max)
+    }
+  }
+
+  if (!('issue' in store)) return { find, forget }
+  const managed: ManagedKeyStore & KeyCache = {
     find,
+    forget,
     list: () => store.list(),
     issue: async (issueOptions) => {
       const issued = await store.issue(issueOptions)
       unknown.delete(issued.token)
       return issued
     },
-    revoke: async (id) => {
-      try {
-        return await store.revoke(id)
-      } finally {
-        for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
-        lookUps = boundedByLength(max)
-      }
-    },
+    update: (id, changes) => change(id, async () => store.update(id, changes)),
+    revoke: (id) => change(id, async () => store.revoke(id)),
   }
+  return managed
 }
 
 const RULES: OptionRules<keyof KeyCacheOptions> = {

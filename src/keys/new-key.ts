@@ -1,6 +1,6 @@
 import { defaultPlans } from '../model.ts'
-import type { IssuedKey, IssueOptions } from '../ports.ts'
-import { checkOptions, invalidOption, limitsRule, type OptionRules } from '../support/option-rules.ts'
+import type { IssuedKey, IssueOptions, KeyChanges } from '../ports.ts'
+import { checkOptions, invalidOption, limitsRule, type OptionRule, type OptionRules } from '../support/option-rules.ts'
 import { looksLikeSeconds } from '../support/time.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
@@ -39,13 +39,7 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
   checkOptions(RULES, options)
   const { plan, account, limits, label, expiresAt } = options
   if (plan === undefined) throw invalidOption('plan', RULES.plan.expected, plan)
-  if (limits === undefined && plan === 'enterprise')
-    throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, limits)
-  const known = [...new Set([...Object.keys(defaultPlans), ...plans])]
-  if (limits === undefined && !known.includes(plan)) {
-    const advice = `to add a plan, pass plans: [${JSON.stringify(plan)}] to the back end`
-    throw invalidOption('plan', `one of the plans ${known.join(', ')}, or limits on the key (${advice})`, plan)
-  }
+  if (limits === undefined) requireLimitsOf(plan, plans)
   const token = newToken()
   const key = {
     id: newKeyId(),
@@ -57,6 +51,44 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
     ...(expiresAt !== undefined && { expiresAt }),
   }
   return { token, hash: await hashToken(token), key: Object.freeze(key) }
+}
+
+/**
+ * Checks the changes of a key, for use in a key store. Returns their names and values; `null` removes a member from the key.
+ *
+ * Reads no key, so that a key store can change a key in one step: without `plan` in the same call, `limits` cannot be removed.
+ *
+ * @param plans - the names of your own plans, besides `free`, `pro` and `business`
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
+ * @example
+ * ```ts
+ * import { keyChanges } from 'petstore-kit/back-end'
+ *
+ * console.log(JSON.stringify(keyChanges({ plan: 'pro', label: null }))) // [["plan","pro"],["label",null]]
+ * ```
+ */
+export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): [keyof KeyChanges, unknown][] {
+  const nullable = Object.entries(RULES).map(([name, rule]): [string, OptionRule] => [
+    name,
+    name === 'plan'
+      ? rule
+      : { ...rule, expected: `${rule.expected}, or null`, check: (value) => value === null || rule.check(value) },
+  ])
+  checkOptions(Object.fromEntries(nullable), changes)
+  const { plan, limits } = changes
+  if (plan !== undefined && limits == null) requireLimitsOf(plan, plans)
+  if (plan === undefined && limits === null) throw invalidOption('plan', 'the plan whose limits apply then', plan)
+  const names = Object.keys(RULES) as (keyof KeyChanges)[]
+  return names.flatMap((name) => (changes[name] === undefined ? [] : [[name, changes[name]]]))
+}
+
+/** Throws for a plan without limits of its own that the back end knows. */
+function requireLimitsOf(plan: string, plans: readonly string[]): void {
+  if (plan === 'enterprise') throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, undefined)
+  const known = [...new Set([...Object.keys(defaultPlans), ...plans])]
+  if (known.includes(plan)) return
+  const advice = `to add a plan, pass plans: [${JSON.stringify(plan)}] to the back end`
+  throw invalidOption('plan', `one of the plans ${known.join(', ')}, or limits on the key (${advice})`, plan)
 }
 
 function isText(value: unknown): value is string {

@@ -1,4 +1,4 @@
-import { newKey } from '../keys/new-key.ts'
+import { keyChanges, newKey } from '../keys/new-key.ts'
 import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey, NewPet, Pet, PetStatus } from '../model.ts'
 import { fingerprintOf } from '../pets/idempotency.ts'
@@ -104,7 +104,7 @@ function firstFrom(sorted: readonly number[], start: number): number {
 
 /** Creates a key store in memory, which finds keys by the SHA-256 of their token. */
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
-  /** Entries by the hash of their token. A revocation replaces the key of an entry. */
+  /** Entries by the hash of their token. A change replaces the key of an entry. */
   const byHash = new Map<string, { key: ApiKey }>()
   /** The entry of each key that is not revoked, by its id. */
   const byId = new Map<string, { key: ApiKey }>()
@@ -135,6 +135,14 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
       byHash.set(hash, entry)
       byId.set(key.id, entry)
       return { token, key }
+    },
+    async update(id, changes) {
+      const members = keyChanges(changes, plans)
+      const entry = byId.get(id)
+      if (entry === undefined) return undefined
+      const changed = Object.entries({ ...entry.key, ...Object.fromEntries(members) })
+      entry.key = Object.freeze(Object.fromEntries(changed.filter(([, value]) => value !== null)) as unknown as ApiKey)
+      return entry.key
     },
     async revoke(id) {
       const entry = byId.get(id)

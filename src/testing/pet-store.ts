@@ -37,7 +37,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   readonly clock: TheClock
   /** The storage. Use it to add and read animals without a request. */
   readonly storage: PetStorage
-  /** The key store. Use it to issue more keys, or to revoke keys. */
+  /** The key store. Use it to issue, change and revoke keys. */
   readonly keyStore: ManagedKeyStore
   /** The quota store. Use it to count requests without sending them. */
   readonly quota: QuotaStore
@@ -174,6 +174,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     keyStore: {
       find: (sent, context) => current.keyStore.find(sent, context),
       issue: (issueOptions) => current.keyStore.issue(issueOptions),
+      update: (id, changes) => current.keyStore.update(id, changes),
       revoke: (id) => current.keyStore.revoke(id),
       list: () => current.keyStore.list(),
     },

@@ -49,8 +49,12 @@ function fakeCollection() {
       for (let turns = ++inserts % 2 === 1 ? 3 : 1; turns > 0; turns--) await timer()
       documents.push(structuredClone({ _id: inserts, ...document }))
     },
-    async updateOne(filter: Document, { $set }: { $set: Document }) {
+    async updateOne(filter: Document, { $set, $unset = {} }: { $set: Document; $unset?: Document }) {
       const [document] = select(filter)
+      for (const path of Object.keys($unset)) {
+        const [parent = '', name = ''] = path.split('.')
+        if (document) delete (document[parent] as Document)[name]
+      }
       for (const [path, value] of Object.entries($set)) {
         const [parent = '', name = ''] = path.split('.')
         if (document) (document[parent] as Document)[name] = value

@@ -1,5 +1,5 @@
-import { hashToken, isToken, newKey } from '../../../src/back-end.ts'
-import type { ApiKey, ManagedKeyStore } from '../../../src/index.ts'
+import { hashToken, isToken, keyChanges, newKey } from '../../../src/back-end.ts'
+import type { ApiKey, KeyChanges, ManagedKeyStore } from '../../../src/index.ts'
 import type { Connection } from './connection.ts'
 import { keyStatements } from './statements.ts'
 import type { SqlTime } from './time.ts'
@@ -24,7 +24,7 @@ export function postgresKeyStore(
   plans?: readonly string[],
 ): ManagedKeyStore {
   const { query, readText } = connection
-  const { findOne, revokeOne, listAll, issueOne } = keyStatements(schema, connection, time)
+  const { findOne, changeOne, revokeOne, listAll, issueOne } = keyStatements(schema, connection, time)
 
   function toKey(row: KeyRow): ApiKey {
     const { id, plan, account, label, minute: perMinute, day: perDay } = row
@@ -55,6 +55,14 @@ export function postgresKeyStore(
       const values = [id, hash, plan, account ?? null, ...limitValues, label ?? null, expiresAt ?? null]
       const [row] = await query<KeyRow>(issueOne, [...values, ...time.values()])
       return { token, key: toKey(row as KeyRow) }
+    },
+    async update(id, changes) {
+      const { limits, ...rest } = Object.fromEntries(keyChanges(changes, plans)) as KeyChanges
+      const columns = limits === undefined ? rest : { ...rest, perMinute: null, perDay: null, ...limits }
+      // PostgreSQL refuses text with U+0000. No key has such an id, so nothing is changed.
+      if (id.includes('\u0000')) return undefined
+      const [row] = await query<KeyRow>(changeOne, [id, JSON.stringify(columns)])
+      return row && toKey(row)
     },
     async revoke(id) {
       // PostgreSQL refuses text with U+0000. No key has such an id, so nothing is revoked.

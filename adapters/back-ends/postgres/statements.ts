@@ -51,6 +51,10 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8
   }
 }
 
+/** Returns the new value of a column: the member of the JSON `changes`, or the old value if there is no such member. */
+const changed = (column: string, member: string, cast = '') =>
+  `CASE WHEN changes -> '${member}' IS NULL THEN ${column} ELSE (changes ->> '${member}')${cast} END`
+
 /** Returns the statements for keys. */
 export function keyStatements(schema: string, { textColumn }: Connection, time: SqlTime) {
   const keys = `${schema}.keys`
@@ -59,6 +63,11 @@ limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires
   return {
     findOne: `SELECT ${columns} FROM ${keys}
 WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${time.at(2)})`,
+    changeOne: `UPDATE ${keys} SET plan = ${changed('plan', 'plan')}, account = ${changed('account', 'account')},
+label = ${changed('label', 'label')}, limit_per_minute = ${changed('limit_per_minute', 'perMinute', '::float8')},
+limit_per_day = ${changed('limit_per_day', 'perDay', '::float8')},
+expires_at = ${changed('expires_at', 'expiresAt', '::float8')}
+FROM (SELECT $2::text::json AS changes) AS given WHERE id = $1 AND revoked_at IS NULL RETURNING ${columns}`,
     revokeOne: `UPDATE ${keys} SET revoked_at = ${time.at(2)} WHERE id = $1 AND revoked_at IS NULL RETURNING id`,
     listAll: `SELECT ${columns} FROM ${keys} ORDER BY number`,
     issueOne: `INSERT INTO ${keys}

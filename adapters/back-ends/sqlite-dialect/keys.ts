@@ -1,5 +1,5 @@
-import { hashToken, isToken, newKey } from '../../../src/back-end.ts'
-import type { ApiKey, Clock, ManagedKeyStore } from '../../../src/index.ts'
+import { hashToken, isToken, keyChanges, newKey } from '../../../src/back-end.ts'
+import type { ApiKey, Clock, KeyChanges, ManagedKeyStore } from '../../../src/index.ts'
 import type { Run } from './statements.ts'
 
 /** Creates a key store on the table of keys. It finds a key by the SHA-256 hash of its token. */
@@ -15,6 +15,11 @@ export function tableKeyStore(read: Run, write: Run, clock: Clock, plans?: reado
       const numbers = [limits?.perMinute, limits?.perDay, key.createdAt, expiresAt].map((number) => number ?? null)
       await write('addKey', id, hash, plan, account ?? null, label ?? null, ...numbers)
       return { token, key }
+    },
+    async update(id, changes) {
+      const { limits, ...rest } = Object.fromEntries(keyChanges(changes, plans)) as KeyChanges
+      const columns = limits === undefined ? rest : { ...rest, perMinute: null, perDay: null, ...limits }
+      return toKeys(await write('changeKey', JSON.stringify(columns), id))[0]
     },
     revoke: async (id) => (await write('revokeKey', clock.now(), id)).length > 0,
     list: async () => toKeys(await read('keys')),

@@ -14,6 +14,10 @@ const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', acc
     'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
     'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`
 
+/** Returns the new value of a column: the member of the JSON text `changes`, or the old value if there is no such member. */
+const changed = (column: string, member: string) =>
+  `iif(json_type(changes, '$.${member}') IS NULL, ${column}, json_extract(changes, '$.${member}'))`
+
 /** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
 export const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
 
@@ -59,6 +63,10 @@ export const statements = {
   addKey: `INSERT INTO petstore_keys
     (id, token_sha256, plan, account, label, per_minute, per_day, created_at, expires_at)
     VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER)) RETURNING 1`,
+  changeKey: `UPDATE petstore_keys SET plan = ${changed('plan', 'plan')}, account = ${changed('account', 'account')},
+    label = ${changed('label', 'label')}, per_minute = ${changed('per_minute', 'perMinute')},
+    per_day = ${changed('per_day', 'perDay')}, expires_at = ${changed('expires_at', 'expiresAt')}
+    FROM (SELECT ? AS changes) WHERE id = ? AND revoked_at IS NULL RETURNING ${KEY} AS json`,
   revokeKey: `UPDATE petstore_keys SET revoked_at = CAST(? AS INTEGER)
     WHERE id = ? AND revoked_at IS NULL RETURNING 1`,
 } as const

@@ -1,6 +1,6 @@
 import { hashToken } from '../../keys/token.ts'
 import type { ApiKey } from '../../model.ts'
-import type { IssuedKey, IssueOptions, ManagedKeyStore } from '../../ports.ts'
+import type { IssuedKey, IssueOptions, KeyChanges, ManagedKeyStore } from '../../ports.ts'
 import type { ManualClock } from '../clock.ts'
 import { few, recordSteps, type Steps, show } from './report.ts'
 
@@ -22,6 +22,8 @@ export interface CheckedKeys {
   find(number: number): Promise<void>
   /** Checks that no key is found for a token that differs from a valid one. */
   findMistyped(number: number, mistake: Mistake): Promise<void>
+  update(number: number, changes: KeyChanges): Promise<void>
+  updateUnknown(id: string): Promise<void>
   revoke(number: number): Promise<void>
   revokeUnknown(id: string): Promise<void>
   list(): Promise<void>
@@ -118,6 +120,35 @@ export async function checkedKeys(store: ManagedKeyStore, steps: Steps, clock: M
       const text = `find(the token of key ${number} with ${mistake})`
       const found = await lookUp(text, await MISTAKES[mistake](call(number).token))
       checkRefused(text, found, 'the whole token is compared, by its SHA-256')
+    },
+    async update(number, changes) {
+      const issued = call(number)
+      const { token, key } = issued
+      const text = `update(the id of key ${number}, ${show(changes)})`
+      const changed = await steps.call(text, () => store.update(key.id, changes), 'the changes are valid', showKey)
+      if (key.revokedAt !== undefined) return checkRefused(text, changed, 'this key is revoked')
+      const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+      const members = Object.entries({ ...key, ...Object.fromEntries(given) }).filter(([, value]) => value !== null)
+      const now = { number, token, key: Object.fromEntries(members) as unknown as ApiKey }
+      steps.check(
+        Boolean(changed),
+        `${text} returned ${showKey(changed)}: update returns the changed key`,
+        now.key,
+        changed,
+      )
+      checkKey(text, changed as ApiKey, now)
+      keys[number - 1] = now
+      await find(number)
+    },
+    async updateUnknown(id) {
+      const text = `update(${show(id)}, { plan: "pro" })`
+      const changed = await steps.call(
+        text,
+        () => store.update(id, { plan: 'pro' }),
+        'for no key, update returns undefined',
+        showKey,
+      )
+      checkRefused(text, changed, 'there is no such key')
     },
     async revoke(number) {
       const { token, key } = call(number)

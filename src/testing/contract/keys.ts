@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { defaultPlans } from '../../model.ts'
-import type { IssueOptions, ManagedKeyStore } from '../../ports.ts'
+import type { IssueOptions, KeyChanges, ManagedKeyStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
 import { show } from './report.ts'
@@ -64,6 +64,25 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await revoke(1)
     await revoke(1)
   },
+  'update changes only the members that it gets': async ({ issue, update, list, now }) => {
+    await issue({ plan: 'free', account: 'acme', label: 'desk' })
+    await issue({ plan: 'free' })
+    await update(1, { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 ** 32 }, label: undefined })
+    await update(1, { account: 'other', label: '', expiresAt: now() + 1_000 })
+    await list()
+  },
+  'update removes members that are null': async ({ issue, update }) => {
+    const limits = { perMinute: 1, perDay: 2 }
+    await issue({ plan: 'enterprise', account: 'acme', label: 'desk', limits })
+    await update(1, { plan: 'pro', account: null, label: null, limits: null, expiresAt: null })
+  },
+  'update changes no key that is revoked or unknown': async ({ issue, update, updateUnknown, revoke, list }) => {
+    await issue({ plan: 'free' })
+    await revoke(1)
+    await update(1, { plan: 'pro' })
+    await updateUnknown('key_unknown')
+    await list()
+  },
   'list returns the oldest key first': async ({ issue, list, step }) => {
     for (let i = 0; i < 3; i++) {
       await issue({ plan: 'free' })
@@ -82,6 +101,7 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   },
   'only one of several concurrent revoke calls returns true': revokeAtOnce,
   'rejects invalid options': refuseWrongOptions,
+  'rejects invalid changes': refuseWrongChanges,
 }
 
 /** Options that `issue` must reject. */
@@ -112,6 +132,33 @@ async function refuseWrongOptions({ store, steps, list }: CheckedKeys): Promise<
     steps.check(
       result instanceof Error && 'code' in result && result.code === 'invalid_option',
       `issue(${show(options)}) did not throw invalid_option: call newKey, which checks the options`,
+      'a PetStoreError with the code invalid_option',
+      result instanceof Error ? `${result.name}: ${result.message}` : show(result),
+    )
+  }
+  await list()
+}
+
+/** Changes that `update` must reject. */
+const WRONG_CHANGES: readonly object[] = [
+  { plan: null },
+  { plan: 'enterprise' },
+  { plan: 'unknown' },
+  { limits: null },
+  { limits: { perMinute: 0, perDay: 1 } },
+  { account: '' },
+  { label: 'a\u0000b' },
+  { expiresAt: 1.5 },
+  { id: 'key_other' },
+]
+
+async function refuseWrongChanges({ store, steps, issue, list }: CheckedKeys): Promise<void> {
+  const { key } = await issue({ plan: 'free' })
+  for (const changes of WRONG_CHANGES) {
+    const result: unknown = await (async () => store.update(key.id, changes as KeyChanges))().catch((error) => error)
+    steps.check(
+      result instanceof Error && 'code' in result && result.code === 'invalid_option',
+      `update(the id of key 1, ${show(changes)}) did not throw invalid_option: call keyChanges, which checks the changes`,
       'a PetStoreError with the code invalid_option',
       result instanceof Error ? `${result.name}: ${result.message}` : show(result),
     )

@@ -88,6 +88,11 @@ const firstLines: Record<string, string> = {
   'idempotency keys end too soon':
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create returns a new id for a repeat': 'createOnce returned the id 2n for a key that has added animal 1',
+  'update does nothing':
+    'update(the id of key 1, { plan: "enterprise", limits: { perMinute: 1, perDay: 4294967296 } }) returned key 1 with plan "free": expected "enterprise"',
+  'update keeps members that are null':
+    'update(the id of key 1, { plan: "pro", account: null, label: null, limits: null, expiresAt: null }) returned key 1 with label "desk": leave out members that were not given',
+  'update changes revoked keys': 'update(the id of key 1, { plan: "pro" }) returned key 1: this key is revoked',
   'revoke does nothing': 'find(the token of key 1) returned key 1: this key is revoked',
   'revoke always returns true': 'revoke("key_unknown") returned true: there is no such key',
   'revoke returns nothing': 'revoke(the id of key 1) returned undefined: the key was not revoked before',
@@ -97,7 +102,7 @@ const firstLines: Record<string, string> = {
     'find(the token of key 1 with its SHA-256 in place of the token) returned key "key_1": the whole token is compared, by its SHA-256',
   'issue returns the hash':
     'issue({ plan: "free" }) returned key 1 with hash "x": leave out members that were not given',
-  'list returns the newest key first': 'list() returned key 3 before key 1: the oldest key comes first',
+  'list returns the newest key first': 'list() returned key 2 before key 1: the oldest key comes first',
   'list omits revoked keys': 'list() left out key 1: list returns every key, also revoked ones',
   'list omits revokedAt': 'list() returned key 1 without revokedAt: expected 1767225600000',
   'list contains a token': 'list() returned key 1 with a token: a store keeps only the SHA-256 of a token',
@@ -323,6 +328,16 @@ function listOf(takeId: (pets: readonly Pet[]) => bigint): PetStorage {
 }
 
 const keyFaults: Faults<ManagedKeyStore> = {
+  'update does nothing': (sound) => ({
+    update: async (id) => (await sound.list()).find((key) => key.id === id && key.revokedAt === undefined),
+  }),
+  'update keeps members that are null': (sound) => ({
+    update: (id, { label, ...changes }) => sound.update(id, { ...changes, label: label ?? undefined }),
+  }),
+  'update changes revoked keys': (sound) => ({
+    update: async (id, changes) =>
+      (await sound.update(id, changes)) ?? (await sound.list()).find((key) => key.id === id),
+  }),
   'revoke does nothing': () => ({ revoke: async () => true }),
   'revoke always returns true': (sound) => ({ revoke: async (id) => (await sound.revoke(id)) || true }),
   'revoke returns nothing': (sound) => ({ revoke: async (id) => void (await sound.revoke(id)) as never }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ApiKey, cachedKeyStore, type ManagedKeyStore, PetStoreError } from '../../../src/index.ts'
+import { type ApiKey, cachedKeyStore, type ManagedKeyStore, memory, PetStoreError } from '../../../src/index.ts'
 import { keyCacheRule } from '../../../src/keys/key-cache.ts'
 import { checkOptions } from '../../../src/support/option-rules.ts'
 import { manualClock } from '../../../src/testing/index.ts'
@@ -19,7 +19,7 @@ function countingStore(keys: Map<string, ApiKey>) {
 
 function managed(find: ManagedKeyStore['find'], revoke: ManagedKeyStore['revoke']): ManagedKeyStore {
   const unused = () => Promise.reject(new Error('not needed here'))
-  return { find, revoke, issue: unused, list: unused }
+  return { find, revoke, issue: unused, update: unused, list: unused }
 }
 
 describe('races', () => {
@@ -359,8 +359,8 @@ test('cachedKeyStore lists the keys of its store', async () => {
   expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
 })
 
-test('cachedKeyStore(store) has only find if the store has only find', () => {
-  expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find'])
+test('cachedKeyStore(store) has no issue, update, revoke and list if the store has none', () => {
+  expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find', 'forget'])
 })
 
 test('revoke removes only the revoked key from the cache', async () => {
@@ -425,4 +425,25 @@ test('look-ups that never end do not delay other tokens of their client', async 
   const store = cachedKeyStore({ find })
   for (let i = 0; i < 10; i++) void store.find(`guess ${i}`, { clientAddress: '192.0.2.1' })
   expect(await store.find('valid', { clientAddress: '192.0.2.1' })).toBe(KEY)
+})
+
+test('forget makes the next request of a token read its key anew', async () => {
+  const keys = new Map([['a', KEY]])
+  const store = countingStore(keys)
+  const { find, forget } = cachedKeyStore(store, { clock: manualClock() })
+  await find('a')
+  keys.set('a', { ...KEY, plan: 'pro' })
+  expect(await find('a')).toBe(KEY)
+  forget('a')
+  expect(await find('a')).toMatchObject({ plan: 'pro' })
+  expect(store.asked).toEqual(['a', 'a'])
+})
+
+test('a key that is changed through the cache is read anew', async () => {
+  const inner = memory().keyStore
+  const store = cachedKeyStore(inner, { clock: manualClock() })
+  const { token, key } = await store.issue({ plan: 'free' })
+  await store.find(token)
+  await store.update(key.id, { plan: 'pro' })
+  expect(await store.find(token)).toMatchObject({ plan: 'pro' })
 })
