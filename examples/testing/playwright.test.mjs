@@ -21,16 +21,15 @@ const PAGE = `<ul></ul><script type="module">
 </script>`
 
 test('a page shows the animals of the store', async () => {
-  const { petStore } = await createTestPetStore({ token: 'test-key', pets: [{ name: 'Rex' }, { name: 'Ada' }] })
+  const { petStore, faults } = await createTestPetStore({ token: 'test-key', pets: [{ name: 'Rex' }, { name: 'Ada' }] })
   const page = await browser.newPage()
   await page.route('https://shop.example/', (route) => route.fulfill({ contentType: 'text/html', body: PAGE }))
   await page.route('https://shop.example/v1/**', async (route) => {
     const request = route.request()
-    const response = await petStore.fetch(request.url(), {
-      method: request.method(),
-      headers: await request.allHeaders(),
-      body: request.postDataBuffer(),
-    })
+    const init = { method: request.method(), headers: await request.allHeaders(), body: request.postDataBuffer() }
+    // `fetch` of the store rejects if a fault breaks the connection. `abort` is a network error for the page.
+    const response = await petStore.fetch(request.url(), init).catch(() => undefined)
+    if (response === undefined) return route.abort('connectionreset')
     await route.fulfill({
       status: response.status,
       headers: Object.fromEntries(response.headers),
@@ -41,4 +40,8 @@ test('a page shows the animals of the store', async () => {
   await page.goto('https://shop.example/')
   await page.locator('li').nth(1).waitFor()
   assert.deepEqual(await page.locator('li').allTextContents(), ['Rex', 'Ada'])
+
+  faults.connection.breakConnections()
+  const outcome = await page.evaluate(() => fetch('/v1/pets').catch(({ name }) => name))
+  assert.equal(outcome, 'TypeError')
 })

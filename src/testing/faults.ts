@@ -26,12 +26,17 @@ export interface FaultSwitch {
   recover(): void
 }
 
-/** Breaks connections of clients. */
+/**
+ * Breaks connections of clients in place of responses. The store has carried out these requests: an animal is added, and its
+ * idempotency key is used. `fetch` rejects, and a server on Node closes the socket. Other servers respond with 500.
+ */
 export interface ConnectionFaults {
   /**
-   * Breaks the connection in place of each of the next `times` responses. The store has carried out these requests: an animal is
-   * added, and its idempotency key is used. A fetch rejects, and a server on Node closes the socket. Other servers respond with 500.
+   * Breaks every connection until `recover`. Use it if a client repeats a request by itself, as Chromium and Go do once after a
+   * break.
    */
+  breakConnections(): void
+  /** Breaks the connection in place of each of the next `times` responses. */
   breakTimes(times: number): void
   /** Breaks no more connections. */
   recover(): void
@@ -111,9 +116,13 @@ export function portFaults(): {
     keyStore: switchedPort('key store'),
     quota: switchedPort('quota store'),
   }
-  const { recover, failTimes, run } = switchedPort('connection')
+  const { recover, fail, failTimes, run } = switchedPort('connection')
   const broken = new BrokenConnection('network_error', 'The test breaks the connection after the request.')
-  const connection = { breakTimes: (times: number) => failTimes(times, broken), recover }
+  const connection = {
+    breakConnections: () => fail(broken),
+    breakTimes: (times: number) => failTimes(times, broken),
+    recover,
+  }
   return {
     faults: { ...ports, connection },
     breaking: (handle) => async (request) => {

@@ -1,4 +1,5 @@
 import { FetchInterceptor } from '@mswjs/interceptors/fetch'
+import { isBrokenConnection } from '../errors.ts'
 import type { PetStore } from '../pet-store.ts'
 import { invalidOption } from '../support/option-rules.ts'
 
@@ -17,7 +18,8 @@ let interceptor: FetchInterceptor | undefined
 /**
  * Makes the global `fetch` send requests for one origin to a pet store. It is for programs that accept no `fetch` function.
  *
- * Requests to other origins reach the network. Needs the package `@mswjs/interceptors`.
+ * If a fault of the store breaks the connection, the global `fetch` rejects with a `TypeError`. Requests to other origins reach
+ * the network. Needs the package `@mswjs/interceptors`.
  *
  * @param address - a scheme and a host, with a port if it is not the default one, such as `https://api.example`
  * @throws {PetStoreError} `invalid_option` if `address` is not an origin, or is intercepted already
@@ -56,7 +58,13 @@ function startInterceptor(): FetchInterceptor {
   started.apply()
   started.on('request', async ({ request, controller }) => {
     const interception = interceptions.get(new URL(request.url).origin)
-    if (interception) controller.respondWith(await interception.petStore.fetch(request))
+    if (!interception) return
+    const response = await interception.petStore.fetch(request).catch((error) => {
+      if (!isBrokenConnection(error)) throw error
+      // Without this response, the interceptor would respond 500 with the stack of the error.
+      return Response.error()
+    })
+    controller.respondWith(response)
   })
   return started
 }

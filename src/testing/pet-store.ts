@@ -17,11 +17,14 @@ import { type RecordedRequest, recordRequests } from './journal.ts'
 
 /** A pet store for one test, with its parts. Its functions need no `this`. */
 export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetStore {
-  /** The pet store to mount in a server or to pass to an adapter. */
+  /**
+   * The pet store to mount in a server or to pass to an adapter. Its `fetch` and `handle` also reject while `faults.connection`
+   * breaks connections.
+   */
   readonly petStore: PetStore
   /**
    * Sends a request to this store, for any host in the URL. It behaves like the global `fetch`: it accepts a URL, a string or a
-   * `Request`, rejects if its signal aborts, and sets `response.url`. It adds no API key.
+   * `Request`, rejects if its signal aborts or `faults.connection` breaks the connection, and sets `response.url`. It adds no API key.
    */
   readonly fetch: typeof globalThis.fetch & PetStoreFetch
   /**

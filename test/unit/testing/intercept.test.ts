@@ -33,6 +33,14 @@ test('interceptFetch passes the request body to the store', async () => {
   expect(await response.json()).toMatchObject({ id: 1, name: 'Rex' })
 })
 
+test('a broken connection is a network error of the global fetch', async () => {
+  const { headers, faults } = await intercept('https://api.example')
+  faults.connection.breakConnections()
+  for (let i = 0; i < 2; i++) await expect(fetch('https://api.example/v1/pets', { headers })).rejects.toThrow(TypeError)
+  faults.connection.recover()
+  expect((await fetch('https://api.example/v1/pets', { headers })).status).toBe(200)
+})
+
 test('two origins can have different stores', async () => {
   const first = await intercept('https://one.example')
   const second = await intercept('https://two.example:8443')
