@@ -25,8 +25,8 @@ export interface RecordedRequest {
 export interface RecordedResponse {
   /** The HTTP status. */
   readonly status: number
-  /** The headers. */
-  readonly headers: Headers
+  /** The headers by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
   /** The body as text. */
   readonly body: string
 }
@@ -54,7 +54,8 @@ export function recordRequests(
       entry.body = new TextDecoder().decode(body)
     })
     const response = await handle(copying)
-    entry.response = { status: response.status, headers: toResponse(response).headers, body: response.body }
+    const headers = Object.fromEntries(toResponse(response).headers)
+    entry.response = { status: response.status, headers, body: response.body }
     return response
   }
 }

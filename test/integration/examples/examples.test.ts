@@ -76,11 +76,14 @@ test.skipIf(missing('workerd', workerd !== undefined))('the example worker.mjs r
   await expectPetStore({ url: `http://127.0.0.1:${port}/v1/pets`, token: 'demo-key' })
 })
 
-test.each(['vitest.test.mjs', 'back-off.test.mjs'])('the example testing/%s passes', async (name) => {
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const run = [vitest, 'run', '--root', example('testing'), name]
-  await promisify(execFile)(process.execPath, run)
-})
+test.each(['vitest.test.mjs', 'back-off.test.mjs', 'slow-store.test.mjs'])(
+  'the example testing/%s passes',
+  async (name) => {
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+    const run = [vitest, 'run', '--root', example('testing'), name]
+    await promisify(execFile)(process.execPath, run)
+  },
+)
 
 test('the example testing/node.test.mjs passes', async () => {
   await promisify(execFile)(process.execPath, ['--test', example('testing/node.test.mjs')])
