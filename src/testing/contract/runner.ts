@@ -77,7 +77,11 @@ export function suiteOf<Port, Checked extends object>(
 ): Suite<Checked> {
   const run = async (use: Use<Checked>) => {
     const clock = manualClock()
-    const { port, close } = await recordSteps().call('open()', () => open(clock), 'it must return { port, close }')
+    const opening = recordSteps()
+    const opened = await opening.call('open()', () => open(clock), 'it must return { port, close }')
+    const { port, close } = Object(opened) as Partial<Opened<Port>>
+    if (!port || typeof close !== 'function')
+      return opening.check(false, 'open() returned another value than { port, close }', '{ port, close }', opened, [])
     const closing = () => recordSteps().call('close()', close, 'it must release the port')
     try {
       await use(await check(port, recordSteps(), clock))

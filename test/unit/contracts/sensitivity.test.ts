@@ -603,6 +603,15 @@ describe('the contract suites name the rule that is broken', () => {
     expect(String(second)).toBe(String(first))
   })
 
+  test.each([undefined, memory().storage, { port: memory().storage }])(
+    'a wrong return value of open is named: %#',
+    async (value) => {
+      const open = async () => value as never
+      const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
+      expectReports([report], 'open() returned another value than { port, close }')
+    },
+  )
+
   test('an error of open or close is reported too', async () => {
     const refuse = async () => {
       throw new Error('connect ECONNREFUSED 127.0.0.1:3306')
