@@ -24,7 +24,7 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
     edits: [
       {
         file: 'schema.ts',
-        from: `in the order of their ids.\n      PERFORM pg_advisory_xact_lock(\${LOCK});`,
+        from: `in the order of their ids.\n      PERFORM pg_advisory_xact_lock(\${CREATE_LOCK});`,
         to: 'in the order of their ids.',
       },
     ],

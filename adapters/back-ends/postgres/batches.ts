@@ -28,7 +28,8 @@ export interface BatchOptions<Input, Output> {
 
 interface Call<Input, Output> {
   readonly input: Input
-  readonly signal: AbortSignal | undefined
+  readonly size: number
+  readonly context: CallContext | undefined
   readonly resolve: (result: Output) => void
   readonly reject: (error: unknown) => void
 }
@@ -56,8 +57,8 @@ export function inBatches<Input, Output>(
 
   function takeBatch(): Call<Input, Output>[] {
     let size = 0
-    const end = waiting.findIndex(({ input }, index) => {
-      size += sizeOf(input)
+    const end = waiting.findIndex((call, index) => {
+      size += call.size
       return index > 0 && size > maxSize
     })
     return waiting.splice(0, end === -1 ? waiting.length : end)
@@ -90,13 +91,15 @@ export function inBatches<Input, Output>(
 
   return (input, context) =>
     new Promise((resolve, reject) => {
-      waiting.push({ input, signal: context?.signal, resolve, reject })
+      // The size of a value of a wrong type throws. Here, that rejects this call alone.
+      waiting.push({ input, size: sizeOf(input), context, resolve, reject })
       if (running < concurrency) void sendWaiting()
     })
 }
 
 /** Returns whether a call is still needed. Rejects a call whose client has disconnected or received 503. */
-function isWanted({ signal, reject }: Call<unknown, never>): boolean {
+function isWanted({ context, reject }: Call<unknown, never>): boolean {
+  const signal = context?.signal
   if (signal?.aborted) reject(signal.reason)
   return !signal?.aborted
 }

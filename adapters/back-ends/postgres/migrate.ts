@@ -4,7 +4,7 @@ import type { Query } from './connection.ts'
 import { STEPS } from './schema.ts'
 
 /** The number of the advisory lock that a migration holds. */
-const LOCK = 7_382_615_401
+const MIGRATION_LOCK = 7_382_615_401
 
 /** PostgreSQL cuts longer names without an error, so two different names could become equal. */
 const NAME_BYTES = 63
@@ -61,7 +61,7 @@ DECLARE
   version int;
   old_path text := current_setting('search_path');
 BEGIN
-  PERFORM pg_advisory_xact_lock(${LOCK});
+  PERFORM pg_advisory_xact_lock(${MIGRATION_LOCK});
   IF to_regnamespace(${literal(schema)}) IS NULL THEN CREATE SCHEMA ${schema}; END IF;
   IF to_regclass(${literal(versions)}) IS NULL THEN
     CREATE TABLE ${versions} (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());

@@ -1,7 +1,5 @@
-import { BUCKET_SIZE } from '../shared/counters.ts'
-
-/** The key of the advisory lock. Its first number sets it apart from locks of other applications. */
-const LOCK = "1347637588, 'pets'::regclass::oid::int"
+/** The key of the advisory lock of creates and imports. Its first number sets it apart from locks of other applications. */
+const CREATE_LOCK = "1347637588, 'pets'::regclass::oid::int"
 
 /** The setting that is `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
 const DEFERRED = 'petstore_kit.deferred'
@@ -87,7 +85,7 @@ function creating(): string {
       -- TRUNCATE locks the tables in this order too.
       LOCK TABLE pets, server_runs, durable IN ROW EXCLUSIVE MODE;
       -- One transaction at a time assigns ids, so animals become visible in the order of their ids.
-      PERFORM pg_advisory_xact_lock(${LOCK});
+      PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
       SELECT r.run INTO run FROM server_runs AS r;
       IF run IS NULL THEN
         -- The number is random, because a crash would also undo a sequence.
@@ -130,7 +128,7 @@ function creating(): string {
     CREATE FUNCTION before_import() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
     BEGIN
-      PERFORM pg_advisory_xact_lock(${LOCK});
+      PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
       IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN SET LOCAL synchronous_commit TO 'on'; END IF;
       RETURN NULL;
     END
@@ -281,7 +279,7 @@ function counting(): string {
     row: 'q.bucket = in_bucket AND q.subject = who',
     add: `DELETE FROM anonymous AS q WHERE q.bucket = in_bucket AND q.subject IN (
             SELECT b.subject FROM anonymous AS b WHERE b.bucket = in_bucket
-            ORDER BY b.day_ends_at DESC, b.used_in_day DESC OFFSET ${BUCKET_SIZE - 1} FOR UPDATE SKIP LOCKED);
+            ORDER BY b.day_ends_at DESC, b.used_in_day DESC OFFSET 39 FOR UPDATE SKIP LOCKED);
           INSERT INTO anonymous VALUES (who, 0, 0, 0, 0, 0, 0, in_bucket) ON CONFLICT DO NOTHING;`,
   }
   return spendFunction(customer) + spendFunction(anonymous)

@@ -56,6 +56,18 @@ describe('batches', () => {
     await complete(3)
   })
 
+  test('a call whose size cannot be read is rejected alone', async () => {
+    const sizeOf = (input: string) => {
+      if (input === 'bad') throw new TypeError('no size')
+      return 1
+    }
+    const options = { send: async (inputs: readonly string[]) => inputs, reachOf: () => 'statement' as const }
+    const call = inBatches({ ...options, timeout: 1_000, maxSize: 3, sizeOf })
+    const together = await Promise.allSettled(['a', 'bad', 'b'].map((input) => call(input)))
+    expect(together.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await call('c')).toBe('c')
+  })
+
   test('sends at most `maxSize` inputs in one statement', async () => {
     const { call, complete, inputs } = heldEngine()
     for (const input of 'abcdefgh') void call(input)
