@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { axeFindings } from '../../support/chromium.ts'
 import { button, isMissing, names, newest, row, useChromium } from './browser.ts'
-import { startSite } from './site.ts'
+import { SECRET, startSite } from './site.ts'
 
 const { open, openAt, openWithoutSecret } = useChromium()
 
@@ -87,11 +87,11 @@ describe.skipIf(isMissing)('the connection', () => {
     await row(page, '1 Rex 1 available')
     await close()
     await page.getByText('Reconnecting').waitFor()
-    await startSite({ secret: 'of-the-next-run' }, { port })
+    await startSite({ secret: 'the-secret-of-next-run--' }, { port })
     await page.getByText('Open the new address that it has printed').waitFor()
     await page.getByText('Enter an API key above to see the animals.').first().waitFor()
     expect(await page.getByLabel('Demo key').isVisible()).toBe(false)
-    await page.goto(`${url}#of-the-next-run`)
+    await page.goto(`${url}#the-secret-of-next-run--`)
     await row(page, '1 Rex 1 available')
   })
 
@@ -111,7 +111,7 @@ describe.skipIf(isMissing)('the connection', () => {
     await page.route('**/page/settings.json*', (route) =>
       isFailing ? route.fulfill({ status: 500 }) : route.continue(),
     )
-    await page.goto(`${url}#of-this-run`)
+    await page.goto(`${url}#${SECRET}`)
     await page.getByText('Reconnecting').waitFor()
     await page.getByText('The server does not respond. This page tries again every second.').last().waitFor()
     isFailing = false
@@ -127,7 +127,7 @@ describe.skipIf(isMissing)('the limits', () => {
     // Only the first load of the limits gets a response. The server's clock stands still, so later ones would set the countdown back.
     let loads = 0
     await page.route('**/usage', (route) => (++loads === 1 ? route.continue() : route.abort()))
-    await page.goto(`${url}#of-this-run`)
+    await page.goto(`${url}#${SECRET}`)
     await page.getByText('Resets in 0:').waitFor()
     await page.clock.pauseAt(clock.now() + 20_000)
     const left = async (meter: string) => {

@@ -197,6 +197,11 @@ describe.skipIf(isMissing)('the key', () => {
     await page.goto(`${url}#${SECRET}`)
     await row(page, '1 Rex 1 available')
     expect(page.url()).not.toContain(SECRET)
+    for (const fragment of ['x', '/x', 'another-secret-of-25-letters']) {
+      await page.goto(`${url}#${fragment}`)
+      await page.goto(`${url}?reload#${fragment}`)
+    }
+    await row(page, '1 Rex 1 available')
     await page.reload()
     await row(page, '1 Rex 1 available')
   })

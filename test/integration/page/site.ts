@@ -13,7 +13,7 @@ const ANIMALS = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy'
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
 
 /** The secret in the address of the page. */
-export const SECRET = 'of-this-run'
+export const SECRET = 'the-secret-of-this-run--'
 
 export interface StartOptions {
   readonly port?: number

@@ -15,14 +15,19 @@ export interface Settings {
 /** The name under which `sessionStorage` keeps the secret of the page's address until the tab is closed. */
 const SECRET = 'petstore.secret'
 
+/** The fragment of an address with a secret. A link with any other fragment must not replace the secret of the tab. */
+const SECRET_FRAGMENT = /^#[\w-]{24}$/
+
 /** Takes the secret out of the address, which may be copied or shown to others. */
 export function takeSecret(): void {
-  if (location.hash.length > 1) {
+  if (SECRET_FRAGMENT.test(location.hash)) {
     sessionStorage.setItem(SECRET, location.hash.slice(1))
     history.replaceState(history.state, '', location.pathname + location.search)
   }
   // If the visitor enters an address with another secret, the browser does not load the page again.
-  addEventListener('hashchange', () => location.reload())
+  addEventListener('hashchange', () => {
+    if (SECRET_FRAGMENT.test(location.hash)) location.reload()
+  })
 }
 
 /** Returns whether this tab was opened with a secret. The secret is useless after the server has been started again. */
