@@ -5,6 +5,8 @@ import { describe, shorten } from '../support/describe-value.ts'
 
 /** The deepest nesting of a body, in levels. */
 const MAX_DEPTH = 256
+/** The most values of a body, also of inner arrays and objects. Each value takes time, however short it is. */
+const MAX_VALUES = 2_000
 /** The longest part of a parser message in an error, in UTF-16 code units. */
 const MAX_REASON = 200
 const QUOTE = 0x22
@@ -31,8 +33,9 @@ export function describeJson(value: unknown): string {
  */
 export function readJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
-  const { depth, members } = outline(text)
+  const { depth, members, values } = outline(text)
   if (depth > MAX_DEPTH) throw malformed(`expected at most ${MAX_DEPTH} levels of nesting, got ${depth}`)
+  if (values > MAX_VALUES) throw malformed(`expected at most ${MAX_VALUES} values, got ${values}`)
   return parsePlain(text, members) ?? parseExactly(text, members)
 }
 
@@ -98,25 +101,30 @@ function malformed(why: string): PetStoreError {
 }
 
 /**
- * Returns the depth of a JSON text, and the number of its members.
+ * Returns the depth of a JSON text, the number of its members, and about how many values it has: an inner value follows a comma or
+ * begins an array or object.
  *
  * The parser is recursive, so the depth must be checked before it runs. The parser also accepts a repeated name if both values
  * are equal, so the members are counted to find repeated names.
  */
-function outline(text: string): { depth: number; members: number } {
+function outline(text: string): { depth: number; members: number; values: number } {
   let depth = 0
   let deepest = 0
   let members = 0
+  let values = 0
   let isString = false
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) isString = !isString
     else if (isString) i += code === BACKSLASH ? 1 : 0
     else if (code === 0x3a) members++
-    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
-    else if (code === 0x7d || code === 0x5d) depth--
+    else if (code === 0x2c) values++
+    else if (code === 0x7b || code === 0x5b) {
+      values++
+      deepest = Math.max(deepest, ++depth)
+    } else if (code === 0x7d || code === 0x5d) depth--
   }
-  return { depth: deepest, members }
+  return { depth: deepest, members, values }
 }
 
 function countMembers(value: unknown): number {

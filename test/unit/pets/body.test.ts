@@ -287,6 +287,7 @@ describe('content types', () => {
     'application/json',
     'Application/JSON',
     'application/json;charset=utf-8',
+    `application/json${';'.repeat(240)}`,
     'application/json ; charset="UTF-8"',
     'application/json;',
   ])('accepts the content type %s', async (type) => {
@@ -299,6 +300,7 @@ describe('content types', () => {
     'text/plain',
     'application/jsonp',
     'application/json; charset=latin1',
+    `application/json${';'.repeat(241)}`,
     'application/json; charset=utf8',
     'application/json; version=1',
     'application/json, application/json',
