@@ -18,6 +18,7 @@ describe.skipIf(isMissing)('the request log', () => {
     await newest(page).getByText('curl/8.5.0 · 300 → 299 of 300').waitFor()
     await newest(page).locator('summary').click()
     await newest(page).getByText(`front desk, ${key.id}`).waitFor()
+    await newest(page).getByText('Response headers').click()
     await newest(page).getByText('X-RateLimit-Remaining').waitFor()
     await newest(page).getByText('GET /v1/pets?limit=1&***').waitFor()
     expect(await page.content()).not.toContain(token)
@@ -37,7 +38,7 @@ describe.skipIf(isMissing)('the request log', () => {
     const bash = spawn('bash')
     bash.stdin.end(copied)
     expect(await text(bash.stdout)).toContain('200 OK')
-    await newest(page).locator('bdi', { hasText: 'curl/' }).waitFor()
+    await newest(page).locator('.log-facts', { hasText: 'curl/' }).waitFor()
   })
 
   test('a sample with another key reads the key from a variable', async () => {
@@ -49,6 +50,49 @@ describe.skipIf(isMissing)('the request log', () => {
     await newest(page).getByRole('button', { name: 'Python' }).click()
     await newest(page).getByText('os.environ["PETSTORE_API_KEY"]').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).not.toContain(token)
+  })
+
+  test('an open entry stays in its place while 150 newer requests arrive', async () => {
+    const { keyStore, url } = await startSite()
+    const { token } = await keyStore.issue({ plan: 'pro' })
+    const { page } = await open(url)
+    await row(page, '1 Rex 1 available')
+    await newest(page).locator('summary').first().focus()
+    const read = await page.locator('#log > li').first().elementHandle()
+    let before: { readonly y: number } | null | undefined
+    const headers = { authorization: `Bearer ${token}` }
+    for (let i = 1; i <= 150; i++) {
+      await fetch(`${url}/v1/pets?limit=1`, { headers })
+      // The server remembers 100 requests.
+      if (i === 90) await button(page, '90 newer').waitFor()
+      if (i === 90) before = await read?.boundingBox()
+    }
+    await button(page, '150 newer').waitFor()
+    expect(Math.abs(((await read?.boundingBox())?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(2)
+    await button(page, '150 newer').click()
+    expect(await page.locator('#log').evaluate(({ scrollTop }) => scrollTop)).toBe(0)
+    expect(await button(page, '150 newer').isVisible()).toBe(false)
+    expect(await page.locator('#log > li').count()).toBe(101)
+    await page.locator('#log > li').last().locator('summary').first().click()
+    await expect.poll(() => page.locator('#log > li').count()).toBe(100)
+  })
+
+  test('filters by status, sends a request again, and is cleared', async () => {
+    const { url } = await startSite()
+    const { page } = await open(url)
+    await row(page, '1 Rex 1 available')
+    await fetch(`${url}/v1/pets`)
+    await newest(page).getByText('401 Unauthorized').waitFor()
+    await page.getByText('5xx', { exact: true }).click()
+    await page.getByText('No request with a status of 5xx.').waitFor()
+    await page.getByText('4xx', { exact: true }).click()
+    expect(await page.locator('#log > li:visible').count()).toBe(1)
+    await page.getByText('Every status', { exact: true }).click()
+    await newest(page).locator('summary').first().click()
+    await newest(page).getByRole('button', { name: 'Send again' }).click()
+    await newest(page).getByText('returned 8 animals').waitFor()
+    await button(page, 'Clear').click()
+    await page.getByText('The next request of any program appears here.').waitFor()
   })
 
   test('without the secret, shows the requests of the page only', async () => {

@@ -189,6 +189,20 @@ describe.skipIf(isMissing)('the key', () => {
     expect({ findings, faults }).toEqual({ findings: [], faults: [] })
   })
 
+  test('a wrong key is marked at its field, and the demo key is one click away', async () => {
+    const { page } = await open((await startSite()).url)
+    await row(page, '1 Rex 1 available')
+    const field = page.getByLabel('API key', { exact: true })
+    await field.fill('wrong')
+    await button(page, 'Use key').click()
+    await page.getByRole('status').getByText('The server does not accept this key').waitFor()
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await axeFindings(page)).toEqual([])
+    await button(page, 'Use the free demo key').click()
+    await row(page, '1 Rex 1 available')
+    expect(await field.getAttribute('aria-invalid')).toBe('false')
+  })
+
   test('a demo key needs the secret of the printed address', async () => {
     const { url } = await startSite()
     const { page } = await openWithoutSecret(url)

@@ -7,6 +7,8 @@ export interface Exchange {
   readonly method: string
   /** The request target, such as `/v1/pets?limit=5`. */
   readonly target: string
+  /** The request headers without `Authorization`. */
+  readonly sent: Readonly<Record<string, string>>
   readonly requestBody: string
   readonly status: number
   readonly headers: Headers
@@ -28,23 +30,18 @@ export interface Animal {
   readonly status?: string
 }
 
-export interface SendOptions {
-  /** Whether the log opens the request. @default true */
-  readonly isShown?: boolean
-}
-
 /** How long the server may take for a response, in milliseconds. */
 const TIMEOUT = 30_000
 
 /** Sends the page's requests. */
 export class Api {
   basePath = ''
-  readonly #onExchange: (exchange: Exchange, options: SendOptions) => void
+  readonly #onExchange: (exchange: Exchange) => void
   #key = ''
   /** Whether the server accepts the key; `undefined` before the first response that says so. */
   isAccepted: boolean | undefined
 
-  constructor(onExchange: (exchange: Exchange, options: SendOptions) => void) {
+  constructor(onExchange: (exchange: Exchange) => void) {
     this.#onExchange = onExchange
   }
 
@@ -62,23 +59,39 @@ export class Api {
    *
    * @throws {Error} if no response arrives
    */
-  async send(method: string, path: string, requestBody = '', options: SendOptions = {}): Promise<Exchange> {
+  async send(method: string, path: string, requestBody = ''): Promise<Exchange> {
+    const headers: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
+    return this.sendTo(this.basePath + path, method, headers, requestBody)
+  }
+
+  /** Sends a request to any path of this server, as {@link send}. */
+  async sendTo(
+    target: string,
+    method: string,
+    sent: Readonly<Record<string, string>>,
+    requestBody: string,
+  ): Promise<Exchange> {
     const key = this.#key
-    const target = this.basePath + path
-    const sent: Record<string, string> = key === '' ? {} : { Authorization: `Bearer ${key}` }
-    if (requestBody !== '') sent['Content-Type'] = 'application/json'
+    const authorization: Record<string, string> = key === '' ? {} : { Authorization: `Bearer ${key}` }
     const time = Date.now()
     const startedAt = performance.now()
     const signal = AbortSignal.timeout(TIMEOUT)
-    const response = await fetch(target, { method, headers: sent, body: requestBody || null, signal })
+    // The origin, because the server of a target that begins with two slashes would be another one.
+    const url = location.origin + target
+    const response = await fetch(url, {
+      method,
+      headers: { ...sent, ...authorization },
+      body: requestBody || null,
+      signal,
+    })
     const { status, headers } = response
     const text = await response.text()
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10
     const body = parsed(text)
     const code = response.ok ? '' : String((body as { code?: unknown } | undefined)?.code ?? status)
-    const exchange = { method, target, requestBody, status, headers, text, body, code, time, durationMs }
+    const exchange = { method, target, sent, requestBody, status, headers, text, body, code, time, durationMs }
     if (key === this.#key && (response.ok || status === 401)) this.isAccepted = response.ok
-    this.#onExchange(exchange, options)
+    this.#onExchange(exchange)
     return exchange
   }
 

@@ -1,4 +1,4 @@
-import { byId, setText } from './dom.ts'
+import { byId, setNote, setText } from './dom.ts'
 import { currentKey, keepKey, type Settings } from './settings.ts'
 
 const NO_SECRET =
@@ -9,6 +9,7 @@ export class KeyForm {
   readonly #useKey: (key: string) => void
   #settings: Settings = { basePath: '', hasSecret: false, demoKeys: [], requests: [] }
   #isStarted = false
+  #isRefused = false
 
   constructor(useKey: (key: string) => void) {
     this.#useKey = useKey
@@ -23,6 +24,11 @@ export class KeyForm {
       event.preventDefault()
       this.#choose(input.value.trim())
     })
+    byId('key-demo').addEventListener('click', () => {
+      input.value = this.#settings.demoKeys[0]?.token ?? ''
+      this.#choose(input.value)
+      input.focus()
+    })
     byId('key-show').addEventListener('click', () => {
       const isShown = input.type === 'password'
       input.type = isShown ? 'text' : 'password'
@@ -32,13 +38,13 @@ export class KeyForm {
 
   /** Shows the demo keys of the server. If they have changed, replaces a demo key that is in use. */
   update(settings: Settings): void {
-    const { demoKeys, hasSecret } = settings
+    const { demoKeys } = settings
     const hadDemoKeys = this.#settings.demoKeys
     const isSame = JSON.stringify(demoKeys) === JSON.stringify(hadDemoKeys)
     const input = byId<HTMLInputElement>('key')
     const isUnused = !this.#isStarted || hadDemoKeys.some(({ token }) => token === input.value) || input.value === ''
     this.#settings = settings
-    setText(byId('key-note'), noteOf(hasSecret, demoKeys.length > 0))
+    this.#showNote()
     if (isSame && this.#isStarted) return
     this.#isStarted = true
     const options = demoKeys.map(({ plan, token }) => new Option(plan, token))
@@ -47,6 +53,23 @@ export class KeyForm {
     if (isUnused) input.value = currentKey(settings)
     this.#showPlan(input.value)
     if (isUnused) this.#useKey(input.value)
+  }
+
+  /** Shows beside the field whether the server accepts the key; `undefined` if it is not known yet. */
+  showAccepted(isAccepted: boolean | undefined): void {
+    this.#isRefused = isAccepted === false
+    this.#showNote()
+  }
+
+  #showNote(): void {
+    const { hasSecret, demoKeys } = this.#settings
+    const [demo] = demoKeys
+    const refused = 'The server does not accept this key: it is unknown, mistyped, expired or revoked.'
+    byId('key').setAttribute('aria-invalid', String(this.#isRefused))
+    byId('key-demo').hidden = !this.#isRefused || demo === undefined
+    setText(byId('key-demo'), `Use the ${demo?.plan} demo key`)
+    const note = this.#isRefused ? refused : noteOf(hasSecret, demo !== undefined)
+    setNote(byId('key-note'), this.#isRefused ? 'bad' : '', note)
   }
 
   #choose(key: string): void {

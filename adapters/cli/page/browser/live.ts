@@ -1,3 +1,4 @@
+import { type SampledRequest, sampleOf } from '../samples.ts'
 import { prepareAddForm } from './add-form.ts'
 import { AnimalsView } from './animals-view.ts'
 import { type Animal, Api } from './api.ts'
@@ -8,13 +9,18 @@ import { KeyForm } from './key-form.ts'
 import { LimitsView } from './limits-view.ts'
 import { ownRequest } from './log-entry.ts'
 import { LogView } from './log-view.ts'
+import { copySample } from './request-buttons.ts'
 import { type Settings, takeSecret } from './settings.ts'
 
 takeSecret()
 let settings: Settings | undefined
-const log = new LogView((id) => settings?.demoKeys.find((key) => key.id === id)?.token)
-const api = new Api((exchange, { isShown = true }) => {
-  if (isShown) log.expect(exchange)
+const log = new LogView({
+  tokenOf: (id) => settings?.demoKeys.find((key) => key.id === id)?.token,
+  send: (...request) => api.sendTo(...request),
+})
+const api: Api = new Api((exchange) => {
+  log.expect(exchange)
+  keyForm.showAccepted(api.isAccepted)
   if (settings?.hasSecret) void connection.refresh()
   else log.add([ownRequest(exchange, api.key !== '', api.isAccepted)])
   limits.observe(exchange)
@@ -23,6 +29,7 @@ const animals = new AnimalsView(api)
 const limits = new LimitsView(api, () => void animals.load())
 const keyForm = new KeyForm((key) => {
   api.key = key
+  keyForm.showAccepted(undefined)
   limits.reset()
   animals.reset()
 })
@@ -32,13 +39,12 @@ const connection = new Connection({
     const isFirst = settings === undefined
     settings = received
     api.basePath = received.basePath
-    setText(byId('base-url'), location.origin + received.basePath)
-    setText(
-      byId('log-note'),
-      received.hasSecret ? 'No program has sent a request yet.' : 'Your next request appears here.',
-    )
+    log.emptyText = received.hasSecret
+      ? 'The next request of any program appears here.'
+      : 'Your next request appears here.'
     const { key } = api
     keyForm.update(received)
+    showFirstSample()
     log.add(received.requests)
     if (!isFirst) for (const animal of received.requests.flatMap(addedBy)) animals.addNew(animal)
     if (isBack && !isFirst && key === api.key) {
@@ -53,6 +59,23 @@ const connection = new Connection({
       setText(byId('animals-note'), 'The server does not respond. This page tries again every second.')
   },
 })
+
+for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
+  link.addEventListener('click', () => byId(link.dataset.goto ?? '').focus())
+byId('copy-first').addEventListener('click', () => {
+  void copySample('curl', firstSample(), byId('first-sample'), byId('first-note'))
+})
+
+function firstSample(): SampledRequest {
+  const token = settings?.demoKeys.find((key) => key.token === api.key)?.token
+  const url = `${location.origin}${api.basePath}/pets?limit=2`
+  return { method: 'GET', url, headers: {}, body: '', hasToken: true, token }
+}
+
+function showFirstSample(): void {
+  const sample = firstSample()
+  setText(byId('first-sample'), sampleOf('curl', { ...sample, token: sample.token && 'pet_***' }))
+}
 
 /** Returns the animal that a request of any program has added. */
 function addedBy({ status, target, responseBody }: Settings['requests'][number]): Animal[] {

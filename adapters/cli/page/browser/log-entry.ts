@@ -5,7 +5,7 @@ import { costOf, costText } from './cost.ts'
 import { create, isolated } from './dom.ts'
 import { explanationOf, parsed } from './explanation.ts'
 import { timeOfDay } from './format.ts'
-import { type DemoKeyToken, sampleButtons } from './sample-buttons.ts'
+import { type RequestActions, requestButtons } from './request-buttons.ts'
 
 /** The reason phrases of the API's status codes, because HTTP/2 sends none. */
 const NAMES: Readonly<Record<number, string>> = {
@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<number, string>> = {
 }
 
 /** Returns an entry of the log: one line, and everything else when it is opened. */
-export function logEntry(request: LoggedRequest, tokenOf: DemoKeyToken): HTMLDetailsElement {
+export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLDetailsElement {
   const { status, method, target, time } = request
   const cost = costOf(request)
   const clock = create('time', '', timeOfDay(time))
@@ -44,12 +44,12 @@ export function logEntry(request: LoggedRequest, tokenOf: DemoKeyToken): HTMLDet
   const details = create('details', 'log-entry', summary) as HTMLDetailsElement
   // The content is created when it is first seen, because a burst adds many entries.
   details.addEventListener('toggle', () => {
-    if (details.open && details.childElementCount === 1) details.append(contentOf(request, tokenOf))
+    if (details.open && details.childElementCount === 1) details.append(contentOf(request, actions))
   })
   return details
 }
 
-function contentOf(request: LoggedRequest, tokenOf: DemoKeyToken): HTMLElement {
+function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement {
   const { headers, responseHeaders, body, responseBody, isCut } = request
   const pairs = responseHeaders.flatMap((name, i) =>
     i % 2 === 0 ? [[name, responseHeaders[i + 1] ?? ''] as const] : [],
@@ -58,17 +58,14 @@ function contentOf(request: LoggedRequest, tokenOf: DemoKeyToken): HTMLElement {
     'div',
     'log-content',
     create('p', '', explanationOf(request)),
-    factsOf(factsAbout(request)),
-    isCut
-      ? create('p', 'note', 'The request or its response is too long to be shown whole, so there are no samples.')
-      : sampleButtons(request, tokenOf),
-    ...(Object.keys(headers).length === 0
-      ? []
-      : [create('h3', '', 'Request headers'), factsOf(Object.entries(headers))]),
-    ...block('Request body', body),
-    create('h3', '', 'Response headers'),
-    factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)])),
     ...block('Response body', indented(responseBody)),
+    isCut
+      ? create('p', 'note', 'The request or its response is too long to be shown whole, so it cannot be sent again.')
+      : requestButtons(request, actions),
+    factsOf(factsAbout(request)),
+    ...block('Request body', indented(body)),
+    folded('Response headers', factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)]))),
+    folded('Request headers', factsOf(Object.entries(headers))),
   )
 }
 
@@ -102,6 +99,10 @@ function programOf({ headers }: LoggedRequest): string {
   return agent.startsWith('Mozilla/') ? 'browser' : (/^[^\s(]{1,40}/.exec(agent)?.[0] ?? 'unknown program')
 }
 
+function folded(title: string, content: HTMLElement): HTMLElement {
+  return create('details', '', create('summary', '', title), content)
+}
+
 function block(title: string, text: string): HTMLElement[] {
   if (text === '') return []
   const pre = create('pre', '', isolated(text))
@@ -119,8 +120,7 @@ function indented(json: string): string {
 
 /** Returns an entry for a request of this page. Without the secret of the page's address, the server sends none. */
 export function ownRequest(exchange: Exchange, hasToken: boolean, isAccepted: boolean | undefined): LoggedRequest {
-  const { method, target, requestBody, status, headers, text, time, durationMs } = exchange
-  const sent: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
+  const { method, target, sent, requestBody, status, headers, text, time, durationMs } = exchange
   return {
     id: 0,
     time,

@@ -1,21 +1,47 @@
 import type { LoggedRequest } from '../request-log.ts'
-import { byId } from './dom.ts'
+import { byId, setText } from './dom.ts'
 import { logEntry } from './log-entry.ts'
-import type { DemoKeyToken } from './sample-buttons.ts'
+import type { RequestActions } from './request-buttons.ts'
 
-/** The largest number of requests in the log. Older requests are removed. */
-const MAX_ENTRIES = 100
+/** The largest number of closed entries. Older ones are removed; an open entry stays until it is closed. */
+const MAX_CLOSED = 100
 
 /** Shows requests, the newest first. */
 export class LogView {
-  readonly #tokenOf: DemoKeyToken
+  readonly #list = byId('log')
+  readonly #newer = byId('log-newer')
+  readonly #actions: RequestActions
   /** The last request of this page. The newest request like it is opened: a burst sends the same request many times. */
   #expected = ''
   /** The request that the page has opened by itself. */
   #opened: HTMLDetailsElement | undefined
+  /** The first digit of the statuses that are shown; empty for all. */
+  #filter = ''
+  #newerCount = 0
+  /** What the note says while the log is empty. */
+  emptyText = ''
 
-  constructor(tokenOf: DemoKeyToken) {
-    this.#tokenOf = tokenOf
+  constructor(actions: RequestActions) {
+    this.#actions = {
+      ...actions,
+      send: async (...request) => {
+        await actions.send(...request)
+        this.#showNewest()
+      },
+    }
+    this.#newer.addEventListener('click', () => this.#showNewest())
+    this.#list.addEventListener('scroll', () => this.#list.scrollTop === 0 && this.#setNewer(0))
+    // A closed entry may be beyond the maximum. The event `toggle` does not bubble.
+    this.#list.addEventListener('toggle', () => this.#update(), true)
+    byId('log-filter').addEventListener('change', ({ target }) => {
+      this.#filter = (target as HTMLInputElement).value
+      this.#showNewest()
+    })
+    byId('log-clear').addEventListener('click', () => {
+      this.#list.replaceChildren()
+      this.#setNewer(0)
+      this.#update()
+    })
   }
 
   /** Opens a request of this page when it arrives. */
@@ -25,18 +51,32 @@ export class LogView {
 
   /** Adds requests, the oldest first. */
   add(requests: readonly LoggedRequest[]): void {
-    if (requests.length === 0) return
     const expected = requests.findLast(({ method, target }) => `${method} ${target}` === this.#expected)
-    const list = byId('log')
-    for (const request of requests.slice(-MAX_ENTRIES)) {
-      const details = logEntry(request, this.#tokenOf)
+    const list = this.#list
+    const { read, top } = this.#readEntry()
+    for (const request of requests.slice(-MAX_CLOSED)) {
+      const details = logEntry(request, this.#actions)
       const item = document.createElement('li')
+      item.dataset.status = String(request.status)
       item.append(details)
       list.prepend(item)
       if (request === expected) this.#open(details)
     }
-    while (list.childElementCount > MAX_ENTRIES) list.lastElementChild?.remove()
-    byId('log-note').hidden = true
+    this.#update()
+    if (!read) return
+    if (read.isConnected) list.scrollTop += read.getBoundingClientRect().top - top
+    const count = requests.filter(({ status }) => String(status).startsWith(this.#filter)).length
+    if (list.scrollTop > 0) this.#setNewer(this.#newerCount + count)
+  }
+
+  /** Returns the entry that must not move. In a scrolled list, an open one is preferred, because a closed one may be removed. */
+  #readEntry() {
+    const { top: edge } = this.#list.getBoundingClientRect()
+    const shown = [...this.#list.children].filter((item) => item.getBoundingClientRect().bottom > edge)
+    const scrolled =
+      this.#list.scrollTop > 0 ? (shown.find((item) => item.querySelector('[open]')) ?? shown[0]) : undefined
+    const read = this.#list.querySelector(':focus')?.closest('li') ?? scrolled
+    return { read, top: read?.getBoundingClientRect().top ?? 0 }
   }
 
   #open(details: HTMLDetailsElement): void {
@@ -45,5 +85,29 @@ export class LogView {
     if (last && !last.contains(document.activeElement)) last.open = false
     details.open = true
     this.#opened = details
+  }
+
+  /** Removes entries beyond the maximum, and applies the filter. */
+  #update(): void {
+    const items = [...this.#list.children] as HTMLElement[]
+    const closed = items.filter((item) => !item.querySelector('details')?.open)
+    for (const item of closed.slice(MAX_CLOSED)) item.remove()
+    for (const item of items) item.hidden = !item.dataset.status?.startsWith(this.#filter)
+    byId('log-note').hidden = items.some(({ hidden }) => !hidden)
+    setText(byId('log-note'), items.length === 0 ? this.emptyText : `No request with a status of ${this.#filter}xx.`)
+  }
+
+  /** Scrolls to the newest request, and leaves the entry that was read. */
+  #showNewest(): void {
+    this.#list.focus({ preventScroll: true })
+    this.#list.scrollTop = 0
+    this.#setNewer(0)
+    this.#update()
+  }
+
+  #setNewer(count: number): void {
+    this.#newerCount = count
+    this.#newer.hidden = count === 0
+    setText(this.#newer, `${count.toLocaleString('en')} newer`)
   }
 }

@@ -53,7 +53,7 @@ describe('the page', () => {
   test('the page is served at the root without a key', async () => {
     const { status, headers, body } = await site()('/')
     expect([status, headers['Content-Type']]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(body).toContain('<h1>Live view</h1>')
+    expect(body).toContain('<h1>A pet store API that runs on your machine</h1>')
   })
 
   test('without JavaScript, the hint stands first', async () => {

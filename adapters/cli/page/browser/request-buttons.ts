@@ -1,0 +1,71 @@
+import type { LoggedRequest } from '../request-log.ts'
+import { LANGUAGES, type Language, type SampledRequest, sampleOf } from '../samples.ts'
+import { create, setText } from './dom.ts'
+
+/** What the page can do with a request of its log. */
+export interface RequestActions {
+  /** Returns the token of a demo key of this page by the key's id; `undefined` for any other key. */
+  tokenOf(keyId: string | undefined): string | undefined
+  /** Sends a request with the key of the page. Throws if no response arrives. */
+  send(target: string, method: string, headers: Readonly<Record<string, string>>, body: string): Promise<unknown>
+}
+
+/** The sent request headers that belong to a request. The others are those of the program that has sent it. */
+const SAMPLED: readonly string[] = ['Accept', 'Content-Type', 'Idempotency-Key']
+
+/** Returns buttons that send a request again, copy it as a program, and show the program with its key masked. */
+export function requestButtons(request: LoggedRequest, { tokenOf, send }: RequestActions): HTMLElement {
+  const { method, target, body, hasToken } = request
+  const token = tokenOf(request.key?.id)
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(([name, value]) => SAMPLED.includes(name) && value !== '*/*'),
+  )
+  const sampled = { method, url: location.origin + target, headers, body, hasToken, token }
+  const shown = create('pre')
+  shown.hidden = true
+  shown.tabIndex = 0
+  shown.setAttribute('role', 'group')
+  const status = create('p', 'note')
+  status.setAttribute('role', 'status')
+  const again = button('Send again', async () => {
+    try {
+      await send(target, method, headers, body)
+      setText(status, 'Sent again with the key above.')
+    } catch {
+      setText(status, 'No response arrived.')
+    }
+  })
+  const copies = LANGUAGES.map((language) => button(language, () => copySample(language, sampled, shown, status)))
+  const group = create('div', 'copy', create('span', 'copy-title', 'Copy as'), ...copies)
+  group.setAttribute('role', 'group')
+  group.setAttribute('aria-label', 'Copy as')
+  return create('div', 'samples', create('div', 'copy', again, group), status, shown)
+}
+
+/** Copies a request as a program, and shows the program with its key masked. */
+export async function copySample(
+  language: Language,
+  sampled: SampledRequest,
+  shown: HTMLElement,
+  status: HTMLElement,
+): Promise<void> {
+  const isMasked = sampled.token !== undefined
+  shown.hidden = false
+  shown.setAttribute('aria-label', `Sample in ${language}`)
+  setText(shown, sampleOf(language, { ...sampled, token: isMasked ? 'pet_***' : undefined }))
+  try {
+    await navigator.clipboard.writeText(sampleOf(language, sampled))
+    setText(status, isMasked ? `Copied as ${language}, with the demo key.` : `Copied as ${language}.`)
+  } catch {
+    setText(shown, sampleOf(language, { ...sampled, token: undefined }))
+    getSelection()?.selectAllChildren(shown)
+    setText(status, 'The browser has not allowed to copy. The sample is selected: copy it with the keyboard.')
+  }
+}
+
+function button(text: string, onClick: () => void): HTMLElement {
+  const element = create('button', 'small', text)
+  element.setAttribute('type', 'button')
+  element.addEventListener('click', onClick)
+  return element
+}
