@@ -159,6 +159,21 @@ describe.skipIf(isMissing)('the live view', () => {
     await newest(page).getByText('400 Bad Request').waitFor()
   })
 
+  test('forced colours keep the gauges, the selected filter and the connection visible', async () => {
+    const { page } = await open((await startSite()).url)
+    await page.emulateMedia({ forcedColors: 'active' })
+    await row(page, '1 Rex 1 available')
+    await page.getByText('Connected').waitFor()
+    const backgrounds = await page.evaluate(() => {
+      document.body.style.background = 'Highlight'
+      document.body.style.forcedColorAdjust = 'none'
+      const of = (selector: string, pseudo?: string) =>
+        getComputedStyle(document.querySelector(selector) as Element, pseudo).backgroundColor
+      return [of('body'), of('.gauge-bar'), of('input:checked + span'), of('.connection', '::before')]
+    })
+    expect(backgrounds).toEqual(Array(4).fill(backgrounds[0]))
+  })
+
   test('says that there are no animals', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
