@@ -30,7 +30,7 @@ export function requestButtons(request: LoggedRequest, { tokenOf, send }: Reques
   const again = button('Send again', async () => {
     try {
       await send(target, method, headers, body)
-      setText(status, 'Sent again with the key above.')
+      setText(status, 'Sent again.')
     } catch {
       setText(status, 'No response arrived.')
     }
