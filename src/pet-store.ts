@@ -18,7 +18,7 @@ import type { ApiKey, PlanLimits } from './model.ts'
 import { type PetStoreOptions, resolveOptions } from './options.ts'
 import { addDeprecationHeaders, isRemoved } from './pets/deprecation.ts'
 import { createPet, getPet, listPets } from './pets/operations.ts'
-import { cachedPages } from './pets/pagination.ts'
+import { pageWriter } from './pets/pagination.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
 import { untouchedCount } from './quota/fixed-windows.ts'
@@ -112,7 +112,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   const ports = guardPorts({ storage, keyStore, quota }, timeouts)
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
-  const pages = cachedPages(linkBase)
+  const writePage = pageWriter(linkBase)
 
   /** Returns a response without a promise if no port has returned a promise. Never throws, and the promise never rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
@@ -210,7 +210,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   function dispatch({ request, target, route, startedAt, subject }: RequestContext): MaybePromise<OwnResponse> {
     switch (route.kind) {
       case 'listPets':
-        return listPets(ports.storage, request, target, pages)
+        return listPets(ports.storage, request, target, writePage)
       case 'createPet': {
         const locationBase = isRemoved(startedAt, sunset) ? undefined : linkBase(target)
         return createPet(ports.storage, request, bodyRules, locationBase, subject)

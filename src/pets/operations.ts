@@ -7,7 +7,7 @@ import { describe } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { fingerprintOf, idempotencyKeyOf, isReplay } from './idempotency.ts'
 import { readJson, writePet } from './json.ts'
-import type { Pages } from './pagination.ts'
+import { type pageWriter, parsePageQuery } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
 
 /** `GET /pets`: returns one page and the link to the next page. */
@@ -15,14 +15,14 @@ export function listPets(
   storage: PetStorage,
   request: ApiRequest,
   target: Target,
-  pages: Pages,
+  writePage: ReturnType<typeof pageWriter>,
 ): MaybePromise<OwnResponse> {
-  const query = pages.read(target.query)
+  const query = parsePageQuery(target.query)
   const { limit, after, status } = query
   // One animal more than requested shows whether there is a next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
     if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describe(found)}`)
-    const { text, headers } = pages.write(query, found, target)
+    const { text, headers } = writePage(query, found, target)
     return jsonResponse(200, text, headers)
   })
 }

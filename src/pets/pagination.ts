@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Target } from '../http/request.ts'
-import { type Pet, parseInt64 } from '../model.ts'
+import { isPetStatus, type Pet, parseInt64 } from '../model.ts'
 import type { PetQuery } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { writePets } from './json.ts'
@@ -24,58 +25,69 @@ export function limitSchema(maximum: number, defaultLimit: number) {
 export const listQuerySchema = z.object({
   limit: limitSchema(MAX_LIMIT, DEFAULT_LIMIT),
   status: z.optional(statusSchema),
-  cursor: z.optional(
-    z.pipe(
-      z.string(CURSOR),
-      z.transform((text, { issues }) => {
-        const after = decodeCursor(text)
-        if (after === undefined) issues.push({ code: 'custom', input: text, message: CURSOR })
-        return after
-      }),
-    ),
-  ),
+  cursor: z.optional(z.string(CURSOR).check(z.refine((text) => decodeCursor(text) !== undefined, CURSOR))),
 })
 
 /** The query of listPets. */
 export interface PageQuery extends PetQuery {
   /** The parameters that the link to the next page repeats, such as `limit=5&`. */
   readonly kept: string
+  /** Equal for queries that mean the same page. */
+  readonly cacheKey: string
 }
+
+type Parameters = Partial<Record<keyof typeof listQuerySchema.shape, string | readonly string[]>>
 
 /**
  * Reads the query of listPets. Unknown parameters are ignored.
  *
+ * Follows the rules of {@link listQuerySchema}, in a tenth of the time. The schema finds the words for an error.
+ *
  * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
 export function parsePageQuery(query: string): PageQuery {
-  // Adds a `?`, because `URLSearchParams` removes the first `?`, and the query itself may begin with `?`.
-  const parameters = new URLSearchParams(`?${query}`)
-  const input: Record<string, string | readonly string[]> = {}
-  for (const name of Object.keys(listQuerySchema.shape)) {
-    const values = parameters.getAll(name)
-    // A repeated parameter is passed on as an array, which the schema rejects.
-    if (values.length > 0) input[name] = values.length === 1 ? (values[0] as string) : values
-  }
-  const result = listQuerySchema.safeParse(input)
-  if (result.success) {
-    const { limit, status, cursor } = result.data
+  const input = readParameters(query)
+  const { limit = String(DEFAULT_LIMIT), status, cursor } = input
+  const after = typeof cursor === 'string' ? decodeCursor(cursor) : undefined
+  if (
+    isLimit(limit) &&
+    (status === undefined || isPetStatus(status)) &&
+    (after !== undefined || cursor === undefined)
+  ) {
     const kept = (input.limit ? `limit=${limit}&` : '') + (status ? `status=${status}&` : '')
-    return { limit, status, after: cursor, kept }
+    return { limit: Number(limit), status, after, kept, cacheKey: kept + (cursor ?? '') }
   }
-  const problems = problemsOf(result.error, input, describeValues)
+  const problems = problemsOf(listQuerySchema.safeParse(input).error as z.core.$ZodError, input, describeValues)
   throw new PetStoreError('invalid_parameter', `The query is not valid: ${problems}.`)
+}
+
+function isLimit(text: string | readonly string[]): boolean {
+  return typeof text === 'string' && /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_LIMIT
+}
+
+/** Matches a query without escapes. `URLSearchParams` would take half of the time of a short page. */
+const PLAIN_QUERY = /^[\w&=-]*$/
+
+/** Returns the known parameters. A repeated parameter becomes an array, which no rule accepts. */
+function readParameters(query: string): Parameters {
+  const input: Record<string, string | readonly string[]> = {}
+  if (query === '') return input
+  // Adds a `?`, because `URLSearchParams` removes the first `?`, and the query itself may begin with `?`.
+  const pairs = PLAIN_QUERY.test(query) ? query.split('&').map(splitPair) : new URLSearchParams(`?${query}`)
+  for (const [name, value] of pairs)
+    if (Object.hasOwn(listQuerySchema.shape, name))
+      input[name] = name in input ? [input[name] ?? [], value].flat() : value
+  return input
+}
+
+function splitPair(pair: string): [name: string, value: string] {
+  const end = pair.indexOf('=')
+  return end === -1 ? [pair, ''] : [pair.slice(0, end), pair.slice(end + 1)]
 }
 
 function describeValues(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : describe(value)
 }
-
-/** The largest size of the cache, in UTF-16 code units. */
-const MAX_SIZE = 1_048_576
-/** The size of a cached query besides its page, in UTF-16 code units. */
-const QUERY_SIZE = 500
-/** The longest query that is cached, in UTF-16 code units. */
-const MAX_LENGTH = 100
 
 /** A page of animals, as it is sent. */
 interface WrittenPage {
@@ -84,62 +96,38 @@ interface WrittenPage {
   readonly headers: readonly string[]
 }
 
-/** A query, and the last page that it has returned, with the path and the animals from which this page was written. */
-interface CachedQuery extends PageQuery {
-  readonly last?: WrittenPage & { readonly path: string; readonly found: readonly Pet[] }
+/** A page, with the path and the animals from which it was written. */
+interface KeptPage {
+  readonly page: WrittenPage
+  readonly path: string
+  readonly found: readonly Pet[]
 }
 
-/** Returns the size of a cached query, in UTF-16 code units. */
-function sizeOf({ last }: CachedQuery): number {
-  return QUERY_SIZE + (last?.text.length ?? 0)
-}
-
-/** Reads queries and writes pages. */
-export type Pages = ReturnType<typeof cachedPages>
+/** The number of queries that are remembered. */
+const MAX_QUERIES = 128
 
 /**
- * Creates a cache of recent queries and of the pages that they have returned, because most clients send the same few queries.
+ * Returns a function that writes pages. Most clients send the same few queries, so a page is kept if its query was sent before.
  *
- * A page is sent again if it consists of the same frozen objects. Database storages create new objects for each page, so the
- * cache never has their pages.
+ * The page is sent again if it consists of the same frozen objects. Database storages create new objects for each page, so their
+ * pages are never kept.
  */
-export function cachedPages(linkBase: LinkBase) {
-  const cached = new Map<string, CachedQuery>()
-  let size = 0
+export function pageWriter(linkBase: LinkBase) {
+  /** For each query, its page, or `false` if no page is kept. */
+  const pages = new LRUCache<string, KeptPage | false>({ max: MAX_QUERIES })
 
-  /** Caches a query. A full cache is emptied: a page is written again in a few microseconds. */
-  function remember(query: string, value: CachedQuery): void {
-    if (query.length > MAX_LENGTH || sizeOf(value) > MAX_SIZE) return
-    const replaced = cached.get(query)
-    size += sizeOf(value) - (replaced ? sizeOf(replaced) : 0)
-    if (size > MAX_SIZE) {
-      cached.clear()
-      size = sizeOf(value)
-    }
-    cached.set(query, value)
-  }
-
-  return {
-    /** Reads the query of listPets. @throws {PetStoreError} `invalid_parameter` */
-    read(query: string): CachedQuery {
-      const known = cached.get(query)
-      if (known) return known
-      const parsed = parsePageQuery(query)
-      remember(query, parsed)
-      return parsed
-    },
-    /** Writes a page. @param found - its animals, and one more if there is a next page */
-    write(query: CachedQuery, found: readonly Pet[], target: Target): WrittenPage {
-      const { limit, kept, last } = query
-      if (last && last.path === target.path && hasSameItems(last.found, found)) return last
-      const pets = found.slice(0, limit)
-      const text = writePets(pets)
-      const end = found.length > limit ? pets.at(-1) : undefined
-      const headers = end ? nextPageHeaders(linkBase(target) + target.route, kept, encodeCursor(end.id)) : []
-      const page = { text, headers, path: target.path, found: [...found] }
-      if (found.every(isPlainAndFrozen)) remember(target.query, { ...query, last: page })
-      return page
-    },
+  /** @param found - the animals of the page, and one more if there is a next page */
+  return ({ limit, kept, cacheKey }: PageQuery, found: readonly Pet[], target: Target): WrittenPage => {
+    const known = pages.get(cacheKey)
+    if (known && known.path === target.path && hasSameItems(known.found, found)) return known.page
+    const pets = found.slice(0, limit)
+    const text = writePets(pets)
+    const end = found.length > limit ? pets.at(-1) : undefined
+    const headers = end ? nextPageHeaders(linkBase(target) + target.route, kept, encodeCursor(end.id)) : []
+    const isKept = known !== undefined && found.every(isPlainAndFrozen)
+    const page = { text, headers }
+    pages.set(cacheKey, isKept && { page, path: target.path, found: [...found] })
+    return page
   }
 }
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
+import { stringify } from 'lossless-json'
 import { expect, test } from 'vitest'
-import { JsonNumber, parseExactly, parsePlain, readJson } from '../../../src/pets/json.ts'
+import { type Pet, petStatuses } from '../../../src/index.ts'
+import { JsonNumber, parseExactly, parsePlain, readJson, writePets } from '../../../src/pets/json.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (text: string) => readJson(bytes(text))
@@ -50,4 +52,27 @@ test.each([
 ])('a malformed body gets its reason: %#', (body, why) => {
   const message = `The body cannot be read as JSON: ${why}.`
   expect(() => readJson(body)).toThrow(expect.objectContaining({ code: 'malformed_json', message }))
+})
+
+test('writes animals as JSON.stringify would, with all digits', () => {
+  const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+  const integer = fc.oneof(int64, fc.bigInt({ min: -100n, max: 100n }), fc.maxSafeInteger(), fc.constant(-0))
+  const name = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('"', '\\', '\n', '\u007f', '\ud800'),
+  )
+  const status = fc.constantFrom(...petStatuses, undefined, null)
+  const animal = fc.record({ id: integer, name, categoryId: integer, status, other: fc.anything() })
+  fc.assert(
+    fc.property(fc.array(animal), (animals) => {
+      const known = animals.map(({ id, name, categoryId, status }) => ({
+        id,
+        name,
+        categoryId,
+        status: status ?? undefined,
+      }))
+      expect(writePets(animals as Pet[])).toBe(stringify(known))
+    }),
+  )
 })

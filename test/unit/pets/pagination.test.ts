@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPetStore, type Pet, type PetStatus, petStatuses } from '../../../src/index.ts'
-import { decodeCursor, encodeCursor } from '../../../src/pets/pagination.ts'
+import { decodeCursor, encodeCursor, listQuerySchema, parsePageQuery } from '../../../src/pets/pagination.ts'
 import { startApi } from '../../support/api.ts'
 
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
@@ -76,6 +76,50 @@ describe('parameters', () => {
       }),
     )
   })
+})
+
+test('reads each query as its schema does', () => {
+  const value = fc.oneof(
+    fc.constantFrom(
+      '',
+      '1',
+      '5',
+      '05',
+      '20',
+      '99',
+      '100',
+      '101',
+      '1000',
+      '+5',
+      '%35',
+      'sold',
+      'pending',
+      'Sold',
+      'MTo1',
+      'MTo1=',
+    ),
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(encodeCursor),
+    fc.string({ maxLength: 5 }),
+  )
+  const name = fc.constantFrom('limit', 'status', 'cursor', 'x', '%6cimit', '', '__proto__', 'constructor')
+  const pair = fc.oneof(
+    fc.tuple(name, value).map((both) => both.join('=')),
+    fc.constantFrom('limit', 'cursor', 'limit=5', 'status=sold', 'cursor=MTo1', '=', '?', ''),
+  )
+  const query = fc.array(pair, { maxLength: 4 }).map((pairs) => pairs.join('&'))
+  fc.assert(
+    fc.property(query, (query) => {
+      const given = [...new URLSearchParams(`?${query}`)].filter(([name]) => Object.hasOwn(listQuerySchema.shape, name))
+      const values = (name: string) => given.flatMap(([other, value]) => (other === name ? [value] : []))
+      const input = given.map(([name]) => [name, values(name).length === 1 ? values(name)[0] : values(name)])
+      const { data } = listQuerySchema.safeParse(Object.fromEntries(input))
+      if (data === undefined) return void expect(() => parsePageQuery(query)).toThrow('The query is not valid')
+      const { limit, status, after } = parsePageQuery(query)
+      const cursor = after === undefined ? undefined : encodeCursor(after)
+      expect({ limit, status, cursor }).toEqual({ status: undefined, cursor: undefined, ...data })
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 describe('cursors', () => {
