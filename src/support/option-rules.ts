@@ -81,10 +81,39 @@ export function checkOptions(rules: OptionRules, options: object, ignored: reado
     const value: unknown = options[name]
     if (value === undefined || ignored.includes(name)) continue
     const rule = Object.hasOwn(rules, name) ? rules[name] : rules['*']
-    if (!rule) throw invalidOption(path + name, `one of the options ${Object.keys(rules).join(', ')}`, value)
+    if (!rule) throw unknownOption(path, name, Object.keys(rules), value)
     if (rule.members && isObject(value)) checkOptions(rule.members, value, [], `${path}${name}.`)
     if (!rule.check(value)) throw invalidOption(path + name, rule.expected, value)
   }
+}
+
+function unknownOption(path: string, name: string, known: readonly string[], value: unknown): PetStoreError {
+  const { message } = invalidOption(path + name, `one of the options ${known.join(', ')}`, value)
+  const similar = similarOption(name, known)
+  return new PetStoreError('invalid_option', similar ? `${message}; did you mean ${path}${similar}?` : message)
+}
+
+/** Returns the known option that an unknown name was probably meant to be. */
+function similarOption(name: string, known: readonly string[]): string | undefined {
+  const lower = name.toLowerCase()
+  // A name that differs in more than a third of its letters is probably another word.
+  const edits = (option: string) => editDistance(option.toLowerCase(), lower) / option.length
+  const [nearest] = known.filter((option) => edits(option) <= 1 / 3).sort((a, b) => edits(a) - edits(b))
+  return nearest
+}
+
+/** Returns how many letters must be added, removed or replaced to turn one name into the other (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (row[j] as number) + (letter === to[j] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1))
+    }
+    row = next
+  }
+  return row[to.length] as number
 }
 
 /** Returns the error for an invalid option. */

@@ -239,7 +239,13 @@ test('the error about an option describes the received value', () => {
     'option plans.gold.perDay: expected a whole number from 1 to 2^53-1, got the number 0',
   )
   expect(() => createPetStore({ ban: { afterRefusal: 3 } as BanOptions })).toThrow(
-    'option ban.afterRefusal: expected one of the options afterRefusals, seconds, got the number 3',
+    'option ban.afterRefusal: expected one of the options afterRefusals, seconds, got the number 3; did you mean ban.afterRefusals?',
+  )
+  expect(() => createPetStore({ keystore: memory().keyStore } as object)).toThrow(
+    /^option keystore: expected .*, got an object; did you mean keyStore\?$/,
+  )
+  expect(() => createPetStore({ ban: { hours: 3 } as BanOptions })).toThrow(
+    /^option ban\.hours: expected one of the options afterRefusals, seconds, got the number 3$/,
   )
 })
 

@@ -43,9 +43,9 @@ describe('options', () => {
   })
 
   test('the error about an unknown option lists the options', async () => {
-    await expect(createTestPetStore({ pet: [] } as never)).rejects.toMatchObject({
+    await expect(createTestPetStore({ animals: [] } as never)).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^option pet: expected one of the options pets, plan, token, clock, basePath, (?!.*(storage|keyStore|quota)\b).*got an array$/,
+        /^option animals: expected one of the options pets, plan, token, clock, basePath, (?!.*(storage|keyStore|quota)\b).*got an array$/,
       ),
     })
   })
