@@ -57,8 +57,8 @@ function aboutKeys(url: string, { keys, hasKeys }: AddedData, flags: ServeFlags)
       ...(isPersistent(flags) ? ['They are shown only this once.'] : []),
       '',
       'Try it:',
-      `  curl -i ${header} ${shellWord(`${pets}?limit=2`)}`,
-      `  curl -i ${header} -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${shellWord(pets)}`,
+      `  curl -i -w '\\n' ${header} ${shellWord(`${pets}?limit=2`)}`,
+      `  curl -i -w '\\n' ${header} -H 'Content-Type: application/json' -d '{"name":"Tiger","categoryId":1}' ${shellWord(pets)}`,
     ]
   }
   if (fixed.length > 0) return [`API keys: those of --key (${fixed.map(({ plan }) => printable(plan)).join(', ')}).`]
