@@ -2,16 +2,9 @@ import { keyChanges, newKey } from '../keys/new-key.ts'
 import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey, NewPet, Pet, PetStatus } from '../model.ts'
 import { fingerprintOf } from '../pets/idempotency.ts'
-import type {
-  Clock,
-  ManagedBackEnd,
-  ManagedKeyStore,
-  PetStorage,
-  QuotaCount,
-  QuotaRequest,
-  QuotaStore,
-} from '../ports.ts'
-import { countRequest, newQuotaState } from '../quota/fixed-windows.ts'
+import type { Clock, ManagedBackEnd, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../quota/fixed-windows.ts'
+import { boundedMap } from '../support/bounded-map.ts'
 import { checkOptions, clockRule, countRule, planNamesRule } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
 import { usedKeys } from './used-keys.ts'
@@ -20,7 +13,7 @@ import { usedKeys } from './used-keys.ts'
 export interface MemoryOptions {
   /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
-  /** The largest number of keys and accounts with counts. Those not used for long are forgotten first. @default 100000 */
+  /** The largest number of keys and accounts with counts. The least recently used are forgotten first. @default 100000 */
   readonly maxCustomers?: number | undefined
   /** The largest number of client addresses with counts, for requests without a valid key. @default 10000 */
   readonly maxAddresses?: number | undefined
@@ -157,62 +150,15 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
 
 /** Creates a quota store in memory. Client addresses have their own map, so that they cannot push out a customer's count. */
 export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): QuotaStore {
-  const countCustomer = boundedCounts(maxCustomers)
-  const countAddress = boundedCounts(maxAddresses)
-  return { spend: (request) => (request.anonymous ? countAddress : countCustomer)(request) }
-}
-
-/** How many numbers each subject has: the six of its state, and 1 if the subject was used again. */
-const WIDTH = 7
-const USED = 6
-
-/**
- * Returns a function that counts the requests of at most `max` subjects. A new subject takes the place of the next one, in turn,
- * that has not been used since the last turn.
- *
- * The states are numbers in one list. With an object per subject, each count would read more places of the memory, and the garbage
- * collector would visit all objects. `lru-cache` takes twice as long.
- */
-export function boundedCounts(max: number): (request: QuotaRequest) => QuotaCount {
-  const starts = new Map<string, number>()
-  const subjects: string[] = []
-  const numbers: number[] = []
-  const state = newQuotaState()
-  /** Whose turn it is to be replaced. */
-  let turn = 0
-
-  /** Returns where the numbers of a new subject start. */
-  function add(subject: string): number {
-    let place = subjects.length
-    if (place === max) {
-      for (; numbers[WIDTH * turn + USED] === 1; turn = (turn + 1) % max) numbers[WIDTH * turn + USED] = 0
-      place = turn
-      turn = (turn + 1) % max
-      starts.delete(subjects[place] as string)
-    }
-    subjects[place] = subject
-    for (let i = 0; i < WIDTH; i++) numbers[WIDTH * place + i] = 0
-    starts.set(subject, WIDTH * place)
-    return WIDTH * place
-  }
-
-  return (request) => {
-    const known = starts.get(request.subject)
-    const start = known ?? add(request.subject)
-    if (known !== undefined) numbers[start + USED] = 1
-    state.usedInMinute = numbers[start] as number
-    state.minuteEndsAt = numbers[start + 1] as number
-    state.usedInDay = numbers[start + 2] as number
-    state.dayEndsAt = numbers[start + 3] as number
-    state.refusedInMinute = numbers[start + 4] as number
-    state.bannedUntil = numbers[start + 5] as number
-    const count = countRequest(state, request)
-    numbers[start] = state.usedInMinute
-    numbers[start + 1] = state.minuteEndsAt
-    numbers[start + 2] = state.usedInDay
-    numbers[start + 3] = state.dayEndsAt
-    numbers[start + 4] = state.refusedInMinute
-    numbers[start + 5] = state.bannedUntil
-    return count
+  const customers = boundedMap<QuotaState>(maxCustomers)
+  const addresses = boundedMap<QuotaState>(maxAddresses)
+  return {
+    spend(request) {
+      const states = request.anonymous ? addresses : customers
+      const known = states.get(request.subject)
+      const state = known ?? newQuotaState()
+      if (known === undefined) states.set(request.subject, state)
+      return countRequest(state, request)
+    },
   }
 }

@@ -1,17 +1,23 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boundedCounts } from '../../../src/memory/index.ts'
+import { memoryQuota } from '../../../src/memory/index.ts'
+import type { QuotaCount, QuotaRequest } from '../../../src/ports.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../../../src/quota/fixed-windows.ts'
 
 const limits = { perMinute: 3, perDay: 8 }
 const ban = { afterRefusals: 2, seconds: 300 }
 const ask = (subject: string, now = 0) => ({ subject, anonymous: false, limits, ban, now })
 
+const counting = (max: number) => {
+  const { spend } = memoryQuota(max)
+  return (request: QuotaRequest) => spend(request) as QuotaCount
+}
+
 test('counts as one state per subject does, up to the limit of subjects', () => {
   const step = fc.record({ subject: fc.constantFrom('a', 'b', 'c', 'd'), advance: fc.nat(40_000) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      const count = boundedCounts(4)
+      const count = counting(4)
       const states = new Map<string, QuotaState>()
       let now = 0
       for (const { subject, advance } of steps) {
@@ -25,16 +31,17 @@ test('counts as one state per subject does, up to the limit of subjects', () => 
 })
 
 test('a subject that is used again stays, while others come and go', () => {
-  const count = boundedCounts(3)
+  const count = counting(3)
   const used = () => count(ask('regular')).usedInDay
   expect([used(), used()]).toEqual([1, 2])
   for (let i = 0; i < 2; i++) count(ask(`other ${i}`))
-  count(ask('other 2'))
   expect(used()).toBe(3)
+  for (let i = 2; i < 4; i++) count(ask(`other ${i}`))
+  expect(used()).toBe(4)
 })
 
 test('forgets the counts of subjects that were replaced', () => {
-  const count = boundedCounts(2)
+  const count = counting(2)
   const subjects = ['a', 'b', 'c', 'd', 'e']
   for (const subject of [...subjects, ...subjects]) expect(count(ask(subject)).usedInDay).toBe(1)
 })
