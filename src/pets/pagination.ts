@@ -11,6 +11,8 @@ import { problemsOf, statusSchema } from './schemas.ts'
 /** The number of animals on a page if the client does not send `limit`. */
 export const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
+/** The most parameters of a query. Each takes time, also an unknown one. */
+const MAX_PARAMETERS = 100
 const CURSOR = 'a cursor from an earlier page'
 
 /** Returns the schema of a query parameter that limits the number of results. */
@@ -46,6 +48,11 @@ type Parameters = Partial<Record<keyof typeof listQuerySchema.shape, string | re
  * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
 export function parsePageQuery(query: string): PageQuery {
+  if (query.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS)
+    throw new PetStoreError(
+      'invalid_parameter',
+      `The query is not valid: expected at most ${MAX_PARAMETERS} parameters.`,
+    )
   const input = readParameters(query)
   const { limit = String(DEFAULT_LIMIT), status, cursor } = input
   const after = typeof cursor === 'string' ? decodeCursor(cursor) : undefined

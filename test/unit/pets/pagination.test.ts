@@ -62,6 +62,16 @@ describe('parameters', () => {
     expect((await send('/v1/pets?page=2&Limit=0&x=%zz&=&&')).status).toBe(200)
   })
 
+  test('a query of more than 100 parameters gets 400', async () => {
+    const { send } = await startApi()
+    expect((await send(`/v1/pets?limit=2${'&a=%41'.repeat(99)}`)).status).toBe(200)
+    expect(await send(`/v1/pets?${'&'.repeat(100)}`)).toMatchObject({
+      status: 400,
+      code: 'invalid_parameter',
+      message: 'The query is not valid: expected at most 100 parameters.',
+    })
+  })
+
   test('any query gets 200 or 400', async () => {
     const { send } = await startApi(big)
     const query = fc.oneof(
