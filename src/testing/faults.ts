@@ -1,7 +1,9 @@
 import { BrokenConnection, PetStoreError } from '../errors.ts'
+import { readTarget } from '../http/request.ts'
+import { matchRoute, type OperationName, operationPlaces } from '../http/routes.ts'
 import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
-import { invalidOption, millisecondsRule } from '../support/option-rules.ts'
+import { checkOptions, invalidOption, millisecondsRule, oneOf } from '../support/option-rules.ts'
 import { isCount } from '../support/predicates.ts'
 import { sleep } from '../support/sleep.ts'
 import { wrapPort } from '../support/wrap-port.ts'
@@ -52,90 +54,140 @@ export interface PortFaults {
   readonly quota: FaultSwitch
   /** Faults of the connections over which responses are sent. */
   readonly connection: ConnectionFaults
+  /**
+   * Returns switches for the requests of one operation: `faults.for({ operation: 'createPet' }).storage.fail()`. Key store and
+   * quota store have none, because they do not know the operation.
+   *
+   * @throws {PetStoreError} `invalid_option` for an unknown operation
+   */
+  for(scope: { readonly operation: OperationName }): OperationFaults
+  /** Ends all faults. */
+  recover(): void
 }
 
-/** A fault switch, and a function that makes a call of the port and applies the faults to it. */
-interface SwitchedPort extends FaultSwitch {
-  run<T>(call: () => MaybePromise<T>): MaybePromise<T>
+/** The faults of one operation. `recover` ends only the faults of this operation. */
+export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
+
+/** A fault in force. */
+export interface Fault {
+  readonly part: 'storage' | 'keyStore' | 'quota' | 'connection'
+  readonly action: 'fail' | 'delay'
+  /** @default all operations */
+  readonly operation: OperationName | undefined
+  /** How many more calls have this fault. */
+  calls: number
+  readonly error?: unknown
+  readonly milliseconds?: number
 }
 
-function switchedPort(name: string): SwitchedPort {
-  let failuresLeft = 0
-  let failure: unknown
-  let wait = 0
-  let waitsLeft = 0
-
-  const failTimes = (times: number, error?: unknown) => {
-    failuresLeft = times
-    failure = error ?? new PetStoreError('service_unavailable', `The test makes the ${name} fail.`)
-  }
-  return {
-    fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
-    failTimes(times, error) {
-      checkTimes(times)
-      failTimes(times, error)
-    },
-    delay(milliseconds, times = Number.POSITIVE_INFINITY) {
-      if (!millisecondsRule.check(milliseconds))
-        throw invalidOption('milliseconds', millisecondsRule.expected, milliseconds)
-      if (times !== Number.POSITIVE_INFINITY) checkTimes(times)
-      wait = milliseconds
-      waitsLeft = times
-    },
-    recover() {
-      failuresLeft = 0
-      waitsLeft = 0
-    },
-    run(call) {
-      const isFailing = failuresLeft > 0
-      if (isFailing) failuresLeft--
-      const isWaiting = waitsLeft > 0 && wait > 0
-      if (isWaiting) waitsLeft--
-      const error = failure
-      const settle = () => {
-        if (isFailing) throw error
-        return call()
-      }
-      return isWaiting ? sleep(wait).then(settle) : settle()
-    },
-  }
-}
+const operationRule = oneOf(...operationPlaces().map(({ name }) => name))
 
 function checkTimes(times: number): void {
   if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)
 }
 
 /** Creates the fault switches, and functions that return a back end and a handler with these faults. */
-export function portFaults(): {
-  readonly faults: PortFaults
-  inFrontOf(backEnd: BackEnd): BackEnd
-  breaking(handle: PetStore['handle']): PetStore['handle']
-} {
-  const ports = {
-    storage: switchedPort('storage'),
-    keyStore: switchedPort('key store'),
-    quota: switchedPort('quota store'),
+export function portFaults() {
+  /** The newest first. */
+  let faults: readonly Fault[] = []
+
+  /** Adds a fault. It replaces a fault that differs only in its calls, its error or its length. */
+  function add(fault: Fault): void {
+    const names = ['part', 'action', 'operation'] as const
+    faults = [fault, ...faults.filter((old) => names.some((name) => old[name] !== fault[name]))]
   }
-  const { recover, fail, failTimes, run } = switchedPort('connection')
+
+  /** Returns the newest fault that affects a call, and counts the call. */
+  function take(part: Fault['part'], action: Fault['action'], operation?: OperationName): Fault | undefined {
+    const fault = faults.find(
+      (fault) => fault.part === part && fault.action === action && (fault.operation ?? operation) === operation,
+    )
+    if (fault && --fault.calls === 0) faults = faults.filter((other) => other !== fault)
+    return fault
+  }
+
+  /** Returns a function that makes a call and applies the faults of its part to it. */
+  function affect(part: Fault['part'], operation?: OperationName) {
+    return <T>(call: () => MaybePromise<T>): MaybePromise<T> => {
+      const failure = take(part, 'fail', operation)
+      const wait = take(part, 'delay', operation)?.milliseconds ?? 0
+      const settle = () => {
+        if (failure) throw failure.error
+        return call()
+      }
+      return wait > 0 ? sleep(wait).then(settle) : settle()
+    }
+  }
+
+  /** Returns the switch of a part, which says `name` in the default error. */
+  function switchOf(part: Fault['part'], name: string, operation?: OperationName): FaultSwitch {
+    const failTimes = (calls: number, error?: unknown) =>
+      add({
+        part,
+        action: 'fail',
+        operation,
+        calls,
+        error: error ?? new PetStoreError('service_unavailable', `The test makes the ${name} fail.`),
+      })
+    return {
+      fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
+      failTimes(times, error) {
+        checkTimes(times)
+        failTimes(times, error)
+      },
+      delay(milliseconds, times = Number.POSITIVE_INFINITY) {
+        if (!millisecondsRule.check(milliseconds))
+          throw invalidOption('milliseconds', millisecondsRule.expected, milliseconds)
+        if (times !== Number.POSITIVE_INFINITY) checkTimes(times)
+        add({ part, action: 'delay', operation, calls: times, milliseconds })
+      },
+      recover() {
+        faults = faults.filter((fault) => fault.part !== part || (operation && fault.operation !== operation))
+      },
+    }
+  }
+
   const broken = new BrokenConnection('network_error', 'The test breaks the connection after the request.')
-  const connection = {
-    breakConnections: () => fail(broken),
-    breakTimes: (times: number) => failTimes(times, broken),
-    recover,
+  function operationFaults(operation?: OperationName): OperationFaults {
+    const { fail, failTimes, recover } = switchOf('connection', 'connection', operation)
+    return {
+      storage: switchOf('storage', 'storage', operation),
+      connection: { breakConnections: () => fail(broken), breakTimes: (times) => failTimes(times, broken), recover },
+    }
+  }
+
+  const publicFaults: PortFaults = {
+    ...operationFaults(),
+    keyStore: switchOf('keyStore', 'key store'),
+    quota: switchOf('quota', 'quota store'),
+    for(scope) {
+      checkOptions({ operation: operationRule }, scope)
+      return operationFaults(scope.operation)
+    },
+    recover() {
+      faults = []
+    },
   }
   return {
-    faults: { ...ports, connection },
-    breaking: (handle) => async (request) => {
-      const response = await handle(request)
-      return run(() => response)
-    },
-    inFrontOf: ({ storage, keyStore, quota }) => {
-      const { run } = ports.storage
-      return {
-        storage: wrapPort(storage, { list: run, create: run, createOnce: run, get: run }),
-        keyStore: wrapPort(keyStore, { find: ports.keyStore.run }),
-        quota: wrapPort(quota, { spend: ports.quota.run }),
-      }
-    },
+    faults: publicFaults,
+    /** Returns the faults that still affect calls, the newest first. */
+    faultsInForce: () => faults,
+    breaking:
+      (handle: PetStore['handle'], basePath: string): PetStore['handle'] =>
+      async (request) => {
+        const response = await handle(request)
+        const { kind } = matchRoute(request.method, readTarget(request, basePath).route)
+        return affect('connection', kind as OperationName)(() => response)
+      },
+    inFrontOf: ({ storage, keyStore, quota }: BackEnd): BackEnd => ({
+      storage: wrapPort(storage, {
+        list: affect('storage', 'listPets'),
+        create: affect('storage', 'createPet'),
+        createOnce: affect('storage', 'createPet'),
+        get: affect('storage', 'getPet'),
+      }),
+      keyStore: wrapPort(keyStore, { find: affect('keyStore') }),
+      quota: wrapPort(quota, { spend: affect('quota') }),
+    }),
   }
 }

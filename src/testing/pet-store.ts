@@ -44,7 +44,7 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   readonly keyStore: ManagedKeyStore
   /** The quota store. Use it to count requests without sending them. */
   readonly quota: QuotaStore
-  /** Makes storage, key store and quota store fail or wait. */
+  /** Makes storage, key store and quota store fail or wait, and breaks connections. */
   readonly faults: PortFaults
   /** The journal: the last 1,000 requests, the oldest first, with their responses. */
   readonly requests: readonly RecordedRequest[]
@@ -135,7 +135,8 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   let current = await createGeneration(options.token)
   const { token } = current
   const { basePath } = current.petStore
-  const handle = breaking(recordRequests((request) => current.petStore.handle(request), clock, requests))
+  const recorded = recordRequests((request) => current.petStore.handle(request), clock, requests)
+  const handle = breaking(recorded, basePath)
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
   /** Creates the client. A client knows the rate limit of earlier responses, so each reset needs a new one. */
   const newClient = () => {
@@ -185,7 +186,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     faults,
     requests,
     async reset() {
-      for (const fault of Object.values(faults)) fault.recover()
+      faults.recover()
       if (start !== undefined) ownClock?.set(start)
       current = await createGeneration(token)
       client = newClient()

@@ -37,7 +37,9 @@ function problemResponse(error: unknown): ApiResponse {
     code === 'invalid_option'
       ? {
           code: 'invalid_body',
-          message: message.replace(/^option (\S+): e/, 'The body is not valid: $1: e'),
+          message: message
+            .replace(/^option (\S+): e/, 'The body is not valid: $1: e')
+            .replace(/\(to add a plan, .*? to the back end\)/, '(--plan-limits of petstore serve adds a plan)'),
           status: 400,
         }
       : { code, message, status }

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { isPetStoreError } from '../../../src/errors.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
 import { newPetSchema, parseNewPet } from '../../../src/pets/schemas.ts'
 import { demoPet } from '../demo-data.ts'
@@ -98,12 +99,32 @@ export const operations: readonly Operation[] = [
     response: { status: 204, description: 'The fault applies to the next requests.' },
     run({ faults }, input) {
       const fault = input.body as z.output<typeof schemas.faultBody>
-      if (fault.part === 'connection') return faults.connection.breakTimes(fault.calls ?? 1)
-      const target = faults[fault.part === 'keys' ? 'keyStore' : fault.part]
-      if (fault.action === 'delay') return target.delay(fault.milliseconds, fault.calls)
+      const { operation, calls } = fault
+      const { storage, connection } = operation === undefined ? faults : faults.for({ operation })
+      if (fault.part === 'connection')
+        return calls === undefined ? connection.breakConnections() : connection.breakTimes(calls)
+      const target = { storage, keys: faults.keyStore, quota: faults.quota }[fault.part]
+      if (fault.action === 'delay') return target.delay(fault.milliseconds, calls)
       const error = fault.status === 500 ? new Error('The control API makes this call fail.') : undefined
-      return fault.calls === undefined ? target.fail(error) : target.failTimes(fault.calls, error)
+      return calls === undefined ? target.fail(error) : target.failTimes(calls, error)
     },
+  },
+  {
+    method: 'GET',
+    path: '/faults',
+    id: 'listFaults',
+    summary: 'List the faults in force.',
+    response: { status: 200, description: 'The faults, the newest first.', body: schemas.faults },
+    run: ({ faultsInForce }) =>
+      faultsInForce().map(({ part, action, operation, calls, error, milliseconds }) => ({
+        part: part === 'keyStore' ? 'keys' : part,
+        action: part === 'connection' ? 'break' : action,
+        operation,
+        // JSON leaves out `undefined`: such a fault lasts until it is removed.
+        calls: calls === Number.POSITIVE_INFINITY ? undefined : calls,
+        milliseconds,
+        status: part === 'connection' || action === 'delay' ? undefined : isPetStoreError(error) ? 503 : 500,
+      })),
   },
   {
     method: 'DELETE',
@@ -111,9 +132,7 @@ export const operations: readonly Operation[] = [
     id: 'removeFaults',
     summary: 'Remove all faults.',
     response: { status: 204, description: 'Every part works.' },
-    run({ faults }) {
-      for (const target of Object.values(faults)) target.recover()
-    },
+    run: ({ faults }) => faults.recover(),
   },
   {
     method: 'POST',

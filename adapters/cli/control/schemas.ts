@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { operationPlaces } from '../../../src/http/routes.ts'
 import { toJsonSchema } from '../../../src/openapi/json-schema.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
 import { limitSchema } from '../../../src/pets/pagination.ts'
@@ -46,34 +47,58 @@ const PARTS = ['storage', 'keys', 'quota'] as const
 const part = z
   .enum(PARTS, `one of ${PARTS.join(', ')}`)
   .check(z.describe('The part of the back end that fails or waits.'))
+const connection = z
+  .literal('connection', '"connection"')
+  .check(z.describe('The connection, which closes after the request was carried out, in place of the response.'))
+const OPERATIONS = operationPlaces().map(({ name }) => name)
+const operation = z
+  .optional(z.enum(OPERATIONS, `one of ${OPERATIONS.join(', ')}`))
+  .check(z.describe('The only operation that the fault affects; for storage and connection. Default: all operations.'))
 const calls = z
   .optional(integer(1))
   .check(z.describe('The number of calls to which the fault applies. Without it, all until the fault is removed.'))
+const NO_OPERATION = { error: 'no operation for keys and quota, which do not know it', path: ['operation'] }
+const isKnown = (fault: { readonly part: string; readonly operation?: string | undefined }) =>
+  fault.operation === undefined || fault.part === 'storage'
+
 export const faultBody = z.union(
   [
-    z.strictObject({
-      part,
-      action: z.literal('fail'),
-      calls,
-      status: z
-        .optional(z.literal([500, 503], '500 or 503'))
-        .check(z.describe('The status that clients get. Default: 503, as for an engine that is away.')),
-    }),
-    z.strictObject({
-      part,
-      action: z.literal('delay'),
-      calls,
-      milliseconds: integer(1, 600_000).check(z.describe('How long each call waits.')),
-    }),
-    z.strictObject({
-      part: z
-        .literal('connection', '"connection"')
-        .check(z.describe('The connection, which closes after the request was carried out, in place of the response.')),
-      action: z.literal('break'),
-      calls: z.optional(integer(1)).check(z.describe('The number of requests whose connection breaks. Default: 1.')),
-    }),
+    z
+      .strictObject({
+        part,
+        action: z.literal('fail'),
+        operation,
+        calls,
+        status: z
+          .optional(z.literal([500, 503], '500 or 503'))
+          .check(z.describe('The status that clients get. Default: 503, as for an engine that is away.')),
+      })
+      .check(z.refine(isKnown, NO_OPERATION)),
+    z
+      .strictObject({
+        part,
+        action: z.literal('delay'),
+        operation,
+        calls,
+        milliseconds: integer(1, 600_000).check(z.describe('How long each call waits.')),
+      })
+      .check(z.refine(isKnown, NO_OPERATION)),
+    z.strictObject({ part: connection, action: z.literal('break'), operation, calls }),
   ],
-  '{ "part": "storage", "keys" or "quota", "action": "fail", "calls"?: number, "status"?: 500 or 503 }, { "part", "action": "delay", "milliseconds": number, "calls"?: number } or { "part": "connection", "action": "break", "calls"?: number }',
+  '{ "part": "storage", "keys" or "quota", "action": "fail", "calls"?: number, "status"?: 500 or 503 }, { "part", "action": "delay", "milliseconds": number, "calls"?: number } or { "part": "connection", "action": "break", "calls"?: number }; for storage and connection also "operation"?: one of ' +
+    OPERATIONS.join(', '),
+)
+export const faults = z.array(
+  z.object({
+    part: z.enum([...PARTS, 'connection']),
+    action: z.enum(['fail', 'delay', 'break']),
+    operation: z.optional(z.enum(OPERATIONS)),
+    calls: z
+      .optional(z.int())
+      .check(z.describe('How many calls are left. Without it, all until the fault is removed.')),
+    milliseconds: z.optional(z.int()),
+    status: z.optional(z.int()),
+  }),
 )
 
 export const keyBody = z.strictObject(

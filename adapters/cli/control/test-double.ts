@@ -3,7 +3,7 @@ import { memory } from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { isTime } from '../../../src/support/time.ts'
-import { type PortFaults, portFaults } from '../../../src/testing/faults.ts'
+import { type Fault, type PortFaults, portFaults } from '../../../src/testing/faults.ts'
 import { type RecordedRequest, recordRequests } from '../../../src/testing/journal.ts'
 import { withKnownKeys } from '../fixed-keys.ts'
 import type { UsageReader } from '../page/usage.ts'
@@ -69,6 +69,8 @@ export interface TestDoubleParts {
 export interface TestDouble extends Service {
   readonly clock: SteerableClock
   readonly faults: PortFaults
+  /** Returns the faults that still affect calls, the newest first. */
+  faultsInForce(): readonly Fault[]
   readonly requests: RecordedRequest[]
   /** Returns the back end since the last reset, without the injected faults. */
   ports(): ManagedBackEnd
@@ -78,7 +80,7 @@ export interface TestDouble extends Service {
 
 export async function createTestDouble(parts: TestDoubleParts): Promise<TestDouble> {
   const clock = steerableClock(parts.clock)
-  const { faults, inFrontOf, breaking } = portFaults()
+  const { faults, faultsInForce, inFrontOf, breaking } = portFaults()
   const requests: RecordedRequest[] = []
 
   const start = async () => {
@@ -88,18 +90,21 @@ export async function createTestDouble(parts: TestDoubleParts): Promise<TestDoub
     return { ports, service: parts.createService(inFrontOf(ports), clock) }
   }
   let current = await start()
-  const handle = breaking(recordRequests((request) => current.service.petStore.handle(request), clock, requests))
+  const { basePath } = current.service.petStore
+  const recorded = recordRequests((request) => current.service.petStore.handle(request), clock, requests)
+  const handle = breaking(recorded, basePath)
   return {
-    petStore: { fetch: fetchThrough(handle), handle, basePath: current.service.petStore.basePath },
+    petStore: { fetch: fetchThrough(handle), handle, basePath },
     usageOf: (token) => current.service.usageOf(token),
     keyOf: (token) => current.service.keyOf(token),
     clock,
     faults,
+    faultsInForce,
     requests,
     ports: () => current.ports,
     async reset() {
       const next = await start()
-      for (const fault of Object.values(faults)) fault.recover()
+      faults.recover()
       clock.follow()
       requests.length = 0
       current = next

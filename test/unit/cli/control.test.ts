@@ -63,6 +63,7 @@ describe('the OpenAPI document', () => {
   test('the OpenAPI document describes the responses of the control API', async () => {
     const { control, send } = await open()
     await send('/pets', 'my-token', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })
+    await control('POST', '/faults', { part: 'storage', action: 'fail', operation: 'createPet', calls: 2, status: 500 })
     const { body: document } = await control('GET', '/openapi.json')
     const ajv = new Ajv2020({ strict: false, formats: { int64: true, 'date-time': true } })
     for (const [method, path, body] of [
@@ -70,6 +71,7 @@ describe('the OpenAPI document', () => {
       ['POST', '/clock', { advanceSeconds: 0.5 }],
       ['POST', '/keys', { plan: 'pro', account: 'a', label: 'b', limits: { perMinute: 1, perDay: 2 } }],
       ['GET', '/keys', undefined],
+      ['GET', '/faults', undefined],
       ['POST', '/pets', { count: 1 }],
       ['GET', '/requests', undefined],
     ] as const) {
@@ -138,16 +140,43 @@ describe('faults', () => {
     await control('DELETE', '/faults')
     expect((await send('/pets')).status).toBe(200)
   })
+
+  test('faults affect only the operation that they name', async () => {
+    const { control, send } = await open()
+    await control('POST', '/faults', { part: 'storage', action: 'fail', operation: 'getPet' })
+    expect([(await send('/pets')).status, (await send('/pets/1')).status]).toEqual([200, 503])
+  })
+
+  test('GET /faults lists the faults that still affect calls', async () => {
+    const { control, send } = await open()
+    const faults = [
+      { part: 'connection', action: 'break', operation: 'createPet' },
+      { part: 'storage', action: 'delay', milliseconds: 1, calls: 3 },
+      { part: 'quota', action: 'fail', status: 503 },
+      { part: 'keys', action: 'fail', calls: 1, status: 500 },
+    ]
+    for (const fault of faults) await control('POST', '/faults', fault)
+    expect((await control('GET', '/faults')).body).toEqual(faults.toReversed())
+    await send('/pets')
+    expect((await control('GET', '/faults')).body).toEqual(faults.slice(0, 3).toReversed())
+    await control('DELETE', '/faults')
+    expect((await control('GET', '/faults')).body).toEqual([])
+  })
 })
 
 test('a fault of the connection breaks it after the request', async () => {
   const { control, send, double } = await open()
-  await control('POST', '/faults', { part: 'connection', action: 'break' })
+  await control('POST', '/faults', { part: 'connection', action: 'break', calls: 1 })
   const init = { method: 'POST', body: '{"name":"Rex","categoryId":1}' }
   await expect(send('/pets', 'my-token', init)).rejects.toMatchObject({ code: 'network_error' })
   expect((await double.ports().storage.list({ limit: 9 })).length).toBe(4)
   expect((await send('/pets')).status).toBe(200)
-  await control('POST', '/faults', { part: 'connection', action: 'break', calls: 2 })
+})
+
+test('a fault of the connection without calls lasts until it is removed', async () => {
+  const { control, send } = await open()
+  await control('POST', '/faults', { part: 'connection', action: 'break' })
+  for (let i = 0; i < 2; i++) await expect(send('/pets')).rejects.toMatchObject({ code: 'network_error' })
   await control('DELETE', '/faults')
   expect((await send('/pets')).status).toBe(200)
 })
@@ -242,7 +271,20 @@ describe('errors', () => {
       400,
       /"storage", "keys" or "quota"|one of storage, keys, quota/,
     ],
-    ['POST', '/keys', { plan: 'gold' }, 400, /^The body is not valid: plan: expected one of the plans free, pro/],
+    [
+      'POST',
+      '/faults',
+      { part: 'quota', action: 'fail', operation: 'createPet' },
+      400,
+      /^operation: expected no operation for keys and quota, which do not know it, got "createPet"\./,
+    ],
+    [
+      'POST',
+      '/keys',
+      { plan: 'gold' },
+      400,
+      /^The body is not valid: plan: expected one of the plans free, pro.* \(--plan-limits of petstore serve adds a plan\), got the string "gold"$/,
+    ],
     [
       'POST',
       '/keys',

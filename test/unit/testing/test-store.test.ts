@@ -331,6 +331,39 @@ describe('faults', () => {
     expect(() => faults.connection.breakTimes(0)).toThrow(/^option times: expected a whole number/)
   })
 
+  test('faults affect only the operation that they name', async () => {
+    const { faults, status, request, storage } = await start()
+    const add = async () => (await request('/pets', { method: 'POST', body: '{"name":"Rex","categoryId":1}' })).status
+    const { storage: creates, connection } = faults.for({ operation: 'createPet' })
+    creates.failTimes(1)
+    expect([await status(), await add(), await add()]).toEqual([200, 503, 201])
+    connection.breakConnections()
+    expect(await status()).toBe(200)
+    await expect(add()).rejects.toThrow(new TypeError('fetch failed'))
+    connection.recover()
+    expect([await add(), (await storage.list({ limit: 9 })).length]).toEqual([201, 3])
+  })
+
+  test('recover of one operation leaves the faults of the others', async () => {
+    const { faults, status } = await start()
+    faults.storage.fail()
+    faults.for({ operation: 'listPets' }).storage.recover()
+    expect(await status()).toBe(503)
+    faults.for({ operation: 'listPets' }).storage.fail()
+    faults.storage.recover()
+    expect(await status()).toBe(200)
+    faults.quota.fail()
+    faults.recover()
+    expect(await status()).toBe(200)
+  })
+
+  test('an unknown operation of faults is rejected', async () => {
+    const { faults } = await start()
+    expect(() => faults.for({ operation: 'addPet' as 'createPet' })).toThrow(
+      'option operation: expected listPets or createPet or getPet, got the string "addPet"',
+    )
+  })
+
   test('a Node server closes the socket of a broken connection', async () => {
     const { petStore, token, faults, storage, errors } = await start()
     const server = await serve(petStore, { port: 0 })
