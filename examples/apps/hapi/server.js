@@ -1,0 +1,30 @@
+import { server as createHapi } from '@hapi/hapi'
+import { createPetStore, memory } from 'petstore-kit'
+import { toNodeHandler } from 'petstore-kit/node'
+
+const { storage, quota } = memory()
+const keyStore = {
+  find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
+}
+const petStore = createPetStore({ storage, quota, keyStore, cors: { origins: ['https://shop.example'] } })
+const handler = toNodeHandler(petStore, { trustProxy: 1 })
+
+const server = createHapi({
+  port: process.env.PORT ?? 3000,
+  host: '127.0.0.1',
+  // Otherwise, bytes that are no request make hapi 21 write a second response after the store's, and the process ends.
+  operations: { cleanStop: false },
+})
+// Before hapi reads the route, so that HEAD, OPTIONS and unknown paths below /v1 reach the store too.
+server.ext('onRequest', ({ path, raw }, h) => {
+  if (path !== '/v1' && !path.startsWith('/v1/')) return h.continue
+  handler(raw.req, raw.res)
+  return h.abandon
+})
+server.route({
+  method: 'GET',
+  path: '/',
+  handler: async () => `The shop itself has ${(await storage.list({ limit: 3 })).map(({ name }) => name)}`,
+})
+await server.start()
+process.once('SIGTERM', () => void server.stop({ timeout: 10_000 }))

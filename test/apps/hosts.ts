@@ -1,0 +1,13 @@
+/** An app in `examples/apps`. */
+interface AppHost {
+  readonly title: string
+  /** The package whose version the table shows. */
+  readonly framework: string
+  /** The rows that the host cannot pass, with the reason. */
+  readonly limits?: Readonly<Record<string, string>>
+}
+
+/** The apps, by their folder. */
+export const hosts: Readonly<Record<string, AppHost>> = {
+  hapi: { title: 'Hapi', framework: '@hapi/hapi' },
+}
