@@ -146,6 +146,8 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
       return await call()
     } finally {
       for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
+      // A change may revive an expired key, which a store may have reported as unknown.
+      unknown.clear()
       lookUps = boundedByLength(max)
     }
   }

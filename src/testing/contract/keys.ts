@@ -187,12 +187,15 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
       if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1)
     })
   const unknown = fc.constantFrom('', 'key_', '%', '_', "' OR '1'='1", '🐕', '\u0000', '\ud800')
+  const issue = usesWith(issues(fc), ({ issue, now }: CheckedKeys, optionsAt) => issue(optionsAt(now())))
+  const find = onKey(({ find }, number) => find(number))
+  const update = changes(fc).chain((changesAt) => onKey(({ update, now }, number) => update(number, changesAt(now()))))
   return [
-    usesWith(issues(fc), ({ issue, now }, optionsAt) => issue(optionsAt(now()))),
-    onKey(({ find }, number) => find(number)),
-    onKey(({ find }, number) => find(number)),
+    // Twice: these calls are chosen more often than the others.
+    ...[issue, issue, find, find, update, update],
     fc.constantFrom(...mistakes).chain((mistake) => onKey(({ findMistyped }, number) => findMistyped(number, mistake))),
     onKey(({ revoke }, number) => revoke(number)),
+    usesWith(unknown, ({ updateUnknown }, id) => updateUnknown(id)),
     usesWith(unknown, ({ revokeUnknown }, id) => revokeUnknown(id)),
     fc.constant(({ list }) => list()),
     usesWith(fc.integer({ min: -100_000, max: 100_000 }), ({ step }, milliseconds) => step(milliseconds)),
@@ -215,7 +218,22 @@ function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
   )
   return options.map(({ expiresIn, ...wanted }) => {
     // A back end rejects a plan that it does not know, unless the key has limits.
-    const plan = wanted.limits || Object.hasOwn(defaultPlans, wanted.plan) ? wanted.plan : 'pro'
+    const plan = wanted.limits ? wanted.plan : knownPlan(wanted.plan)
     return (now) => ({ ...wanted, plan, ...(expiresIn !== undefined && { expiresAt: now + expiresIn }) })
   })
+}
+
+/** Generates functions that return the changes of a key for the time of the change. */
+function changes(fc: FastCheck): Arbitrary<(now: number) => KeyChanges> {
+  const removed = fc.subarray(['account', 'label', 'limits', 'expiresAt'])
+  return fc.tuple(issues(fc), removed, fc.boolean()).map(([optionsAt, names, hasPlan]) => (now) => {
+    const { plan, ...options } = optionsAt(now)
+    const changed: KeyChanges = { ...options, ...Object.fromEntries(names.map((name) => [name, null])) }
+    if (changed.limits === null) return { ...changed, plan: knownPlan(plan) }
+    return hasPlan ? { ...changed, plan } : changed
+  })
+}
+
+function knownPlan(plan: string): string {
+  return Object.hasOwn(defaultPlans, plan) ? plan : 'pro'
 }

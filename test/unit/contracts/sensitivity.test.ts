@@ -581,6 +581,24 @@ describe('the contract suites name the rule that is broken', () => {
     for (const error of failed) expectReports([error], firstLine)
   })
 
+  test('random sequences of the key store suite also update keys', async () => {
+    const fault: Faults<ManagedKeyStore>[string] = (sound) => {
+      let updates = 0
+      return {
+        update: async (id, changes) => {
+          const changed = await sound.update(id, changes)
+          // The examples change at most two keys of a store.
+          return changed && ++updates > 2 ? { ...changed, plan: 'lost' } : changed
+        },
+      }
+    }
+    const open = (clock: Clock) => faulty(memory({ clock }).keyStore, fault)()
+    const failed = await failures((runner) => keyStoreContract(runner, { name: 'ours', open, seed: 1 }))
+    expect(failed.map(String)).toEqual([
+      expect.stringMatching(/^Error: update\(.*\) returned key \d+ with plan "lost"/),
+    ])
+  })
+
   test('the report of a whole suite', async () => {
     const fault = storageFaults['list includes the animal of `after`'] ?? (() => ({}))
     const open = () => faulty(memory().storage, fault)()

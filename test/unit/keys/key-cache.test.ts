@@ -447,3 +447,17 @@ test('a key that is changed through the cache is read anew', async () => {
   await store.update(key.id, { plan: 'pro' })
   expect(await store.find(token)).toMatchObject({ plan: 'pro' })
 })
+
+test('a key that had expired is found again after its date is changed', async () => {
+  const clock = manualClock()
+  const inner = memory({ clock }).keyStore
+  const find: ManagedKeyStore['find'] = async (token) => {
+    const key = await inner.find(token)
+    return key?.expiresAt === undefined || key.expiresAt > clock.now() ? key : undefined
+  }
+  const store = cachedKeyStore({ ...inner, find }, { clock })
+  const { token, key } = await store.issue({ plan: 'free', expiresAt: clock.now() })
+  expect(await store.find(token)).toBeUndefined()
+  await store.update(key.id, { expiresAt: null })
+  expect(await store.find(token)).toMatchObject({ plan: 'free' })
+})
