@@ -10,6 +10,9 @@ import { readJson, writePet } from './json.ts'
 import { type pageWriter, parsePageQuery } from './pagination.ts'
 import { type newPetSchema, parseNewPet } from './schemas.ts'
 
+/** The most values of a body, also of inner arrays and objects. Each value takes time, however short it is. */
+const MAX_VALUES = 2_000
+
 /** `GET /pets`: returns one page and the link to the next page. */
 export function listPets(
   storage: PetStorage,
@@ -53,7 +56,7 @@ export function createPet(
   if (refusal) return refusal
   const key = idempotencyKeyOf(request, storage)
   return andThen(request.body(bodyLimit), (bytes) => {
-    const pet = withStatus(parseNewPet(newPet, readJson(bytes), maxNameLength), defaultStatus)
+    const pet = withStatus(parseNewPet(newPet, readJson(bytes, MAX_VALUES), maxNameLength), defaultStatus)
     const creating: MaybePromise<CreatedPet> | undefined =
       key === undefined
         ? storage.create(pet, request)

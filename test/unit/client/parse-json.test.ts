@@ -30,3 +30,7 @@ test('keeps a member named __proto__ as an ordinary member', () => {
 test.each(['{', '{"a":1,"a":1}', ''])('rejects %j with malformed_json', (text) => {
   expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 'malformed_json' }))
 })
+
+test('parseJson has no limit for the number of values', () => {
+  expect(parseJson(`[${'0,'.repeat(10_000)}0]`)).toHaveLength(10_001)
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isBelow, originForm } from '../../../src/http/request.ts'
+import { type ApiRequest, isBelow, originForm, readTarget } from '../../../src/http/request.ts'
 
 /** A path with a query; both may contain text that looks like a part of a URL. */
 const origin = fc
@@ -34,4 +34,10 @@ test.each([
   ['/shop/v1', false],
 ])('the path %s is below /v1: %s', (path, expected) => {
   expect(isBelow(path, '/v1')).toBe(expected)
+})
+
+test('needless escapes are removed from paths of up to 2,000 characters', () => {
+  const pathOf = (target: string) => readTarget({ target } as ApiRequest, '/v1').path
+  expect(pathOf(`/${'%41'.repeat(666)}/?%41`)).toBe(`/${'A'.repeat(666)}/`)
+  expect(pathOf(`/${'%41'.repeat(667)}`)).toBe(`/${'%41'.repeat(667)}`)
 })

@@ -136,6 +136,12 @@ describe('createPet', () => {
 })
 
 describe('rejected bodies', () => {
+  test('a body of more than 2,000 values gets 400', async () => {
+    const { add } = await startApi()
+    expect((await add(`[${'0,'.repeat(1_999)}0]`)).code).toBe('invalid_body')
+    expect((await add(`[${'0,'.repeat(2_000)}0]`)).code).toBe('malformed_json')
+  })
+
   test.each([
     ['', 'malformed_json'],
     [' ', 'malformed_json'],
