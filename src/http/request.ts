@@ -46,9 +46,13 @@ export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: str
 /** Matches an escaped letter, digit, hyphen, period, underscore or tilde. */
 const ESCAPED = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
 
+/** The longest path whose escapes are removed, in characters. The time grows with the path, and no operation has a longer one. */
+const MAX_ESCAPED_PATH = 2_000
+
 /** Removes needless escapes, because `/%31` and `/1` are the same path (RFC 3986, section 6.2.2.2). */
 function unescapePath(path: string): string {
-  return path.includes('%') ? path.replaceAll(ESCAPED, decodeURIComponent) : path
+  const isPlain = path.length > MAX_ESCAPED_PATH || !path.includes('%')
+  return isPlain ? path : path.replaceAll(ESCAPED, decodeURIComponent)
 }
 
 /** Matches a scheme and an authority, such as `http://localhost:3000` (RFC 3986, sections 3.1 and 3.2). */
