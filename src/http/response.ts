@@ -22,15 +22,23 @@ export interface ApiResponse {
  * ```
  */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
-  const pairs: [name: string, value: string][] = []
-  for (let i = 0; i < headers.length; i += 2) pairs.push([headers[i] as string, headers[i + 1] as string])
   // Every runtime takes an object faster than pairs, and Hono passes an object to Node as it is. An object repeats no name.
-  const object = Object.fromEntries(pairs)
-  const isComplete = Object.keys(object).length === pairs.length
-  const response = new Response(body === '' ? null : body, { status, headers: isComplete ? object : pairs })
+  const object: Record<string, string> = {}
+  let [isRepeated, hasType] = [false, false]
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    isRepeated ||= name in object
+    hasType ||= name.toLowerCase() === 'content-type'
+    object[name] = headers[i + 1] as string
+  }
+  const response = new Response(body === '' ? null : body, { status, headers: isRepeated ? pairsOf(headers) : object })
   // Without a type of our own, `new Response(text)` sets `text/plain`. Deno creates `headers` only if they are read.
-  if (!pairs.some(([name]) => name.toLowerCase() === 'content-type')) response.headers.delete('Content-Type')
+  if (!hasType) response.headers.delete('Content-Type')
   return response
+}
+
+function pairsOf(headers: readonly string[]): [name: string, value: string][] {
+  return headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : []))
 }
 
 /** A response whose list of headers belongs to this response alone, so that the pipeline can add headers without a copy. */
