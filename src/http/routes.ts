@@ -2,8 +2,10 @@ import { IttyRouter } from 'itty-router/IttyRouter'
 import type { Target } from './request.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
-/** The operations, with their names in the interface specification. */
-export type OperationName = 'listPets' | 'createPet' | 'getPet'
+/** The names of the operations in the interface specification. */
+export const operationNames = ['listPets', 'createPet', 'getPet'] as const
+
+export type OperationName = (typeof operationNames)[number]
 
 /** The route of a request: an operation, OPTIONS or an unsupported method on a known path, or an unknown path. */
 export type Route =
@@ -25,10 +27,9 @@ function createOperations() {
   router.get('/pets', () => listPets)
   router.post('/pets', () => createPet)
   router.get('/pets/:petId', ({ params }): Route => ({ kind: 'getPet', petId: params.petId as string }))
-  return router.routes.map(([method, pattern, [toRoute], path]) => ({
+  return router.routes.map(([method, pattern, [toRoute]]) => ({
     method,
     pattern,
-    path: path as string,
     toRoute: toRoute as unknown as ToRoute,
   }))
 }
@@ -49,21 +50,6 @@ export function matchRoute(method: string, path: string): Route {
   const others = operations.filter(({ pattern }) => pattern.test(path)).map(({ method: offered }) => offered)
   if (others.length === 0) return { kind: 'unknown' }
   return { kind: method === 'OPTIONS' ? 'options' : 'otherMethod', allow: allowHeader(others) }
-}
-
-/** An operation, with its method and its path below the base path. Parameters are in braces, as in `/pets/{petId}`. */
-export interface OperationPlace {
-  readonly name: OperationName
-  readonly method: string
-  readonly path: string
-}
-
-/** Returns every operation with its method and path. */
-export function operationPlaces(): OperationPlace[] {
-  return operations.map(({ method, path, toRoute }) => {
-    const { kind } = toRoute({ params: {} })
-    return { name: kind as OperationName, method, path: path.replaceAll(/:(\w+)/g, '{$1}') }
-  })
 }
 
 /** Returns the `Allow` header of a path (RFC 9110, section 10.2.1). GET includes HEAD, and every path supports OPTIONS. */

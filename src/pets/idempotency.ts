@@ -22,11 +22,6 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
   const header = request.header('idempotency-key')
   if (header === undefined) return undefined
   if (!storage.createOnce) throw new PetStoreError('idempotency_not_supported')
-  return parseIdempotencyKey(header)
-}
-
-/** Returns the key in a header. @throws {PetStoreError} `invalid_idempotency_key` */
-export function parseIdempotencyKey(header: string): string {
   if (IDEMPOTENCY_KEY.test(header)) return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
   const received = `${describe(header)} of ${header.length} characters`
   const message = `The header Idempotency-Key is not valid: expected ${EXPECTED}, got ${received}.`

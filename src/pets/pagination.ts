@@ -10,7 +10,8 @@ import { problemsOf, statusSchema } from './schemas.ts'
 
 /** The number of animals on a page if the client does not send `limit`. */
 export const DEFAULT_LIMIT = 20
-const MAX_LIMIT = 100
+/** The largest number of animals on a page. */
+export const MAX_LIMIT = 100
 /** The most parameters of a query. Each takes time, also an unknown one. */
 const MAX_PARAMETERS = 100
 const CURSOR = 'a cursor from an earlier page'
@@ -149,7 +150,7 @@ function isPlainAndFrozen(pet: Pet): boolean {
 }
 
 /** Returns the headers for the next page: `Link` (RFC 8288) and `X-Next-Cursor`. @param kept - see {@link PageQuery} */
-export function nextPageHeaders(url: string, kept: string, cursor: string): string[] {
+function nextPageHeaders(url: string, kept: string, cursor: string): string[] {
   return ['Link', `<${url}?${kept}cursor=${cursor}>; rel="next"`, 'X-Next-Cursor', cursor]
 }
 

@@ -10,7 +10,7 @@ import { describeJson, JsonNumber } from './json.ts'
  * Unicode, but not in JavaScript's `\s`. This pattern is in the OpenAPI document, and Go has no `\u` escapes.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes U+0000
-const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
+export const NAME = /^[\s\x85]*[^\s\x85\x00][^\x00]*$/
 
 /** Returns whether a text may be a name. Some databases cannot store lone surrogates. */
 export function isName(text: string, maxLength: number): boolean {
@@ -21,7 +21,7 @@ function nameSchema(maxLength: number) {
   const error = `a string of at most ${maxLength} characters, one of them not white space, without U+0000 and lone surrogates`
   return z.string(error).check(
     z.refine((text) => isName(text, maxLength), error),
-    // For the OpenAPI document: zod cannot describe a function.
+    // For the control API's OpenAPI document: zod cannot describe a function.
     z.meta({ maxLength, pattern: NAME.source }),
   )
 }
@@ -46,9 +46,6 @@ export const petSchema = z.object({
   categoryId: int64Schema,
   status: z.optional(statusSchema),
 })
-
-/** The schema of an error body. */
-export const errorSchema = z.object({ code: z.string(), message: z.string(), status: z.int() })
 
 /**
  * Checks a body that was parsed from JSON.

@@ -1,6 +1,6 @@
 import { BrokenConnection, PetStoreError } from '../errors.ts'
 import { readTarget } from '../http/request.ts'
-import { matchRoute, type OperationName, operationPlaces } from '../http/routes.ts'
+import { matchRoute, type OperationName, operationNames } from '../http/routes.ts'
 import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
 import { checkOptions, invalidOption, millisecondsRule, oneOf } from '../support/option-rules.ts'
@@ -80,7 +80,7 @@ export interface Fault {
   readonly milliseconds?: number
 }
 
-const operationRule = oneOf(...operationPlaces().map(({ name }) => name))
+const operationRule = oneOf(...operationNames)
 
 function checkTimes(times: number): void {
   if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)

@@ -1,13 +1,8 @@
-import * as z from 'zod/mini'
-import { queryJsonSchemas, schemaRef, toJsonSchema } from '../../../src/openapi/json-schema.ts'
-import { jsonContent, openApiFrame, pathsOf } from '../../../src/openapi/writer.ts'
-import { operations } from './operations.ts'
+import { type Operation, operations } from './operations.ts'
+import { toJsonSchema } from './schemas.ts'
 
-const error = z.object({
-  code: z.string().check(z.describe('What went wrong, for programs.')),
-  message: z.string().check(z.describe('What went wrong, what was expected and what was received.')),
-  status: z.int(),
-})
+const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+const failure = (description: string) => ({ description, ...json({ $ref: '#/components/schemas/Error' }) })
 
 /**
  * Returns the OpenAPI document of the control API.
@@ -15,48 +10,65 @@ const error = z.object({
  * @param address - the address of the control API, with its secret: `http://127.0.0.1:3001/<secret>`
  */
 export function controlDocument(address: string) {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    const { path, method } = operation
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation) }
+  }
   return {
-    ...openApiFrame(
-      'Pet store test double',
-      'Steers a pet store in memory from tests in any language. Only programs on the same machine can use it.',
-    ),
+    openapi: '3.1.0',
+    info: {
+      title: 'Pet store test double',
+      version: '1.0.0',
+      description:
+        'Steers a pet store in memory from tests in any language. Only programs on the same machine can use it.',
+      contact: { name: 'petstore-kit', url: 'https://github.com/petstore-kit/petstore-kit/issues' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: address }],
     // No request needs a key.
     security: [],
-    paths: pathsOf(operations.map(descriptionOf)),
-    components: { schemas: { Error: toJsonSchema(error) } },
+    paths,
+    components: {
+      schemas: {
+        Error: {
+          type: 'object',
+          properties: {
+            code: { type: 'string', description: 'What went wrong, for programs.' },
+            message: { type: 'string', description: 'What went wrong, what was expected and what was received.' },
+            status: { type: 'integer' },
+          },
+          required: ['code', 'message', 'status'],
+        },
+      },
+    },
   }
 }
 
-function descriptionOf({ method, path, id, summary, body, query, response, errors }: (typeof operations)[number]) {
-  const queryParameters = query ? Object.entries(queryJsonSchemas(query)) : []
+function operationObject({ path, id, summary, body, query, response, errors = {} }: Operation) {
   const parameters = [
     ...(path.includes('{id}') ? [{ in: 'path', name: 'id', schema: { type: 'string' }, required: true }] : []),
-    ...queryParameters.map(([name, schema]) => ({ in: 'query', name, schema, required: false })),
+    ...Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
+      in: 'query',
+      name,
+      // The input of each schema is a text. The document describes the value that the text stands for.
+      schema: toJsonSchema(schema, 'output'),
+      required: false,
+    })),
   ]
-  const failures = {
-    ...((body || query) && { 400: 'The request is not valid.' }),
-    403: 'The secret is missing, or a web page or a proxy has sent the request.',
-    ...errors,
-  }
   return {
-    method,
-    path,
     operationId: id,
     summary,
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, ...jsonContent({ schema: toJsonSchema(body) }) } }),
+    ...(body && { requestBody: { required: true, ...json(toJsonSchema(body)) } }),
     responses: {
       [response.status]: {
         description: response.description,
-        ...(response.body && jsonContent({ schema: toJsonSchema(response.body) })),
+        ...(response.body && json(toJsonSchema(response.body))),
       },
-      ...Object.fromEntries(
-        Object.entries(failures).map(([status, description]) => [
-          status,
-          { description, ...jsonContent({ schema: { $ref: schemaRef('Error') } }) },
-        ]),
-      ),
+      ...((body || query) && { 400: failure('The request is not valid.') }),
+      403: failure('The secret is missing, or a web page or a proxy has sent the request.'),
+      ...Object.fromEntries(Object.entries(errors).map(([status, text]) => [status, failure(text)])),
     },
   }
 }

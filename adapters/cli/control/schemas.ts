@@ -1,10 +1,22 @@
 import * as z from 'zod/mini'
-import { operationPlaces } from '../../../src/http/routes.ts'
-import { toJsonSchema } from '../../../src/openapi/json-schema.ts'
+import { operationNames } from '../../../src/http/routes.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
 import { limitSchema } from '../../../src/pets/pagination.ts'
 import { newPetSchema, petSchema } from '../../../src/pets/schemas.ts'
 import { isTime } from '../../../src/support/time.ts'
+
+/** Returns the JSON Schema of what a schema accepts (`input`) or returns (`output`). */
+export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input') {
+  const { $schema, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: toInteger })
+  return jsonSchema
+}
+
+/** Describes each `bigint` as an integer of 64 bits, and removes the bounds of safe integers, which zod adds. */
+const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema }) => {
+  if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+}
 
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
 const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isTime(Date.parse(text))
@@ -50,9 +62,8 @@ const part = z
 const connection = z
   .literal('connection', '"connection"')
   .check(z.describe('The connection, which closes after the request was carried out, in place of the response.'))
-const OPERATIONS = operationPlaces().map(({ name }) => name)
 const operation = z
-  .optional(z.enum(OPERATIONS, `one of ${OPERATIONS.join(', ')}`))
+  .optional(z.enum(operationNames, `one of ${operationNames.join(', ')}`))
   .check(z.describe('The only operation that the fault affects; for storage and connection. Default: all operations.'))
 const calls = z
   .optional(integer(1))
@@ -86,13 +97,13 @@ export const faultBody = z.union(
     z.strictObject({ part: connection, action: z.literal('break'), operation, calls }),
   ],
   '{ "part": "storage", "keys" or "quota", "action": "fail", "calls"?: number, "status"?: 500 or 503 }, { "part", "action": "delay", "milliseconds": number, "calls"?: number } or { "part": "connection", "action": "break", "calls"?: number }; for storage and connection also "operation"?: one of ' +
-    OPERATIONS.join(', '),
+    operationNames.join(', '),
 )
 export const faults = z.array(
   z.object({
     part: z.enum([...PARTS, 'connection']),
     action: z.enum(['fail', 'delay', 'break']),
-    operation: z.optional(z.enum(OPERATIONS)),
+    operation: z.optional(z.enum(operationNames)),
     calls: z
       .optional(z.int())
       .check(z.describe('How many calls are left. Without it, all until the fault is removed.')),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchRoute, operationPlaces, type Route } from '../../../src/http/routes.ts'
+import { matchRoute, type Route } from '../../../src/http/routes.ts'
 import { startApi } from '../../support/api.ts'
 
 test.each<[string, string, Route]>([
@@ -13,14 +13,6 @@ test.each<[string, string, Route]>([
   ['GET', '', { kind: 'unknown' }],
 ])('finds the route of %s %j', (method, path, route) => {
   expect(matchRoute(method, path)).toEqual(route)
-})
-
-test('lists every operation with its method and path', () => {
-  expect(operationPlaces()).toEqual([
-    { name: 'listPets', method: 'GET', path: '/pets' },
-    { name: 'createPet', method: 'POST', path: '/pets' },
-    { name: 'getPet', method: 'GET', path: '/pets/{petId}' },
-  ])
 })
 
 test.each([

@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, test, vi } from 'vitest'
 import { type ErrorCode, PetStoreError } from '../../../src/errors.ts'
+import { tooLarge } from '../../../src/http/read-body.ts'
 import type { OperationName } from '../../../src/http/routes.ts'
 import { type ApiRequest, createPetStore, memory, type PetStorage, type PetStoreOptions } from '../../../src/index.ts'
 import { openApiDocument } from '../../../src/openapi/index.ts'
@@ -15,7 +17,7 @@ interface Provocation {
   readonly request?: Partial<
     Record<'method' | 'path' | 'authorization' | 'contentType' | 'body' | 'expect' | 'idempotencyKey', string>
   >
-  readonly bodyError?: ErrorCode
+  readonly bodyError?: PetStoreError
   /** What the server's parser of HTTP has found. */
   readonly headerError?: ErrorCode
   readonly options?: PetStoreOptions
@@ -33,6 +35,7 @@ const throwing = (error: Error) => () => {
   throw error
 }
 const failing = (error: Error) => ({ list: throwing(error), create: throwing(error), get: throwing(error) })
+const halfMinute = manualClock(Date.UTC(2026, 0, 1, 0, 0, 30))
 const tiny = { free: { perMinute: 1, perDay: 10 } }
 
 /** Requests whose response has every header of the operation. */
@@ -45,10 +48,10 @@ const usedForAnother: PetStorage['createOnce'] = (pet) => ({ id: 1n, ...pet, ear
 /** How to cause each error of an operation. */
 const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'method_not_allowed'>, Provocation>> = {
   bad_request: { headerError: 'bad_request' },
-  invalid_parameter: { request: { path: '/pets?limit=0' } },
-  malformed_json: { request: { body: '{' } },
-  invalid_body: { request: { body: '{}' } },
-  invalid_idempotency_key: { request: { idempotencyKey: '' } },
+  invalid_parameter: { request: { path: '/pets?limit=500' } },
+  malformed_json: { request: { body: '{"name": "Rex"' } },
+  invalid_body: { request: { body: '{"name":"Rex","categoryId":"1"}' } },
+  invalid_idempotency_key: { request: { idempotencyKey: 'order 1' } },
   idempotency_not_supported: {
     request: { idempotencyKey: 'order-1' },
     options: { storage: failing(new Error('called')) },
@@ -57,24 +60,24 @@ const provocations: Readonly<Record<Exclude<ErrorCode, 'route_not_found' | 'meth
     request: { idempotencyKey: 'order-1' },
     options: { storage: { ...memory().storage, createOnce: usedForAnother } },
   },
-  incomplete_body: { bodyError: 'incomplete_body' },
+  incomplete_body: { bodyError: new PetStoreError('incomplete_body') },
   missing_api_key: { request: { authorization: '' } },
   invalid_api_key: { request: { authorization: 'Bearer x' } },
   pet_not_found: { request: { path: '/pets/77' } },
   request_timeout: { headerError: 'request_timeout' },
   operation_removed: { options: { clock: manualClock(Date.UTC(2031, 0)) } },
-  payload_too_large: { bodyError: 'payload_too_large' },
+  payload_too_large: { bodyError: tooLarge(65_536) },
   unsupported_media_type: { request: { contentType: 'text/plain' } },
   expectation_failed: { request: { expect: 'tea' } },
-  rate_limit_exceeded: { before: 1, options: { plans: tiny, ban: false } },
-  api_key_banned: { before: 2, options: { plans: tiny, ban: { afterRefusals: 1 } } },
+  rate_limit_exceeded: { before: 1, options: { plans: tiny, ban: false, clock: halfMinute } },
+  api_key_banned: { before: 2, options: { plans: tiny, ban: { afterRefusals: 1, seconds: 30 }, clock: halfMinute } },
   request_header_fields_too_large: { headerError: 'request_header_fields_too_large' },
-  body_already_read: { bodyError: 'body_already_read' },
+  body_already_read: { bodyError: new PetStoreError('body_already_read') },
   internal_error: { options: { storage: failing(new Error('broken')) } },
   service_unavailable: { options: { storage: failing(new PetStoreError('service_unavailable')) } },
 }
 
-/** Sends requests to a new store with one animal, and checks every response against the OpenAPI document. */
+/** Sends requests to a new store with three animals, and checks every response against the OpenAPI document. */
 async function provoke(
   operation: OperationName,
   { request, bodyError, headerError, options, before = 0 }: Provocation = {},
@@ -82,8 +85,9 @@ async function provoke(
   const clock = options?.clock ?? manualClock()
   const backEnd = memory({ clock })
   const { token } = await backEnd.keyStore.issue({ plan: 'free' })
-  await backEnd.storage.create({ name: 'Rex', categoryId: 1n })
+  await backEnd.storage.create({ name: 'Rex', categoryId: 1n, status: 'available' })
   await backEnd.storage.create({ name: 'Ada', categoryId: 2n, status: 'sold' })
+  await backEnd.storage.create({ name: 'Tom', categoryId: 2n, status: 'pending' })
   const { handle } = createPetStore({ ...backEnd, onError: () => {}, ...options, clock })
   const sent = { method: 'GET', authorization: `Bearer ${token}`, body: '', ...requests[operation], ...request }
   const headers: Readonly<Record<string, string | undefined>> = {
@@ -100,7 +104,7 @@ async function provoke(
       return headers[name]
     },
     async body() {
-      if (bodyError) throw new PetStoreError(bodyError)
+      if (bodyError) throw bodyError
       return new TextEncoder().encode(sent.body)
     },
   }
@@ -109,7 +113,7 @@ async function provoke(
   const received: Record<string, string> = {}
   for (let i = 0; i < pairs.length; i += 2) received[String(pairs[i]).toLowerCase()] = String(pairs[i + 1])
   check({ method: sent.method, path: String(sent.path).split('?')[0] ?? '', status, headers: received, body })
-  return { status, headers: received, code: (JSON.parse(body) as { code?: string }).code }
+  return { status, headers: received, body: JSON.parse(body) as unknown }
 }
 
 const operations = Object.values(document.paths).flatMap((item) => Object.values(item)) as {
@@ -122,8 +126,9 @@ describe.each(operations)('the OpenAPI document, for $operationId,', ({ operatio
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([, { content }]) => Object.keys(content['application/json'].examples ?? {}))
 
-  test.each(codes as (keyof typeof provocations)[])('lists the error %s, which a request can cause', async (code) => {
-    expect((await provoke(operationId, provocations[code])).code).toBe(code)
+  test.each(codes as (keyof typeof provocations)[])('has a real response as its example of %s', async (code) => {
+    const { value } = document.components.examples[code] as { value: object }
+    expect((await provoke(operationId, provocations[code])).body).toEqual(value)
   })
 
   test('lists the successful response with its headers', async () => {
@@ -135,5 +140,60 @@ describe.each(operations)('the OpenAPI document, for $operationId,', ({ operatio
         .filter((name) => name !== 'content-type')
         .sort(),
     ).toEqual(declared.sort())
+  })
+})
+
+test('the example of a page is a real response to limit=2', async () => {
+  const { body, headers } = await provoke('listPets', { request: { path: '/pets?limit=2' } })
+  const page = { value: body }
+  expect(document.paths['/pets']?.get).toMatchObject({
+    responses: { 200: { content: { 'application/json': { examples: { page } } } } },
+  })
+  expect(document.components.headers).toMatchObject({
+    NextPage: { examples: { page: { value: headers.link } } },
+    'X-Next-Cursor': { examples: { page: { value: headers['x-next-cursor'] } } },
+  })
+})
+
+describe('the schemas of requests', () => {
+  const ajv = new Ajv2020({ strict: false, formats: { int64: true } })
+  ajv.addSchema({ $id: 'document', ...document })
+  const bodies = [
+    ...['Rex', '', ' ', '\u0085', 'a\u0000b', 'x'.repeat(1_000), 'x'.repeat(1_001), 7].map((name) => ({
+      name,
+      categoryId: 1,
+    })),
+    ...[0, -1, 1.5, '1', null].map((categoryId) => ({ name: 'Rex', categoryId })),
+    ...['available', 'pending', 'sold', 'SOLD', '', null].map((status) => ({ name: 'Rex', categoryId: 1, status })),
+    ...[{}, [], 'Rex', null, { name: 'Rex' }, { categoryId: 1 }, { name: 'Rex', categoryId: 1, colour: 'red' }],
+  ]
+
+  test.each(bodies)('the schema and the service agree about the body %j', async (body) => {
+    const isValid = ajv.validate('document#/components/schemas/PetToAdd', body)
+    const { status } = await provoke('createPet', { request: { body: JSON.stringify(body) } })
+    expect(status).toBe(isValid ? 201 : 400)
+  })
+
+  const { parameters } = operations[0] as unknown as {
+    parameters: { name: string; schema: { default?: number } }[]
+  }
+  const queries = [
+    ...[0, 1, 100, 101, 1.5].map((value) => ({ name: 'limit', value })),
+    ...['available', 'pending', 'sold', 'SOLD'].map((value) => ({ name: 'status', value })),
+  ]
+
+  test.each(queries)('the schema and the service agree about $name=$value', async ({ name, value }) => {
+    const index = parameters.findIndex((parameter) => parameter.name === name)
+    const isValid = ajv.validate(`document#/paths/~1pets/get/parameters/${index}/schema`, value)
+    const { status } = await provoke('listPets', { request: { path: `/pets?${name}=${value}` } })
+    expect(status).toBe(isValid ? 200 : 400)
+  })
+
+  test('without limit, a page has as many animals as the default in the document says', async () => {
+    const list = vi.fn(() => [])
+    await provoke('listPets', { request: { path: '/pets' }, options: { storage: { ...memory().storage, list } } })
+    const { default: limit = 0 } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}
+    // The service asks for one animal more, which shows whether there is a next page.
+    expect(list).toHaveBeenCalledWith(expect.objectContaining({ limit: limit + 1 }), expect.anything())
   })
 })

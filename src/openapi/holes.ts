@@ -1,0 +1,116 @@
+import { type ErrorCode, errorTable } from '../errors.ts'
+import type { OperationName } from '../http/routes.ts'
+import type { QuotaRules } from '../quota/rate-limit.ts'
+
+const allCodes = Object.keys(errorTable) as ErrorCode[]
+
+/** Codes that only one operation returns, or only requests that match no operation. Every operation has all other codes. */
+const codesOf: Readonly<Record<OperationName | 'noOperation', readonly ErrorCode[]>> = {
+  listPets: ['invalid_parameter'],
+  createPet: [
+    'malformed_json',
+    'invalid_body',
+    'invalid_idempotency_key',
+    'idempotency_not_supported',
+    'idempotency_key_reused',
+    'incomplete_body',
+    'payload_too_large',
+    'unsupported_media_type',
+    'body_already_read',
+  ],
+  getPet: ['pet_not_found', 'operation_removed'],
+  noOperation: ['route_not_found', 'method_not_allowed'],
+}
+
+/** Additional headers of error responses, by status. */
+const headersOf: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  415: ['Accept', 'Accept-Encoding'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+/** Returns the headers of a response, as references to components. @param additional - those that not every response has */
+export function headerRefs(operation: OperationName, additional: readonly string[] = []) {
+  const components = [
+    ...additional,
+    ...(operation === 'getPet' ? ['Deprecation', 'Sunset', 'Successor'] : []),
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+    'Cache-Control',
+    'X-Content-Type-Options',
+  ]
+  const nameOf = (component: string) => (['NextPage', 'Successor'].includes(component) ? 'Link' : component)
+  return Object.fromEntries(components.map((name) => [nameOf(name), { $ref: `#/components/headers/${name}` }]))
+}
+
+/** Returns the member `content` of a JSON body. @param schema - the name of its schema */
+export function json(schema: string, examples: object) {
+  return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } } }
+}
+
+/** Returns the error responses of an operation, by status. */
+export function errorResponses(operation: OperationName) {
+  const ofOthers = Object.entries(codesOf).flatMap(([name, codes]) => (name === operation ? [] : codes))
+  const codes = allCodes.filter((code) => !ofOthers.includes(code))
+  return Object.fromEntries(
+    codes.map((first) => {
+      const { status } = errorTable[first]
+      const ofStatus = codes.filter((code) => errorTable[code].status === status)
+      const lines = ofStatus.map((code) => `\`${code}\`: ${markdownMessage(code)}`)
+      return [
+        status,
+        {
+          description: lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join('\n'),
+          headers: headerRefs(operation, headersOf[status]),
+          ...json(
+            'Error',
+            Object.fromEntries(ofStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+          ),
+        },
+      ]
+    }),
+  )
+}
+
+/** Returns an example of each error response, by code. @param messages - those that differ from the default message */
+export function errorExamples(messages: Partial<Record<ErrorCode, string>>) {
+  const codes = allCodes.filter((code) => !codesOf.noOperation.includes(code))
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { message, status } = errorTable[code]
+      return [code, { summary: code, value: { code, message: messages[code] ?? message, status } }]
+    }),
+  )
+}
+
+/** Returns every error code as a row of a Markdown table. */
+export function errorRows(): string {
+  return allCodes.map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`).join('\n')
+}
+
+/** Returns a default message as Markdown. Escapes `<`, because `<API_KEY>` would be an HTML tag. */
+function markdownMessage(code: ErrorCode): string {
+  return errorTable[code].message.replaceAll('<', '\\<')
+}
+
+/** Returns every plan as a row of a Markdown table. Escapes the names, because the operator may choose any characters. */
+export function planRows(plans: QuotaRules['plans']): string {
+  const escaped = (text: string) => text.replaceAll(/[\\`*_{}[\]<>#|&]/g, '\\$&').replaceAll(/\s+/g, ' ')
+  return Object.entries(plans)
+    .map(([plan, { perMinute, perDay }]) => `| ${escaped(plan)} | ${grouped(perMinute)} | ${grouped(perDay)} |`)
+    .join('\n')
+}
+
+export function banText(ban: QuotaRules['ban']): string {
+  if (!ban) return ''
+  const refusals = ban.afterRefusals === undefined ? 'its limit per minute' : grouped(ban.afterRefusals)
+  return ` When the refused requests of a key within one minute reach ${refusals}, the key is banned for
+${grouped(ban.seconds)} seconds. Requests during a ban do not lengthen it.`
+}
+
+/** Returns a number with commas, such as `100,000`. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en')
+}
