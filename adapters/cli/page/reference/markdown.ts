@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../html.ts'
 
 /**
  * Returns a text in Markdown as HTML: paragraphs, headings, lists, tables, code and backslash escapes (CommonMark, sections 2.4 and

@@ -7,7 +7,7 @@ import {
   listOf,
   textOf,
 } from './document.ts'
-import { type Html, html, nothing } from './html.ts'
+import { type Html, html, nothing } from '../html.ts'
 import { inline, markdown } from './markdown.ts'
 
 /**

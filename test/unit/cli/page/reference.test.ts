@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Html, html } from '../../../../adapters/cli/page/reference/html.ts'
+import { Html, html } from '../../../../adapters/cli/page/html.ts'
 import { markdown } from '../../../../adapters/cli/page/reference/markdown.ts'
 import { referencePage } from '../../../../adapters/cli/page/reference/reference.ts'
 import { openApiDocument } from '../../../../src/openapi/index.ts'
