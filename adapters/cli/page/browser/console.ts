@@ -1,15 +1,12 @@
-import { parse, stringify } from 'lossless-json'
+import { consoleDocument, type OpenApiDocument } from './console-document.ts'
 import { byId } from './dom.ts'
+import { indented } from './explanation.ts'
 import { currentKey, loadSettings, takeSecret } from './settings.ts'
 
 /** The part of Swagger UI that this page uses. */
 interface SwaggerUi {
   preauthorizeApiKey(scheme: string, token: string): void
   readonly specSelectors: { specJson(): { toJS(): OpenApiDocument } }
-}
-
-interface OpenApiDocument {
-  readonly components?: { readonly securitySchemes?: Readonly<Record<string, { readonly scheme?: string }>> }
 }
 
 /** The part of Swagger UI's plugin interface that this page uses. */
@@ -35,7 +32,12 @@ const ui = SwaggerUIBundle({
   tryItOutEnabled: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
-  plugins: [{ wrapComponents: { responseBody: exactResponseBody } }],
+  plugins: [
+    {
+      wrapComponents: { responseBody: exactResponseBody },
+      statePlugins: { spec: { wrapActions: { updateJsonSpec } } },
+    },
+  ],
   // This theme is used because its colours have enough contrast.
   syntaxHighlight: { theme: 'monokai' },
   // `null` turns off the validator badge: it would send this server's address to an online validator.
@@ -46,6 +48,10 @@ const ui = SwaggerUIBundle({
   },
 })
 
+function updateJsonSpec(update: (document: OpenApiDocument) => unknown) {
+  return (document: OpenApiDocument) => update(consoleDocument(document))
+}
+
 /** Shows a JSON body with all digits of its numbers: Swagger UI uses `JSON.parse`, which rounds an int64. */
 function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSystem) {
   return (props: { readonly content: unknown; readonly contentType?: string }) => {
@@ -53,14 +59,6 @@ function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSy
     if (typeof content !== 'string' || !contentType.includes('json')) return React.createElement(original, props)
     const code = { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true }
     return React.createElement(getComponent('HighlightCode', true), code, indented(content))
-  }
-}
-
-function indented(json: string): string {
-  try {
-    return stringify(parse(json), undefined, 2) ?? json
-  } catch {
-    return json
   }
 }
 

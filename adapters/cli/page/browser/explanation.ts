@@ -1,4 +1,4 @@
-import { parse } from 'lossless-json'
+import { parse, stringify } from 'lossless-json'
 import type { LoggedRequest } from '../request-log.ts'
 import { headerOf } from './cost.ts'
 import { plural } from './format.ts'
@@ -10,6 +10,12 @@ export function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Returns a JSON text with indentation and exact numbers. Returns another text as it is. */
+export function indented(json: string): string {
+  const value = parsed(json)
+  return value === undefined ? json : (stringify(value, undefined, 2) ?? json)
 }
 
 /** Returns an explanation of a response, in plain English. */

@@ -1,9 +1,8 @@
-import { stringify } from 'lossless-json'
 import type { LoggedRequest } from '../request-log.ts'
 import type { Exchange } from './api.ts'
 import { costOf, costText } from './cost.ts'
 import { create, isolated } from './dom.ts'
-import { explanationOf, parsed } from './explanation.ts'
+import { explanationOf, indented } from './explanation.ts'
 import { timeOfDay } from './format.ts'
 import { type RequestActions, requestButtons } from './request-buttons.ts'
 
@@ -111,11 +110,6 @@ function block(title: string, text: string): HTMLElement[] {
   pre.setAttribute('role', 'group')
   pre.setAttribute('aria-label', title)
   return [create('h3', '', title), pre]
-}
-
-function indented(json: string): string {
-  const value = parsed(json)
-  return value === undefined ? json : (stringify(value, undefined, 2) ?? json)
 }
 
 /** Returns an entry for a request of this page. Without the secret of the page's address, the server sends none. */
