@@ -67,7 +67,7 @@ export default defineConfig((options): Options[] => [
   { ...shared, entry: { cli: 'adapters/cli/main.ts' }, format: ['esm'] },
   {
     // The page of `petstore serve`. It runs in browsers, so it contains everything that it imports.
-    entry: { live: 'adapters/cli/page/browser/live.ts', console: 'adapters/cli/page/browser/console.ts' },
+    entry: ['live', 'console', 'reference'].map((name) => `adapters/cli/page/browser/${name}.ts`),
     publicDir: 'adapters/cli/page/static',
     outDir: 'dist/page',
     format: ['esm'],

@@ -12,7 +12,7 @@ export class Html {
   }
 }
 
-type HtmlValue = string | number | Html | readonly Html[]
+export type HtmlValue = string | number | Html | readonly Html[]
 
 /** Returns HTML: `` html`<p>${text}</p>` ``. Values may be texts, which are escaped, pieces of HTML, and lists of pieces. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {

@@ -14,6 +14,8 @@ import {
   type SiteRoutes,
   sharedDocument,
 } from '../site.ts'
+import { consolePage } from './console-page.ts'
+import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
 import type { Usage } from './usage.ts'
 
@@ -74,12 +76,13 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
   const isOpenedFromTerminal = (request: ApiRequest) =>
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   return {
-    '/': own('index.html'),
+    '/': textRoute('html', () => livePage(swagger !== undefined)),
     ...Object.fromEntries(STYLES.map((name) => [`/page/${name}`, own(name)])),
     '/page/icon.svg': own('icon.svg'),
     '/page/live.js': own('live.js'),
+    '/page/reference.js': own('reference.js'),
     ...(swagger !== undefined && {
-      '/console': own('console.html'),
+      '/console': textRoute('html', consolePage),
       '/page/console.css': own('console.css'),
       '/page/console.js': own('console.js'),
       '/page/swagger-ui.css': file(join(swagger, 'swagger-ui.css')),
@@ -134,13 +137,17 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Returns a route that responds with a file. The file is read at the first request, so that it does not delay the start. */
+/** Returns a route that responds with a file. */
 function file(path: string): SiteRoute {
-  const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] as string
+  return textRoute(path.slice(path.lastIndexOf('.') + 1), () => readFileSync(path))
+}
+
+/** Returns a route for a text. It is read at the first request, so that it does not delay the start. */
+function textRoute(extension: string, read: () => string | Uint8Array): SiteRoute {
   let document: SharedDocument | undefined
   return (request) => {
-    document ??= sharedDocument(readFileSync(path))
-    return documentResponse(document, request, ['Content-Type', type, ...PAGE_HEADERS])
+    document ??= sharedDocument(read())
+    return documentResponse(document, request, ['Content-Type', TYPES[extension] as string, ...PAGE_HEADERS])
   }
 }
 

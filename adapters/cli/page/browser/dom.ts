@@ -41,3 +41,19 @@ export function onClick(button: HTMLElement, listener: () => void): void {
     if (button.getAttribute('aria-disabled') !== 'true') listener()
   })
 }
+
+/**
+ * Copies a text. If the browser does not allow it, selects another text instead, and returns false.
+ *
+ * @param shown - the element for the text to select
+ */
+export async function copyOrSelect(text: string, shown: HTMLElement, selected = text): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    setText(shown, selected)
+    getSelection()?.selectAllChildren(shown)
+    return false
+  }
+}

@@ -61,7 +61,12 @@ const connection = new Connection({
 })
 
 for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
-  link.addEventListener('click', () => byId(link.dataset.goto ?? '').focus())
+  link.addEventListener('click', (event) => {
+    // A link would change the address, and the animals would be loaded as after the button Back.
+    event.preventDefault()
+    const targets = document.querySelectorAll<HTMLElement>(link.dataset.goto ?? '')
+    ;[...targets].find((target) => target.checkVisibility())?.focus()
+  })
 byId('copy-first').addEventListener('click', () => {
   void copySample('curl', firstSample(), byId('first-sample'), byId('first-note'))
 })

@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../request-log.ts'
 import { LANGUAGES, type Language, type SampledRequest, sampleOf } from '../samples.ts'
-import { create, setText } from './dom.ts'
+import { copyOrSelect, create, setText } from './dom.ts'
 
 /** What the page can do with a request of its log. */
 export interface RequestActions {
@@ -53,14 +53,11 @@ export async function copySample(
   shown.hidden = false
   shown.setAttribute('aria-label', `Sample in ${language}`)
   setText(shown, sampleOf(language, { ...sampled, token: isMasked ? 'pet_***' : undefined }))
-  try {
-    await navigator.clipboard.writeText(sampleOf(language, sampled))
-    setText(status, isMasked ? `Copied as ${language}, with the demo key.` : `Copied as ${language}.`)
-  } catch {
-    setText(shown, sampleOf(language, { ...sampled, token: undefined }))
-    getSelection()?.selectAllChildren(shown)
-    setText(status, 'The browser has not allowed to copy. The sample is selected: copy it with the keyboard.')
-  }
+  const read = sampleOf(language, { ...sampled, token: undefined })
+  const isCopied = await copyOrSelect(sampleOf(language, sampled), shown, read)
+  const text = isMasked ? `Copied as ${language}, with the demo key.` : `Copied as ${language}.`
+  const advice = 'The browser has not allowed to copy. The sample is selected: copy it with the keyboard.'
+  setText(status, isCopied ? text : advice)
 }
 
 function button(text: string, onClick: () => void): HTMLElement {

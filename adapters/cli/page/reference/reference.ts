@@ -1,3 +1,5 @@
+import { type Html, html, nothing } from '../html.ts'
+import { layout, segments, table } from '../layout.ts'
 import { KEY_VARIABLE, LANGUAGES, sampleOf } from '../samples.ts'
 import {
   type DocumentedOperation,
@@ -7,11 +9,10 @@ import {
   listOf,
   textOf,
 } from './document.ts'
-import { type Html, html, nothing } from '../html.ts'
 import { inline, markdown } from './markdown.ts'
 
 /**
- * Returns the API reference as HTML, from the OpenAPI document. It needs no script.
+ * Returns the API reference as HTML, from the OpenAPI document. It can be read without its script.
  *
  * @param hasConsole - whether Swagger UI is installed
  */
@@ -21,60 +22,51 @@ export function referencePage(document: Json, hasConsole: boolean): string {
   const { title, description } = Object(document.info)
   const server = textOf(Object(listOf(document.servers)[0]).url)
   const shared = sharedHeaders(operations)
-  return html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>API reference – Pet store</title>
-    <link rel="icon" href="/page/icon.svg" />
-    <link rel="stylesheet" href="/page/page.css" />
-    <link rel="stylesheet" href="/page/controls.css" />
-    <link rel="stylesheet" href="/page/reference.css" />
-  </head>
-  <body>
-    <a class="skip" href="#main">Skip to the content</a>
-    <header class="top">
-      <div class="top-inner">
-        <a class="brand" href="/"><img src="/page/icon.svg" alt="" width="26" height="26" />Pet store</a>
-        <nav aria-label="Pages">
-          <a href="/">Live view</a>
-          <a href="/reference" aria-current="page">API reference</a>
-          <a href="/openapi.json">OpenAPI</a>
-        </nav>
-      </div>
-    </header>
-    <div class="reference">
-      <nav class="contents" aria-label="Operations">
+  // The operations stand before the chapters of the description, because most readers look for an operation.
+  const [introduction = '', ...chapters] = textOf(description).split(/^## /m)
+  const sections = [
+    ...chapters.map((chapter) => {
+      const [name = ''] = chapter.split('\n', 1)
+      return { id: name.toLowerCase().replace(/\W+/g, '-'), name, content: markdown(chapter.slice(name.length)) }
+    }),
+    { id: 'headers', name: 'Headers of every response', content: [headerTable(reader, 'Headers', shared)] },
+  ]
+  const content = html`<div class="reference">
+      <nav class="contents" aria-label="Contents">
         <ul>
           <li><a href="#introduction">Introduction</a></li>
-          ${operations.map(({ id, method, summary }) => html`<li><a href="#${id}"><span class="method">${method}</span> ${summary}</a></li>`)}
-          <li><a href="#headers">Headers of every response</a></li>
+          ${operations.map(({ id, method, summary, isDeprecated }) => html`<li><a href="#${id}"><span class="method">${method}</span> ${summary} ${deprecated(isDeprecated)}</a></li>`)}
+          ${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
         </ul>
       </nav>
       <main id="main" tabindex="-1">
-        <section class="card prose" id="introduction">
-          <h1>${title}</h1>
-          <p>Base address: <code>${server}</code></p>
-          ${consoleNote(hasConsole)}
-          ${markdown(textOf(description), 2)}
+        <section class="card" id="introduction">
+          <div class="prose"><h1>${title}</h1>${markdown(introduction)}
+          <p>Base address: <code>${server}</code>. ${consoleNote(hasConsole)}</p></div>
         </section>
         ${operations.map((operation) => operationSection(reader, operation, server, shared))}
-        <section class="card prose" id="headers">
-          <h2>Headers of every response</h2>
-          ${headerTable(reader, 'Headers of every response', shared)}
-        </section>
+        ${sections.map(({ id, name, content }) => html`<section class="card" id="${id}" aria-labelledby="${id}-title"><div class="prose">${heading(id, name)}${content}</div></section>`)}
       </main>
-    </div>
-  </body>
-</html>
-`.text
+    </div>`
+  const head = html`<script type="module" src="/page/reference.js"></script>`
+  return layout(
+    { path: '/reference', title: 'API reference – Pet store', styles: ['reference'], head, content },
+    hasConsole,
+  )
 }
 
 function consoleNote(hasConsole: boolean): Html {
   return hasConsole
-    ? html`<p>The <a href="/console">console</a> sends requests from the browser.</p>`
-    : html`<p>A console that sends requests from the browser needs one more package: <code>npm install swagger-ui-dist</code>. The <a href="/">live view</a> sends requests without it.</p>`
+    ? html`The <a href="/console">console</a> sends requests from the browser.`
+    : html`A console that sends requests from the browser needs one more package: <code>npm install swagger-ui-dist</code>. The <a href="/">live view</a> sends requests without it.`
+}
+
+function heading(id: string, name: string): Html {
+  return html`<h2 id="${id}-title">${name} <a class="anchor" href="#${id}" aria-label="Link to ${name}">#</a></h2>`
+}
+
+function deprecated(isDeprecated: boolean): Html {
+  return isDeprecated ? html`<span class="badge warn">Deprecated</span>` : nothing
 }
 
 /** Returns the headers that every successful response has. */
@@ -95,9 +87,15 @@ function operationSection(
     response.headers.filter(([name]) => !shared.some(([other]) => other === name))
   const successes = responses.filter(({ status }) => status < '400')
   const errors = responses.filter(({ status }) => status >= '400')
-  return html`<section class="card prose" id="${id}" aria-labelledby="${id}-title">
-  <h2 id="${id}-title">${summary} <a class="anchor" href="#${id}" aria-label="Link to ${summary}">#</a></h2>
-  <p class="endpoint"><span class="method">${method}</span> <code>${path}</code>${isDeprecated ? html` <span class="badge warn">Deprecated</span>` : nothing}</p>
+  const errorRows = errors.map((response) => [
+    response.status,
+    markdown(response.description),
+    own(response).map(([name]) => html`<code>${name}</code> `),
+  ])
+  return html`<section class="card operation" id="${id}" aria-labelledby="${id}-title">
+  <div class="prose">
+  ${heading(id, summary)}
+  <p class="endpoint"><span class="method">${method}</span> <code>${path}</code> ${deprecated(isDeprecated)}</p>
   ${markdown(description)}
   ${parameters.length === 0 ? nothing : parameterTable(reader, parameters)}
   ${requestBody === undefined ? nothing : html`<h3>Request body</h3>${bodyOf(reader, requestBody)}`}
@@ -107,28 +105,31 @@ function operationSection(
   ${own(response).length === 0 ? nothing : headerTable(reader, `Headers of ${response.status}`, own(response))}
   ${response.content === undefined ? nothing : bodyOf(reader, response.content)}`,
   )}
-  <h3>Errors</h3>
-  ${table(
-    'Errors',
-    ['Status', 'Meaning', 'Headers'],
-    errors.map((response) => [
-      html`${response.status}`,
-      html`${markdown(response.description)}`,
-      html`${own(response).map(([name]) => html`<code>${name}</code> `)}`,
-    ]),
+  <details><summary>Errors: ${errors.map(({ status }) => status).join(', ')}</summary>
+  ${table(`Errors of ${summary}`, ['Status', 'Meaning', 'Headers'], errorRows)}</details>
+  </div>
+  <aside class="samples" aria-label="Samples for ${summary}">
+  ${segments(
+    `language-${id}`,
+    'Language',
+    LANGUAGES.map((language) => [language, language]),
   )}
-  <h3>Samples</h3>
-  <p class="muted">They read the API key from the variable <code>${KEY_VARIABLE}</code>.</p>
   ${samplesOf(reader, operation, server)}
+  <p class="note">The samples read the API key from the variable <code>${KEY_VARIABLE}</code>.</p>
+  ${successes.map(({ status, content }) => {
+    const example = content && reader.exampleOf(content)
+    return example === undefined ? nothing : code('', `Response ${status}`, JSON.stringify(example, undefined, 2))
+  })}
+  </aside>
 </section>`
 }
 
 function parameterTable(reader: DocumentReader, parameters: readonly Json[]): Html {
   const rows = parameters.map((parameter) => [
     html`<code>${textOf(parameter.name)}</code>`,
-    html`${textOf(parameter.in)}${parameter.required === true ? ', required' : ''}`,
-    html`${reader.typeOf(parameter.schema)}`,
-    html`${inline(textOf(parameter.description))}`,
+    `${textOf(parameter.in)}${parameter.required === true ? ', required' : ''}`,
+    reader.typeOf(parameter.schema),
+    inline(textOf(parameter.description)),
   ])
   return html`<h3>Parameters</h3>${table('Parameters', ['Name', 'Place', 'Value', 'Meaning'], rows)}`
 }
@@ -136,31 +137,29 @@ function parameterTable(reader: DocumentReader, parameters: readonly Json[]): Ht
 function headerTable(reader: DocumentReader, label: string, headers: DocumentedResponse['headers']): Html {
   const rows = headers.map(([name, { description, schema, required }]) => [
     html`<code>${name}</code>`,
-    html`${reader.typeOf(schema)}${required === true ? '' : '; not always present'}`,
-    html`${inline(textOf(description))}`,
+    `${reader.typeOf(schema)}${required === true ? '' : '; not always present'}`,
+    inline(textOf(description)),
   ])
   return table(label, ['Header', 'Value', 'Meaning'], rows)
 }
 
-/** Returns the members of a body, and an example. */
+/** Returns the members of a body. */
 function bodyOf(reader: DocumentReader, content: Json): Html {
   const schema = reader.resolve(content.schema)
   const object = schema.type === 'array' ? reader.resolve(schema.items) : schema
   const required = listOf(object.required)
   const rows = Object.entries(Object(object.properties)).map(([name, member]) => [
     html`<code>${name}</code>`,
-    html`${reader.typeOf(member)}${required.includes(name) ? '; required' : ''}`,
-    html`${inline(textOf(reader.resolve(member).description))}`,
+    `${reader.typeOf(member)}${required.includes(name) ? '; required' : ''}`,
+    inline(textOf(reader.resolve(member).description)),
   ])
-  const example = reader.exampleOf(content)
   return html`<p>${schema.type === 'array' ? 'An array. Each item:' : inline(textOf(schema.description))}</p>
-  ${table('Members', ['Member', 'Value', 'Meaning'], rows)}
-  ${example === undefined ? nothing : pre('Example', JSON.stringify(example, undefined, 2))}`
+  ${table('Members', ['Member', 'Value', 'Meaning'], rows)}`
 }
 
 function samplesOf(
   reader: DocumentReader,
-  { id, method, path, parameters, requestBody }: DocumentedOperation,
+  { method, path, parameters, requestBody }: DocumentedOperation,
   server: string,
 ): Html[] {
   const exampleOf = (parameter: Json) => {
@@ -178,22 +177,13 @@ function samplesOf(
     body: body ?? '',
     hasToken: true,
   }
-  return LANGUAGES.map(
-    (
-      language,
-      index,
-    ) => html`<details class="sample" name="sample-${id}"${index === 0 ? html` open` : nothing}><summary>${language}</summary>
-${pre(`${language}`, sampleOf(language, request))}</details>`,
-  )
+  return LANGUAGES.map((language) => code(language, `Sample in ${language}`, sampleOf(language, request)))
 }
 
-function pre(label: string, text: string): Html {
-  return html`<pre tabindex="0" role="group" aria-label="${label}">${text}</pre>`
-}
-
-function table(label: string, head: readonly string[], rows: readonly (readonly Html[])[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table>
-<thead><tr>${head.map((text) => html`<th scope="col">${text}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
-</table></div>`
+/** Returns a text in a box. The script of the page shows its button. */
+function code(kind: string, label: string, text: string): Html {
+  return html`<div class="code ${kind}">
+  <div class="code-head">${label} <button type="button" class="small" hidden>Copy</button></div>
+  <pre tabindex="0" role="group" aria-label="${label}">${text}</pre>
+</div>`
 }

@@ -108,7 +108,7 @@ describe('the page', () => {
   test.each(['/', '/console'])('%s links to every other page, and its files are there', async (path) => {
     const send = site()
     const { body } = await send(path)
-    for (const link of ['/', '/reference', '/openapi.json']) expect(body).toContain(`href="${link}"`)
+    for (const link of ['/', '/reference', '/console', '/openapi.json']) expect(body).toContain(`href="${link}"`)
     for (const [, style = ''] of body.matchAll(/rel="stylesheet" href="([^"]+)"/g))
       expect([style, (await send(style)).status]).toEqual([style, 200])
   })
