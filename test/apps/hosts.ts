@@ -9,5 +9,10 @@ interface AppHost {
 
 /** The apps, by their folder. */
 export const hosts: Readonly<Record<string, AppHost>> = {
+  next: {
+    title: 'Next.js',
+    framework: 'next',
+    limits: { 'ignores one trailing slash': 'Next.js redirects a path with two slashes, such as `/v1/pets//`' },
+  },
   hapi: { title: 'Hapi', framework: '@hapi/hapi' },
 }

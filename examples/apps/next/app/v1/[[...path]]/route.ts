@@ -1,14 +1,11 @@
-import { createPetStore } from 'petstore-kit'
 import { toFetchHandler } from 'petstore-kit/fetch'
+import { petStore } from '../../../lib/pet-store'
 
-const keyStore = {
-  find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
-}
 // Next.js tells a route no address, so `trustProxy` is the number of proxies in front of it. Vercel counts as one.
-const handler = toFetchHandler(createPetStore({ keyStore }), { trustProxy: 1 })
+const handler = toFetchHandler(petStore, { trustProxy: 1 })
 
 /** Next.js passes the parameters of the route as a second argument, which the handler would take for an address. */
-const respond = (request) => handler(request)
+const respond = (request: Request) => handler(request)
 
 export {
   respond as DELETE,
