@@ -1,4 +1,4 @@
-import type { ApiKey, PlanLimits } from '../../src/index.ts'
+import type { ApiKey, KeyChanges, ManagedKeyStore, PlanLimits } from '../../src/index.ts'
 import { type PlaceFlags, type PlanLimitsByName, withPlace } from './back-end.ts'
 import { reason } from './driver.ts'
 import { knownPlans } from './flags.ts'
@@ -12,17 +12,21 @@ export interface IssueFlags extends PlaceFlags {
   readonly label?: string
   readonly limits?: PlanLimits
   readonly expires?: number
+  readonly json?: true
 }
 
-/** Runs `petstore keys issue`. It prints only the token to standard output, for scripts, and the rest to standard error. */
+/**
+ * Runs `petstore keys issue`. It prints only the token, or `{ token, key }` as JSON, to standard output, for scripts, and the rest
+ * to standard error.
+ */
 export async function runIssue(flags: IssueFlags): Promise<void> {
-  const { plan, account, label, limits, expires, ...place } = flags
+  const { plan, account, label, limits, expires, json, ...place } = flags
   requirePlan(plan, place.planLimits, limits)
   const failure = await withPlace(place, async ({ keyStore }) => {
     const { token, key } = await keyStore.issue({ plan, account, label, limits, expiresAt: expires })
     console.error(`Issued ${key.id} on the plan ${printable(plan)}. Its token is shown only this once:`)
     try {
-      await print(token)
+      await print(json ? JSON.stringify({ token, key }, null, 2) : token)
     } catch (error) {
       await keyStore.revoke(key.id)
       return error
@@ -58,13 +62,58 @@ export async function runList({ json, ...place }: ListFlags): Promise<void> {
   else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
 }
 
+/** The flags of `petstore keys update`. A flag such as `--no-label` gives `false`. */
+export interface UpdateFlags extends PlaceFlags {
+  readonly plan?: string
+  readonly planLimits: PlanLimitsByName
+  readonly account?: string | false
+  readonly label?: string | false
+  readonly limits?: PlanLimits | false
+  readonly expires?: number | false
+  readonly json?: true
+}
+
+/** Runs `petstore keys update`: changes what the flags name, and prints the key as it is then. */
+export async function runUpdate(id: string, flags: UpdateFlags): Promise<void> {
+  const { plan, account, label, limits, expires, json, ...place } = flags
+  if (plan !== undefined) requirePlan(plan, place.planLimits, limits || undefined)
+  const orNull = <Value>(value: Value | false | undefined) => (value === false ? null : value)
+  const changes: KeyChanges = {
+    plan,
+    account: orNull(account),
+    label: orNull(label),
+    limits: orNull(limits),
+    expiresAt: orNull(expires),
+  }
+  if (Object.values(changes).every((value) => value === undefined))
+    throw new Error('expected a change, such as --plan pro, --limits 10/100 or --no-label')
+  const key = await changeKey(id, place, (keyStore) => keyStore.update(id, changes))
+  await print(json ? JSON.stringify(key, null, 2) : table([HEADINGS, toRow(key)]))
+  console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
+}
+
+/** Runs `petstore keys revoke`. */
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
+  await changeKey(id, place, (keyStore) => keyStore.revoke(id))
+  console.log(`Revoked ${id}. Running servers refuse it within 30 seconds.`)
+}
+
+/** Calls `change` for a key. If it returns nothing, throws an error that says whether there is such a key. */
+async function changeKey<T>(
+  id: string,
+  place: PlaceFlags,
+  change: (keyStore: ManagedKeyStore) => Promise<T | false | undefined>,
+): Promise<T> {
   // The error message does not contain the token, which must not get into a log.
   if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
   if (place.data !== undefined) requireFile(place.data)
-  const isRevoked = await withPlace(place, ({ keyStore }) => keyStore.revoke(id))
-  if (!isRevoked) throw new Error(`there is no valid key ${/^key_\w+$/.test(id) ? id : 'with this id'}`)
-  console.log(`Revoked ${id}. Running servers refuse it within 30 seconds.`)
+  const { result, isKnown } = await withPlace(place, async ({ keyStore }) => {
+    const result = await change(keyStore)
+    return { result, isKnown: !result && (await keyStore.list()).some((key) => key.id === id) }
+  })
+  if (result) return result
+  if (isKnown) throw new Error(`the key ${id} is already revoked`)
+  throw new Error(`there is no key ${/^key_\w+$/.test(id) ? id : 'with this id'}`)
 }
 
 const HEADINGS = ['ID', 'STATE', 'PLAN', 'LIMITS', 'ACCOUNT', 'ISSUED', 'EXPIRES', 'LABEL']

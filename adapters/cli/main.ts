@@ -15,7 +15,7 @@ import {
   parseTrustProxy,
   wholeNumber,
 } from './flags.ts'
-import { runIssue, runList, runRevoke } from './keys.ts'
+import { runIssue, runList, runRevoke, runUpdate } from './keys.ts'
 import { runOpenApi } from './openapi.ts'
 import { fail, survivePipes } from './output.ts'
 import { runSeed } from './seed.ts'
@@ -88,18 +88,36 @@ function createProgram(): Command {
     .addOption(planLimits())
     .action(runOpenApi)
 
-  const keys = program.command('keys').description('issue, list and revoke API keys')
+  const limits = () =>
+    parsed(new Option('--limits <minute/day>', 'limits of this key alone, such as 10/100'), parseLimits)
+  const expires = () =>
+    parsed(new Option('--expires <date>', 'when the key expires, such as 2030-01-31'), (text) => parseExpiry(text))
+  const keys = program.command('keys').description('issue, change, list and revoke API keys')
   withPlace(keys.command('issue'))
     .description('issue a key, and print its token')
     .requiredOption('--plan <plan>', 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits')
     .option('--account <name>', 'keys with the same account share one allowance')
     .option('--label <text>', 'note for the list of keys')
-    .addOption(parsed(new Option('--limits <minute/day>', 'limits of this key alone, such as 10/100'), parseLimits))
-    .addOption(
-      parsed(new Option('--expires <date>', 'when the key expires, such as 2030-01-31'), (text) => parseExpiry(text)),
-    )
+    .addOption(limits())
+    .addOption(expires())
     .addOption(planLimits())
+    .option('--json', 'print the token and the key as JSON')
     .action(runIssue)
+  withPlace(keys.command('update'))
+    .description('change a key; its token stays the same')
+    .argument('<id>', 'id of the key, such as key_…, as list shows it')
+    .option('--plan <plan>', 'new plan; limits of the key alone stay, unless --no-limits')
+    .option('--account <name>', 'keys with the same account share one allowance')
+    .option('--no-account', 'give the key an allowance of its own')
+    .option('--label <text>', 'note for the list of keys')
+    .option('--no-label', 'remove the note')
+    .addOption(limits())
+    .option('--no-limits', 'with --plan, apply the limits of the plan')
+    .addOption(expires())
+    .option('--no-expires', 'let the key be valid until it is revoked')
+    .addOption(planLimits())
+    .option('--json', 'print the changed key as JSON')
+    .action(runUpdate)
   withPlace(keys.command('list'))
     .description('list every key ever issued, without tokens')
     .option('--json', 'print JSON')

@@ -24,8 +24,8 @@ test('docs/command.md names every flag of serve with its variable', async () => 
 })
 
 describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
-  test('this file checks three documents', () => {
-    expect(scripts).toHaveLength(3)
+  test('this file checks four scripts', () => {
+    expect(scripts).toHaveLength(4)
   })
 
   test.each(scripts.map((script) => [script.split('\n')[0], script]))(

@@ -245,11 +245,56 @@ describe('petstore keys', () => {
     expect(listed.stdout).toMatch(/^key_\w+ +valid +pro +- +acme +\S+ +2999-01-31T00:00 +a\\u001b\[2Jb$/m)
     const id = /key_\w+/.exec(listed.stdout)?.[0] ?? ''
     expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 0, stderr: '' })
-    expect(await runCommand(['keys', 'revoke', id, '--data', data])).toMatchObject({ code: 1 })
+    expect(await runCommand(['keys', 'revoke', id, '--data', data])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `petstore: the key ${id} is already revoked\n`,
+    })
     expect((await runCommand(['keys', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${id} +revoked`, 'm'))
 
     const again = await serveFile()
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
+  })
+
+  test('keys issue prints the token and the key with --json', async () => {
+    const args = ['keys', 'issue', '--data', data, '--json', '--plan', 'gold', '--limits', '7/70']
+    const { stdout } = await runCommand([...args, '--expires', '2999-01-31T00:00Z'])
+    expect(JSON.parse(stdout)).toEqual({
+      token: expect.stringMatching(/^pet_/),
+      key: {
+        id: expect.stringMatching(/^key_/),
+        plan: 'gold',
+        createdAt: expect.any(Number),
+        limits: { perMinute: 7, perDay: 70 },
+        expiresAt: Date.UTC(2999, 0, 31),
+      },
+    })
+  })
+
+  test('keys update changes what its flags name', async () => {
+    const token = await issueKey('--plan', 'free', '--account', 'acme')
+    const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    const [{ id }] = JSON.parse(listed)
+    const update = (...flags: string[]) => runCommand(['keys', 'update', id, '--data', data, ...flags])
+    const flags = ['--plan', 'gold', '--limits', '7/70', '--label', 'desk', '--expires', '2999-01-31']
+    expect((await update(...flags)).stdout).toMatch(/^key_\w+ +valid +gold +7\/70 +acme +\S+ +2999-01-31T00:00 +desk$/m)
+    const server = await serveFile()
+    expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
+    const removed = await update('--json', '--plan', 'pro', '--no-limits', '--no-account', '--no-label', '--no-expires')
+    expect(JSON.parse(removed.stdout)).toEqual({ id, plan: 'pro', createdAt: expect.any(Number) })
+  })
+
+  test('keys update rejects no change, and a key that is revoked or unknown', async () => {
+    await issueKey('--plan', 'free')
+    const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])
+    const [{ id }] = JSON.parse(listed)
+    await runCommand(['keys', 'revoke', id, '--data', data])
+    const update = async (id: string, ...flags: string[]) =>
+      (await runCommand(['keys', 'update', id, '--data', data, ...flags])).stderr
+    expect(await update(id)).toMatch(/^petstore: expected a change, such as --plan pro/)
+    expect(await update(id, '--no-limits')).toBe('petstore: --plan: expected the plan whose limits apply then\n')
+    expect(await update(id, '--no-label')).toBe(`petstore: the key ${id} is already revoked\n`)
+    expect(await update('key_0', '--no-label')).toBe('petstore: there is no key key_0\n')
   })
 
   test('petstore keys list shows that a key has expired', async () => {

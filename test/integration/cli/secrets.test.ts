@@ -68,6 +68,7 @@ describe('no error contains a secret', () => {
     [['serve', '-khunter2']],
     [['serve', '--hunter2']],
     [['keys', 'revoke', 'hunter2', '--data', import.meta.filename]],
+    [['keys', 'update', 'hunter2', '--plan', 'hunter2', '--data', import.meta.filename]],
     [[TOKEN]],
     [['keys', 'hunter2']],
     [['keys', 'issue', '--plan', 'hunter2', '--data', 'x.db']],
