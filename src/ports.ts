@@ -66,7 +66,8 @@ export interface PetStorage {
    */
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
   /**
-   * Adds an animal. Its id must be greater than every id that `list` has returned. It must be durable when the call returns.
+   * Adds an animal. Its id must be at least 1, and greater than every id that `list` has returned. It must be durable when the call
+   * returns.
    */
   create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
   /**

@@ -47,6 +47,7 @@ export function emptied(client: PostgresClient) {
       as: <Name extends keyof Ports>(name: Name): Opened<Ports[Name]> => ({
         port: backEnd[name],
         close: async () => {},
+        reopen: () => postgres(client, { clock })[name],
       }),
     }
   }

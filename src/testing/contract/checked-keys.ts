@@ -27,6 +27,8 @@ export interface CheckedKeys {
   revoke(number: number): Promise<void>
   revokeUnknown(id: string): Promise<void>
   list(): Promise<void>
+  /** Opens the key store again. */
+  reopen(): Promise<void>
   now(): number
   step(milliseconds: number): void
 }
@@ -45,7 +47,13 @@ export type Mistake = keyof typeof MISTAKES
 export const mistakes = Object.keys(MISTAKES) as Mistake[]
 
 /** Adds checks to a key store, which must be without keys. */
-export async function checkedKeys(store: ManagedKeyStore, steps: Steps, clock: ManualClock): Promise<CheckedKeys> {
+export async function checkedKeys(
+  opened: ManagedKeyStore,
+  steps: Steps,
+  clock: ManualClock,
+  reopen: () => Promise<ManagedKeyStore>,
+): Promise<CheckedKeys> {
+  let store = opened
   const keys: Issued[] = []
   const nameOf = (key: ApiKey) => `key ${keys.find((issued) => issued.key.id === key?.id)?.number ?? show(key?.id)}`
   const showKeys = (all: readonly ApiKey[]) => (all.length === 0 ? 'no keys' : few(all.map(nameOf)))
@@ -90,7 +98,9 @@ export async function checkedKeys(store: ManagedKeyStore, steps: Steps, clock: M
   }
 
   return {
-    store,
+    get store() {
+      return store
+    },
     steps,
     keys,
     now: clock.now,
@@ -116,6 +126,9 @@ export async function checkedKeys(store: ManagedKeyStore, steps: Steps, clock: M
       return one
     },
     find,
+    async reopen() {
+      store = await reopen()
+    },
     async findMistyped(number, mistake) {
       const text = `find(the token of key ${number} with ${mistake})`
       const found = await lookUp(text, await MISTAKES[mistake](call(number).token))

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN, isInt64, type NewPet, type Pet, type PetStatus } from '../../model.ts'
+import { INT64_MAX, isInt64, type NewPet, type Pet, type PetStatus } from '../../model.ts'
 import type { CreatedPet, PetQuery, PetStorage } from '../../ports.ts'
 import type { ManualClock } from '../clock.ts'
 import { few, recordSteps, type Steps, show } from './report.ts'
@@ -17,21 +17,33 @@ export interface CheckedStorage {
   get(id: bigint): Promise<void>
   /** Reads all pages, each after the last id of the page before. */
   walk(query: PetQuery): Promise<void>
+  /** Opens the storage again, and checks that it has kept the animals. */
+  reopen(): Promise<void>
 }
 
 /** Adds checks to a storage, which must be empty. */
-export async function checkedStorage(storage: PetStorage, steps: Steps, clock: ManualClock): Promise<CheckedStorage> {
+export async function checkedStorage(
+  opened: PetStorage,
+  steps: Steps,
+  clock: ManualClock,
+  reopen: () => Promise<PetStorage>,
+): Promise<CheckedStorage> {
+  let storage = opened
   const pets: Pet[] = []
   const [old] = await listed(storage, recordSteps(), { limit: 1 })
   steps.check(!old, `a new storage has animal ${old?.id}: open() must return an empty one`, 'no animal', old)
 
   const list = async (query: PetQuery) => {
     const page = await listed(storage, steps, query)
+    const left = pets.find((pet) => !page.some(({ id }) => id === pet.id))
+    if (left && expectedPage(pets, query).includes(left)) await checkGet(storage, steps, left.id, left)
     checkContent(steps, query, page, pets)
     return page
   }
   return {
-    storage,
+    get storage() {
+      return storage
+    },
     steps,
     clock,
     pets,
@@ -46,11 +58,9 @@ export async function checkedStorage(storage: PetStorage, steps: Steps, clock: M
       pets.sort((a, b) => (a.id < b.id ? -1 : 1))
       return created
     },
-    async get(id) {
+    get(id) {
       const expected = pets.find((pet) => pet.id === id)
-      const rule = expected ? 'create has returned this animal' : 'for no animal, get returns undefined or null'
-      const found = await steps.call(`get(${id}n)`, () => storage.get(id), rule, showPet)
-      checkFound(steps, `get(${id}n)`, found, expected)
+      return checkGet(storage, steps, id, expected)
     },
     async walk(query) {
       for (let after: bigint | undefined, left = pets.length; left >= 0; left--) {
@@ -58,6 +68,11 @@ export async function checkedStorage(storage: PetStorage, steps: Steps, clock: M
         if (page.length === 0) return
         after = page.at(-1)?.id
       }
+    },
+    async reopen() {
+      storage = await reopen()
+      for (const pet of pets) await checkGet(storage, steps, pet.id, pet)
+      await list({ limit: pets.length + 1 })
     },
   }
 }
@@ -84,11 +99,24 @@ export function checkAdded(steps: Steps, pet: NewPet, created: CreatedPet, befor
   check(isObject, `${show(created)}: create returns the new animal`, { id: 1n, ...pet })
   const { id } = created
   check(typeof id === 'bigint', `the id ${show(id)}, a ${typeof id}: an id is a bigint`, 'an id such as 1n')
-  check(isInt64(id), `the id ${id}: an id is an int64`, `an id from ${INT64_MIN} to ${INT64_MAX}`)
+  check(isInt64(id), `the id ${id}: an id is an int64`, `an id from 1 to ${INT64_MAX}`)
+  check(id >= 1n, `the id ${id}: the smallest id is 1`, 'an id of at least 1n')
   steps.checkEqual('create returned an animal', created, { id, ...pet })
   if (before === undefined) return
   check(id !== before, `id ${id} twice: each animal has an id of its own`, `an id above ${before}n`, id)
   check(id > before, `id ${id} after id ${before}: ids ascend`, `an id above ${before}n`, id)
+}
+
+/** Reads an animal, and checks that `get` returns the expected one. */
+export async function checkGet(
+  storage: PetStorage,
+  steps: Steps,
+  id: bigint,
+  expected: Pet | undefined,
+): Promise<void> {
+  const rule = expected ? 'create has returned this animal' : 'for no animal, get returns undefined or null'
+  const found = await steps.call(`get(${id}n)`, () => storage.get(id), rule, showPet)
+  checkFound(steps, `get(${id}n)`, found, expected)
 }
 
 /** Checks an animal that `get` or `list` has returned by its id. */
@@ -96,7 +124,7 @@ export function checkFound(steps: Steps, text: string, found: Pet | null | undef
   const check = (holds: boolean, what: string) =>
     steps.check(holds, `${text} returned ${what}`, expected ?? 'undefined or null', found)
   if (found === undefined || found === null) {
-    check(!expected, `${found}: create has returned animal ${expected?.id}, so it must be stored`)
+    check(!expected, `${found}: animal ${expected?.id} was lost, although create had returned it`)
     return
   }
   check(expected !== undefined, `${showPet(found)}: for no animal, get returns undefined or null`)

@@ -2,10 +2,10 @@ import type { Arbitrary } from 'fast-check'
 import type { NewPet, Pet } from '../../model.ts'
 import { fingerprintOf } from '../../pets/idempotency.ts'
 import { KEY_PERIOD, keyText } from '../../pets/used-keys.ts'
-import type { CreatedPet, Idempotency, PetStorage } from '../../ports.ts'
+import type { CreatedPet, Idempotency, MaybePromise } from '../../ports.ts'
 import { type CheckedStorage, checkAdded } from './checked-storage.ts'
 import { type Steps, show } from './report.ts'
-import type { FastCheck, Use } from './runner.ts'
+import { type FastCheck, NotApplicable, type Use } from './runner.ts'
 
 const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n, status: 'sold' } as const
@@ -26,7 +26,7 @@ interface KeyedCall {
 /** A storage with checks that each idempotency key adds one animal in 48 hours. */
 type KeyedStorage = ReturnType<typeof keyedStorage>
 
-/** One example for each rule. They pass at once if the storage does not support keys. */
+/** One example for each rule. They are skipped if the storage does not support keys. */
 export const keyedExamples = {
   'createOnce adds one animal for each idempotency key': withKeys(async ({ create, checkPets }) => {
     for (const key of ['order-1', 'order-1', 'order-2', 'order-1']) await create({ key })
@@ -55,17 +55,23 @@ export const keyedExamples = {
       await create({ key })
     await checkPets()
   }),
+  'keeps idempotency keys when it is opened again': withKeys(async ({ create, reopen, checkPets }) => {
+    await create()
+    await reopen()
+    await create()
+    await checkPets()
+  }),
   'an idempotency key ends after 48 hours': withKeys(async ({ create, checkPets }) => {
     for (const after of [0, KEY_PERIOD - 1, KEY_PERIOD, KEY_PERIOD + 1, 2 * KEY_PERIOD - 1]) await create({ after })
     await checkPets()
   }),
 } satisfies Record<string, Use<CheckedStorage>>
 
-/** Returns a test that passes at once if the storage does not support keys. */
+/** Returns a test that is skipped if the storage does not support keys. */
 function withKeys(use: (keyed: KeyedStorage) => Promise<void>): Use<CheckedStorage> {
   return async (checked) => {
-    const { createOnce } = checked.storage
-    if (createOnce) await use(keyedStorage(checked, createOnce.bind(checked.storage)))
+    if (!checked.storage.createOnce) throw new NotApplicable('the storage has no method createOnce')
+    await use(keyedStorage(checked))
   }
 }
 
@@ -101,7 +107,8 @@ interface Returned {
   readonly result: CreatedPet
 }
 
-function keyedStorage({ steps, clock, pets, list }: CheckedStorage, createOnce: NonNullable<PetStorage['createOnce']>) {
+function keyedStorage(checked: CheckedStorage) {
+  const { steps, clock, pets, list } = checked
   const start = clock.now()
   /** The first use of each key: the animal, and when the key ends. */
   const uses = new Map<string, { readonly pet: Pet; readonly endsAt: number }>()
@@ -114,7 +121,7 @@ function keyedStorage({ steps, clock, pets, list }: CheckedStorage, createOnce: 
     const time = after === 0 ? '' : ` after ${after / HOUR} hours`
     const result = await steps.call(
       `createOnce(${show(pet)}) with key ${show(key)} of ${show(scope)}${time}`,
-      () => createOnce(pet, idempotency),
+      () => checked.storage.createOnce?.(pet, idempotency) as MaybePromise<CreatedPet>,
       'a storage that supports keys accepts any key',
       (result) => `${show(result?.id)}${result?.earlier == null ? '' : `, earlier ${show(result.earlier)}`}`,
     )
@@ -140,6 +147,7 @@ function keyedStorage({ steps, clock, pets, list }: CheckedStorage, createOnce: 
   }
 
   return {
+    reopen: checked.reopen,
     create: async (made?: KeyedCall) => check(await call(made)),
     /** Makes equal calls at once. */
     async createAtOnce(times: number) {

@@ -95,6 +95,14 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await revoke(1)
     await list()
   },
+  'keeps keys and their changes when it is opened again': async ({ issue, update, revoke, reopen, find, list }) => {
+    for (let i = 0; i < 3; i++) await issue({ plan: 'free' })
+    await update(1, { plan: 'pro' })
+    await revoke(2)
+    await reopen()
+    for (const number of [1, 2, 3]) await find(number)
+    await list()
+  },
   'issues different keys to concurrent calls': async ({ issue, find }) => {
     const issued = await Promise.all(Array.from({ length: 20 }, (_, i) => issue({ plan: 'free', label: `${i}` })))
     await Promise.all(issued.map(({ number }) => find(number)))

@@ -22,6 +22,13 @@ export interface Opened<Port> {
   readonly port: Port
   /** Releases the port. Called after every run, also after a failed run. */
   close(): Promise<void>
+  /**
+   * Opens the content of the port again, as after the end of the process, and returns the new port. It must not save anything
+   * first. `close` releases both. A storage and a key store must keep their content; `quotaContract` does not call it.
+   *
+   * @default the tests that call it are skipped
+   */
+  readonly reopen?: (() => MaybePromise<Port>) | undefined
 }
 
 /** The options that all suites have. */
@@ -41,6 +48,9 @@ export interface SequenceOptions<Port> extends SuiteOptions<Port> {
   /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined
 }
+
+/** Ends a test that does not apply to the port, so that the runner reports it as skipped. */
+export class NotApplicable extends Error {}
 
 /** Uses a port with checks of its results. */
 export type Use<Checked> = (checked: Checked) => Promise<void>
@@ -73,18 +83,42 @@ export function suiteOf<Port, Checked extends object>(
   runner: TestRunner,
   contract: string,
   { runs = 30, seed, open }: SuiteOptions<Port>,
-  check: (port: Port, steps: Steps, clock: ManualClock) => MaybePromise<Checked>,
+  check: (port: Port, steps: Steps, clock: ManualClock, reopen: () => Promise<Port>) => MaybePromise<Checked>,
 ): Suite<Checked> {
+  const addTest = (title: string, body: () => Promise<void>) =>
+    runner.test(title, async function () {
+      // biome-ignore lint/complexity/noArguments: with a parameter, Jest passes a callback, and vitest's `test.extend` reads its name
+      const context = arguments[0] as { skip?(reason: string): unknown } | undefined
+      try {
+        await body()
+      } catch (error) {
+        if (!(error instanceof NotApplicable)) throw error
+        context?.skip?.(error.message)
+      }
+    })
   const run = async (use: Use<Checked>) => {
     const clock = manualClock()
     const opening = recordSteps()
     const opened = await opening.call('open()', () => open(clock), 'it must return { port, close }')
-    const { port, close } = Object(opened) as Partial<Opened<Port>>
+    const { port, close, reopen } = Object(opened) as Partial<Opened<Port>>
     if (!port || typeof close !== 'function')
       return opening.check(false, 'open() returned another value than { port, close }', '{ port, close }', opened, [])
     const closing = () => recordSteps().call('close()', close, 'it must release the port')
+    const steps = recordSteps()
+    const openAgain = async () => {
+      if (!reopen) throw new NotApplicable('open() returned no function reopen')
+      const reopened = await steps.call(
+        'reopen()',
+        reopen,
+        'it must return the port with its content',
+        () => 'the port',
+      )
+      const isPort = typeof reopened === 'object' && reopened !== null && !('port' in reopened)
+      steps.check(isPort, 'reopen() returned another value than the port', 'the port alone', reopened)
+      return reopened
+    }
     try {
-      await use(await check(port, recordSteps(), clock))
+      await use(await check(port, steps, clock, openAgain))
     } catch (error) {
       await closing().catch(() => undefined)
       throw error
@@ -92,14 +126,14 @@ export function suiteOf<Port, Checked extends object>(
     await closing()
   }
   const property: Suite<Checked>['property'] = (title, values, use, settings) =>
-    runner.test(title, async () => {
+    addTest(title, async () => {
       const fc = await fastCheckOf(runner.fc)
       let runsAfterFailure = 0
       const property = fc.asyncProperty(values(fc), async (value) => {
         if (runsAfterFailure > MOST_SHRINKS) return
         if (runsAfterFailure > 0) runsAfterFailure++
         await run((checked) => use(checked, value, fc)).catch((error) => {
-          runsAfterFailure ||= 1
+          runsAfterFailure ||= error instanceof NotApplicable ? MOST_SHRINKS + 1 : 1
           throw error
         })
       })
@@ -110,7 +144,7 @@ export function suiteOf<Port, Checked extends object>(
     property,
     examples(uses) {
       for (const [title, use] of Object.entries(uses))
-        runner.test(title, () =>
+        addTest(title, () =>
           run(use).catch((error) => report(error, `this test alone, "${title}". It has no random values.`)),
         )
     },

@@ -6,11 +6,11 @@ import {
   added,
   type CheckedStorage,
   checkFound,
+  checkGet,
   checkNewId,
   listed,
   matches,
   showIds,
-  showPet,
 } from './checked-storage.ts'
 import { show } from './report.ts'
 import type { FastCheck } from './runner.ts'
@@ -45,8 +45,8 @@ export async function runRace(checked: CheckedStorage, { writers, limit, status 
   await writing
   all.sort((a, b) => (a.id < b.id ? -1 : 1))
   const [pages = [], filtered = []] = await reading
-  checkReader(checked, all, pages)
-  checkReader(
+  await checkReader(checked, all, pages)
+  await checkReader(
     checked,
     all.filter((pet) => matches(pet, status)),
     filtered,
@@ -61,9 +61,7 @@ async function addInTurn({ storage, steps }: CheckedStorage, pets: readonly NewP
     before = created.id
     checkNewId(steps, created.id, all)
     all.push(created)
-    const text = `get(${created.id}n)`
-    const found = await steps.call(text, () => storage.get(created.id), 'create has returned this animal', showPet)
-    checkFound(steps, text, found, created)
+    await checkGet(storage, steps, created.id, created)
     const query = { limit: 1, after: created.id - 1n }
     checkFound(steps, `list(${show(query)})[0]`, (await listed(storage, steps, query))[0], created)
     await sleep(0)
@@ -95,10 +93,11 @@ async function follow(
 }
 
 /** Checks that a reader has seen all these animals. */
-function checkReader({ steps }: CheckedStorage, all: readonly Pet[], pages: readonly Page[]): void {
+async function checkReader({ storage, steps }: CheckedStorage, all: readonly Pet[], pages: readonly Page[]) {
   const seen = pages.flatMap(({ pets }) => pets)
   const left = all.find(({ id }) => seen.every((pet) => pet.id !== id))
   if (left) {
+    await checkGet(storage, steps, left.id, left)
     const early = pages.find(({ pets }) => pets.some(({ id }) => id > left.id))
     const other = early?.pets.find(({ id }) => id > left.id)
     const end = `the pages of list left out animal ${left.id}: create has returned it`

@@ -61,6 +61,12 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
     for (const pet of await create(REX)) await get(pet.id)
     await list({ limit: 10 })
   },
+  'keeps what create returned when it is opened again': async ({ create, reopen }) => {
+    for (const pet of [REX, SOLD, { name: 'Zoë', categoryId: INT64_MAX }]) {
+      await create(pet)
+      await reopen()
+    }
+  },
   'create gives each animal a greater id': async ({ create }) => {
     for (let i = 0; i < 3; i++) await create(REX)
   },

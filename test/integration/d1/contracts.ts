@@ -19,6 +19,7 @@ export function d1Contracts(runner: TestRunner, name: string, database: () => D1
     async (clock?: Clock) => ({
       port: (await emptied(database(), { clock, keyCache }))[port],
       close: async () => {},
+      reopen: () => d1(database(), { clock, keyCache })[port],
     })
   storageContract(runner, { name, open: opening('storage'), runs })
   keyStoreContract(runner, { name, open: opening('keyStore'), runs })

@@ -51,10 +51,13 @@ const firstLines: Record<string, string> = {
     'create returned an animal with name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" (255 characters): expected "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" (1000 characters), which differs after 255 characters',
   'create returns an id that is a number': 'create returned the id 1, a number: an id is a bigint',
   'create loses every 20th animal': 'create returned id 20 after id 1000000020: ids ascend',
-  'create gives descending ids': 'create returned id -1 after id 0: ids ascend',
+  'create gives ids from 0 on': 'create returned the id 0: the smallest id is 1',
+  'concurrent calls of create lose animals':
+    'get(1n) returned undefined: animal 1 was lost, although create had returned it',
+  'create gives descending ids': 'create returned id 99 after id 100: ids ascend',
   'create gives the same id again': 'create returned id 1 twice: each animal has an id of its own',
   'create returns before the animal is stored':
-    'get(1n) returned undefined: create has returned animal 1, so it must be stored',
+    'get(1n) returned undefined: animal 1 was lost, although create had returned it',
   'create keeps a status of null': 'create returned an animal with status null: leave out members that were not given',
   'create throws':
     'create({ name: "Rex", categoryId: 1n }) threw TypeError: Do not know how to serialize a BigInt: create adds any valid animal',
@@ -63,7 +66,7 @@ const firstLines: Record<string, string> = {
   'list returns a member of the database':
     'list({ limit: 10 }) returned animal 1 with _id "x": leave out members that were not given',
   'list returns animals of an older run': 'a new storage has animal 7: open() must return an empty one',
-  'get returns nothing': 'get(1n) returned undefined: create has returned animal 1, so it must be stored',
+  'get returns nothing': 'get(1n) returned undefined: animal 1 was lost, although create had returned it',
   'get throws if there is no animal': 'get(2n) threw Error: no rows: for no animal, get returns undefined or null',
   'get returns an empty animal if there is none':
     'get(2n) returned animal 0: for no animal, get returns undefined or null',
@@ -190,7 +193,23 @@ const storageFaults: Faults<PetStorage> = {
     let count = 0
     return { create: (pet) => (++count % 20 === 0 ? { ...pet, id: BigInt(1e9 + count) } : sound.create(pet)) }
   },
-  'create gives descending ids': () => listOf((pets) => BigInt(-pets.length)),
+  'create gives ids from 0 on': () => listOf((pets) => BigInt(pets.length)),
+  'concurrent calls of create lose animals': () => {
+    let [last, pets]: [bigint, Pet[]] = [0n, []]
+    return {
+      async create(pet) {
+        const created = { ...pet, id: ++last }
+        const read = pets
+        await timer()
+        pets = [...read, created]
+        return created
+      },
+      list: ({ limit, after = 0n, status }) =>
+        pets.filter((pet) => pet.id > after && (!status || pet.status === status)).slice(0, limit),
+      get: (id) => pets.find((pet) => pet.id === id),
+    }
+  },
+  'create gives descending ids': () => listOf((pets) => BigInt(100 - pets.length)),
   'create gives the same id again': () => listOf(() => 1n),
   'create returns before the animal is stored': (sound) => {
     const later = timer()
@@ -556,7 +575,7 @@ describe('the contract suites name the rule that is broken', () => {
   })
 
   /** How many tests the storage suite has, and how many of them are not about idempotency keys. */
-  const [ALL, WITHOUT_KEYS] = [23, 16]
+  const [ALL, WITHOUT_KEYS] = [25, 17]
   const wrongResults: [string, Partial<PetStorage>, string][] = [
     [
       'create returns nothing',
@@ -596,6 +615,56 @@ describe('the contract suites name the rule that is broken', () => {
     const failed = await failures((runner) => keyStoreContract(runner, { name: 'ours', open, seed: 1 }))
     expect(failed.map(String)).toEqual([
       expect.stringMatching(/^Error: update\(.*\) returned key \d+ with plan "lost"/),
+    ])
+  })
+
+  test('a storage that loses its animals when it is opened again is reported', async () => {
+    const open = async () => ({ port: memory().storage, close, reopen: () => memory().storage })
+    const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
+    expectReports([report], 'get(1n) returned undefined: animal 1 was lost, although create had returned it')
+  })
+
+  test('a key store that loses its keys when it is opened again is reported', async () => {
+    const open = async (clock: Clock) => {
+      const { keyStore } = memory({ clock })
+      return { port: keyStore, close, reopen: () => ({ ...keyStore, find: () => undefined }) }
+    }
+    const [report] = await failures((runner) => keyStoreContract(runner, { name: 'ours', open }))
+    expectReports([report], 'find(the token of key 1) returned undefined: issue has returned this token')
+  })
+
+  test('a wrong return value of reopen is named', async () => {
+    const open = async () => {
+      const port = memory().storage
+      return { port, close, reopen: () => ({ port, close }) as never }
+    }
+    const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
+    expectReports([report], 'reopen() returned another value than the port')
+  })
+
+  test.each(['node:test', 'vitest'])('tests that do not apply to a storage are skipped: %s', async (name) => {
+    const skipped = new Map<string, string>()
+    const tests: Promise<void>[] = []
+    const runner: TestRunner = {
+      describe: (_, body) => body(),
+      test(title, body: (context?: object) => Promise<void>) {
+        expect(body).toHaveLength(0)
+        const aborted = new Error('test is skipped')
+        const skip = (reason: string) => {
+          skipped.set(title, reason)
+          if (name === 'vitest') throw aborted
+        }
+        tests.push(body({ skip }).catch((error) => expect(error).toBe(aborted)))
+      },
+    }
+    const open = async () => ({ port: { ...memory().storage, createOnce: undefined }, close })
+    storageContract(runner, { name, open, runs: 3 })
+    await Promise.all(tests)
+    const titles = [...skipped.keys()].filter((title) => skipped.get(title) === 'the storage has no method createOnce')
+    expect(titles.length).toBe(ALL - WITHOUT_KEYS)
+    expect(titles.filter((title) => !/idempotency|createOnce/.test(title))).toEqual([])
+    expect([...skipped].filter(([title]) => !titles.includes(title))).toEqual([
+      ['keeps what create returned when it is opened again', 'open() returned no function reopen'],
     ])
   })
 
