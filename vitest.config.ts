@@ -19,6 +19,7 @@ export default defineConfig({
       PETSTORE_DATA: '',
       PETSTORE_DATABASE_URL: '',
       PETSTORE_REDIS_URL: '',
+      PETSTORE_DRAIN_DELAY: '0',
       PGOPTIONS: '',
       PGSSLMODE: '',
       NO_PROXY: noProxy,

@@ -30,3 +30,4 @@ export type {
   QuotaStore,
 } from './ports.ts'
 export type { BanOptions } from './quota/rate-limit.ts'
+export { type ReadyCheck, type ReadyCheckOptions, readyCheck } from './ready-check.ts'

@@ -21,6 +21,7 @@ export interface ServeFlags extends BackEndFlags {
   readonly log?: LogFormat
   readonly json?: true
   readonly controlPort?: number
+  readonly drainDelay?: number
 }
 
 /** Returns the plans that a server knows: those of the API, `enterprise`, and the plans of `--plan-limits`. */
@@ -51,6 +52,13 @@ export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (te
     if (number >= minimum && number <= maximum) return number
     throw new Error(`Expected a whole number from ${minimum} to ${maximum}.`)
   }
+}
+
+/** Parses a number of seconds such as `0.5`. Returns milliseconds. */
+export function parseSeconds(text: string): number {
+  const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (seconds <= 3_600) return Math.round(seconds * 1_000)
+  throw new Error('Expected a number of seconds from 0 to 3600.')
 }
 
 export function parseServerUrl(text: string): string {

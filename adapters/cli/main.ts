@@ -10,6 +10,7 @@ import {
   parseLogFormat,
   parseOrigins,
   parsePlanLimits,
+  parseSeconds,
   parseServerUrl,
   parseToken,
   parseTrustProxy,
@@ -76,6 +77,13 @@ function createProgram(): Command {
     .addOption(flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', seed))
     .addOption(flag('--log [format]', 'print a line for each request: text or json', parseLogFormat).preset('text'))
     .addOption(flag('--json', 'print the addresses and demo keys as one line of JSON'))
+    .addOption(
+      flag(
+        '--drain-delay <seconds>',
+        'how long /ready responds with 503 before the server closes (default: 5; at a terminal or in memory 0)',
+        parseSeconds,
+      ),
+    )
     .addOption(flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', port))
     .action(runServe)
 

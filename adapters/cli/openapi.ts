@@ -1,17 +1,11 @@
 import type { ApiRequest } from '../../src/index.ts'
 import type { OpenApiDocument, OpenApiOptions } from '../../src/openapi/index.ts'
 import { boundedMap } from '../../src/support/bounded-map.ts'
+import type { SiteRoute, SiteRoutes } from '../hosts/node/site.ts'
 import type { PlanLimitsByName } from './back-end.ts'
 import { print } from './output.ts'
 import { PAGE_HEADERS } from './page/routes.ts'
-import {
-  documentResponse,
-  isProxied,
-  type SharedDocument,
-  type SiteRoute,
-  type SiteRoutes,
-  sharedDocument,
-} from './site.ts'
+import { documentResponse, isProxied, type SharedDocument, sharedDocument } from './shared-document.ts'
 
 export interface OpenApiFlags {
   readonly yaml?: true

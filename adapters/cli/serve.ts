@@ -1,21 +1,21 @@
-import { type BackEnd, type Clock, createPetStore, memory } from '../../src/index.ts'
+import { type BackEnd, type Clock, createPetStore, memory, readyCheck } from '../../src/index.ts'
 import { serve } from '../hosts/node/index.ts'
+import { withSite } from '../hosts/node/site.ts'
 import { startReport, welcome } from './announcement.ts'
 import { isPersistent, openBackEnd } from './back-end.ts'
 import type { Service } from './control/test-double.ts'
 import { type AddedData, addDemoData, addDemoPets, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
-import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
+import { closeOnFailure, type OpenedBackEnd, reason, using } from './driver.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
 import { documentRoutes, referenceRoute } from './openapi.ts'
-import { flagOf } from './output.ts'
+import { flagOf, report } from './output.ts'
 import { logRequests } from './page/request-log.ts'
 import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
 import { newSecret } from './secret.ts'
-import { CLOSE_TIMEOUT, closeOnSignal } from './shutdown.ts'
-import { operatingRoutes, readyCheck, withSite } from './site.ts'
+import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
 import { requireWritable } from './sqlite-file.ts'
 
 /** Runs `petstore serve` until SIGINT or SIGTERM. */
@@ -31,7 +31,7 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 
 async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   const site = await serveSite(createService(backEnd, flags, Date), backEnd, flags)
-  const closing = closeOnSignal(site.close, async () => {
+  const closing = closeOnSignal(drainDelayOf(flags), site.close, async () => {
     await adding.catch(() => {})
     await backEnd.close()
   })
@@ -71,7 +71,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     await site.close()
     throw Object.assign(error, { flag: '--control-port' })
   })
-  closeOnSignal(site.close, control.close)
+  closeOnSignal(drainDelayOf(flags), site.close, control.close)
   site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, `${control.url}/${secret}`)
 }
 
@@ -85,7 +85,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   const described = { serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, bodyLimit }
   const { requestsAfter, ...logged } = logRequests(petStore, keyOf, secretsOf(flags))
   const site = withSite(logged, {
-    ...operatingRoutes(readyCheck(ports)),
+    '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
     ...documentRoutes(described),
     '/reference': referenceRoute(described, swaggerFolder !== undefined),
     ...pageRoutes({
@@ -97,7 +97,17 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
       swaggerFolder,
     }),
   })
-  const { url, close } = await serve(site, { port, host, trustProxy, closeTimeout: CLOSE_TIMEOUT })
+  const onFailure = (part: string, error: unknown) => report(`/ready: ${part}: ${reason(error)}`)
+  const checkReady = readyCheck(ports, { onFailure })
+  const drainDelay = drainDelayOf(flags)
+  const { url, close } = await serve(site, {
+    port,
+    host,
+    trustProxy,
+    checkReady,
+    drainDelay,
+    closeTimeout: CLOSE_TIMEOUT,
+  })
   /** Prints the addresses and the keys. */
   const announce = (place: string, added: AddedData, controlUrl?: string) => {
     if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))

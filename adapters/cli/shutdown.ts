@@ -1,3 +1,5 @@
+import { isPersistent } from './back-end.ts'
+import type { ServeFlags } from './flags.ts'
 import { fail } from './output.ts'
 
 /** How long running requests may take after closing begins, in milliseconds. */
@@ -6,15 +8,24 @@ export const CLOSE_TIMEOUT = 10_000
 /** How long the back end may take to close, in milliseconds. If PostgreSQL or Redis hangs, its connections never close. */
 const BACK_END_CLOSE_TIMEOUT = 2_000
 
-const MESSAGE = `Closing: running requests may take up to ${CLOSE_TIMEOUT / 1_000} seconds. Ctrl-C again ends it at once.`
+/** How long `/ready` responds with 503 before the server accepts no connections, in milliseconds, for a load balancer to see it. */
+const DRAIN_DELAY = 5_000
+
+/** Returns the value of `--drain-delay`. At a terminal, or with a store in memory, no other server takes over the requests. */
+export function drainDelayOf({ drainDelay, ...place }: ServeFlags): number {
+  return drainDelay ?? (process.stdin.isTTY || !isPersistent(place) ? 0 : DRAIN_DELAY)
+}
 
 /**
- * On the first SIGINT or SIGTERM, lets running requests finish, then closes the back end. The second signal ends the process at
- * once.
+ * On the first SIGINT or SIGTERM, closes the server, then the back end. The second signal ends the process at once.
  *
  * @returns an AbortSignal, aborted when closing begins
  */
-export function closeOnSignal(closeServer: () => Promise<void>, closeBackEnd: () => Promise<void>): AbortSignal {
+export function closeOnSignal(
+  drainDelay: number,
+  closeServer: () => Promise<void>,
+  closeBackEnd: () => Promise<void>,
+): AbortSignal {
   const controller = new AbortController()
   const close = async () => {
     await closeServer()
@@ -23,7 +34,10 @@ export function closeOnSignal(closeServer: () => Promise<void>, closeBackEnd: ()
   }
   const onSignal = () => {
     if (controller.signal.aborted) process.exit(1)
-    console.error(`\n${MESSAGE}`)
+    const draining = drainDelay === 0 ? '' : `/ready responds with 503 for ${drainDelay / 1_000} seconds; then `
+    console.error(
+      `\nClosing: ${draining}running requests may take up to ${CLOSE_TIMEOUT / 1_000} seconds. Ctrl-C again ends it at once.`,
+    )
     controller.abort()
     close().catch(fail)
   }

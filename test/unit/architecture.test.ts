@@ -31,6 +31,7 @@ const layers = [
   'client',
   'openapi',
   'pet-store.ts',
+  'ready-check.ts',
   'memory',
   'options.ts',
   'quota',

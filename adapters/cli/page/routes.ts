@@ -5,15 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse } from '../../../src/index.ts'
+import type { SiteRoute, SiteRoutes } from '../../hosts/node/site.ts'
 import { isSecret } from '../secret.ts'
-import {
-  documentResponse,
-  isProxied,
-  type SharedDocument,
-  type SiteRoute,
-  type SiteRoutes,
-  sharedDocument,
-} from '../site.ts'
+import { documentResponse, isProxied, type SharedDocument, sharedDocument } from '../shared-document.ts'
 import { consolePage } from './console-page.ts'
 import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { sleep } from '../../../src/support/sleep.ts'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
 /** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` for an unknown value. */
@@ -24,8 +25,14 @@ export function runningResponses(server: Server): Running {
   return running
 }
 
-/** Returns a function that closes the server. Each connection then ends after its last response. */
-export function closer(server: Server, running: Running, closeTimeout: number): () => Promise<void> {
+/** How long to serve before and after the server stops listening, in milliseconds. */
+export interface ClosingTimes {
+  readonly drainDelay?: number | undefined
+  readonly closeTimeout?: number | undefined
+}
+
+/** Returns a function that closes the server. From its first call, each connection ends after its next response. */
+export function closer(server: Server, running: Running, { drainDelay = 0, closeTimeout = 10_000 }: ClosingTimes) {
   let closed: Promise<void> | undefined
   const endWith = (outgoing: ServerResponse) => {
     outgoing.shouldKeepAlive = false
@@ -34,25 +41,28 @@ export function closer(server: Server, running: Running, closeTimeout: number): 
   const endConnection = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!isAfterLastRequest(incoming)) endWith(outgoing)
   }
-  const close = () =>
-    new Promise<void>((resolve) => {
-      for (const event of REQUEST_EVENTS) server.prependListener(event, endConnection)
+  const close = async () => {
+    for (const event of REQUEST_EVENTS) server.prependListener(event, endConnection)
+    for (const responses of running.values()) {
+      const last = [...responses].at(-1)
+      // If its headers are sent, they have promised to keep the connection open, so the client may send one more request.
+      if (last?.headersSent === false) endWith(last)
+    }
+    if (drainDelay > 0) await sleep(drainDelay)
+    await new Promise<void>((resolve) => {
       const timer = setTimeout(() => destroyAll(running.keys()), closeTimeout)
-      const onClose = () => {
+      void closeGently(server, running, () => {
         clearTimeout(timer)
         resolve()
-      }
-      for (const responses of running.values()) {
-        const last = [...responses].at(-1)
-        if (last !== undefined) endWith(last)
-      }
-      void closeGently(server, running, onClose)
-      // Closes connections without a request, which browsers open in advance. Node does not treat them as idle.
-      destroyAll([...running.keys()].filter((socket) => socket.bytesRead === 0))
+      })
     })
-  return () => {
-    closed ??= close()
-    return closed
+  }
+  return {
+    close() {
+      closed ??= close()
+      return closed
+    },
+    isClosing: () => closed !== undefined,
   }
 }
 
@@ -62,13 +72,23 @@ function destroyAll(sockets: Iterable<Socket>): void {
 
 /** Closes a server after written responses are sent. `server.close` would cut them off: Node calls their connections idle. */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
+  NetServer.prototype.close.call(server, onClose)
+  await requestsRead()
   const unsent = () => [...running.values()].flatMap(lastWritten)
-  if (unsent().length === 0) server.close(onClose)
-  else NetServer.prototype.close.call(server, onClose)
   // Repeats the wait, because other responses may be written meanwhile.
-  for (let waiting = unsent(); waiting.length > 0; waiting = unsent()) await Promise.all(waiting.map(gone))
+  do {
+    await Promise.all(unsent().map(gone))
+    await requestsRead()
+  } while (unsent().length > 0)
   // Closes idle connections, and stops Node's interval that checks connections. The interval would keep the server in memory.
   server.close()
+  // Closes connections without a request, which browsers open in advance. Node does not treat them as idle.
+  destroyAll([...running.keys()].filter((socket) => socket.bytesRead === 0))
+}
+
+/** Resolves when Node has read the requests that have arrived. The current turn of the event loop may already be past its reading. */
+async function requestsRead(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Returns the last written response of a connection, if any. The earlier responses are sent before it. */

@@ -2,14 +2,15 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { originForm } from '../../../src/http/request.ts'
-import type { PetStore } from '../../../src/index.ts'
-import { checkOptions, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
+import type { PetStore, ReadyCheck } from '../../../src/index.ts'
+import { checkOptions, functionRule, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
 import { type HandlerOptions, report } from '../shared/mounted-store.ts'
 import { answerClientErrors, refusing } from './client-error.ts'
 import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
 import { nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
+import { probeRoutes, withSite } from './site.ts'
 
 /** The options of {@link serve}. */
 export interface ServeOptions extends HandlerOptions {
@@ -17,7 +18,17 @@ export interface ServeOptions extends HandlerOptions {
   readonly port?: number | undefined
   /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined
-  /** How long `close` waits for running requests, in milliseconds. @default 10000 */
+  /**
+   * A check of the back end, as `readyCheck` returns it. If it is given, the server responds to `/health` and `/ready`, without a
+   * key and uncounted. `/ready` gets 503 while a part of the back end fails, and from the call of `close`. @default none
+   */
+  readonly checkReady?: ReadyCheck | undefined
+  /**
+   * How long `close` goes on accepting requests, in milliseconds. Meanwhile each response has `Connection: close`, and a load
+   * balancer that polls `/ready` moves its requests to other servers. @default 0
+   */
+  readonly drainDelay?: number | undefined
+  /** How long `close` then waits for running requests, in milliseconds. @default 10000 */
   readonly closeTimeout?: number | undefined
   /** How long a connection may be idle before it is closed, in milliseconds. @default 120000 */
   readonly idleTimeout?: number | undefined
@@ -29,6 +40,8 @@ const RULES: OptionRules<keyof ServeOptions> = {
     check: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
   },
   host: { expected: 'an address or a name', check: (value) => typeof value === 'string' && value !== '' },
+  checkReady: functionRule,
+  drainDelay: millisecondsRule,
   closeTimeout: millisecondsRule,
   idleTimeout: millisecondsRule,
   trustProxy: trustProxyRule,
@@ -38,7 +51,7 @@ const RULES: OptionRules<keyof ServeOptions> = {
 export interface ServingPetStore {
   /** The server's address, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
-  /** Stops accepting requests, waits for running requests, and resolves when all connections are closed. */
+  /** Serves for `drainDelay`, then accepts no connections, waits for running requests, and resolves when all connections are closed. */
   close(): Promise<void>
 }
 
@@ -59,10 +72,11 @@ export interface ServingPetStore {
  */
 export async function serve(petStore: PetStore, options: ServeOptions = {}): Promise<ServingPetStore> {
   checkOptions(RULES, options)
-  const { port = 3000, host = '127.0.0.1', closeTimeout = 10_000, idleTimeout = 120_000, trustProxy } = options
+  const { port = 3000, host = '127.0.0.1', idleTimeout = 120_000, checkReady, trustProxy } = options
   const server = createServer({ requireHostHeader: false })
   const running = runningResponses(server)
-  const close = closer(server, running, closeTimeout)
+  const { close, isClosing } = closer(server, running, options)
+  const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, isClosing))
   // Keeps all headers: by default, Node drops some, even a second Authorization. Node limits their total size anyway.
   server.maxHeadersCount = 0
   // Closes idle connections. Otherwise, a client that never reads its response would keep its connection forever.
@@ -70,7 +84,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   // Node's default of 5 seconds is shorter than that of proxies, so a proxy could send a request on a closing connection.
   server.keepAliveTimeout = idleTimeout
   answerClientErrors(server, running, petStore)
-  handleAll(server, nodeResponder(petStore, { trustProxy }))
+  handleAll(server, nodeResponder(site, { trustProxy }))
   await once(server.listen(port, host), 'listening')
   // Errors such as EMFILE leave the server running. Without a listener, they would end the process.
   server.on('error', (error) => report(petStore, error, undefined))

@@ -203,6 +203,7 @@ describe('petstore prints one line and exits with 1', () => {
     [['serve', '--prot', '1'], /unknown option '--prot' \(Did you mean --port\?\)/],
     [['serve', '--host', ''], /--host/],
     [['serve', '--host', '192.0.2.1', '--port', '0'], /--host.*no such address/],
+    [['serve', '--drain-delay', '5s'], /--drain-delay.*seconds/],
     [['serve', '--seed', '1.5'], /--seed.*whole number/],
     [['serve', '--seed', '99999999999'], /--seed/],
     [['serve', '--plan-limits', 'free=1'], /--plan-limits.*free=10\/100/],
@@ -267,6 +268,20 @@ describe('a signal', () => {
     expect(await errorLine(/^Closing/)).toBe(
       'Closing: running requests may take up to 10 seconds. Ctrl-C again ends it at once.',
     )
+    child.kill('SIGTERM')
+    expect(await exited()).toMatchObject({ code: 1 })
+  })
+
+  test('after a signal, --drain-delay keeps the server serving while /ready responds with 503', async () => {
+    const { address, bearer, child, exited, errorLine } = await startPetstore('--drain-delay', '60')
+    child.kill('SIGTERM')
+    expect(await errorLine(/^Closing/)).toBe(
+      'Closing: /ready responds with 503 for 60 seconds; then running requests may take up to 10 seconds. Ctrl-C again ends it at once.',
+    )
+    const ready = await fetch(new URL('/ready', address))
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'closing', failing: [] }])
+    const listed = await fetch(`${address}/pets`, bearer('free'))
+    expect([listed.status, listed.headers.get('connection')]).toEqual([200, 'close'])
     child.kill('SIGTERM')
     expect(await exited()).toMatchObject({ code: 1 })
   })

@@ -4,8 +4,8 @@ import { documentRoutes, referenceRoute } from '../../../adapters/cli/openapi.ts
 import { logRequests } from '../../../adapters/cli/page/request-log.ts'
 import { findSwagger, type PageOptions, pageRoutes } from '../../../adapters/cli/page/routes.ts'
 import { watchUsage } from '../../../adapters/cli/page/usage.ts'
-import { withSite } from '../../../adapters/cli/site.ts'
 import { serve } from '../../../adapters/hosts/node/index.ts'
+import { withSite } from '../../../adapters/hosts/node/site.ts'
 import { createPetStore, memory } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 

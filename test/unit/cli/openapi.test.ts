@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { documentRoutes } from '../../../adapters/cli/openapi.ts'
-import { withSite } from '../../../adapters/cli/site.ts'
+import { withSite } from '../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../src/index.ts'
 import { type OpenApiOptions, openApiDocument } from '../../../src/openapi/index.ts'
 

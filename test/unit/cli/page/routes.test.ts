@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { documentRoutes } from '../../../../adapters/cli/openapi.ts'
 import { findSwagger, isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
-import { withSite } from '../../../../adapters/cli/site.ts'
+import { withSite } from '../../../../adapters/hosts/node/site.ts'
 import { createPetStore, toApiRequest } from '../../../../src/index.ts'
 
 const folder = join(import.meta.dirname, '../../../../adapters/cli/page/static')

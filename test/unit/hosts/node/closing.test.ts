@@ -6,10 +6,10 @@ import { networkInterfaces } from 'node:os'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { closer, runningResponses } from '../../../../adapters/hosts/node/closing.ts'
 import { serve, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
-import { memory, type Pet } from '../../../../src/index.ts'
+import { memory, type Pet, type PetStoreOptions, readyCheck } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
 import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
-import { rawConnection } from '../../../support/raw-http.ts'
+import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
@@ -159,6 +159,83 @@ describe('close', () => {
     await Promise.all([close(), close()])
     await close()
   })
+})
+
+describe('drainDelay', () => {
+  /** Starts a server, calls `close`, and stops the time of timers. `end` lets `drainDelay` pass. */
+  async function drain(store: PetStoreOptions = {}) {
+    const server = await startServer({
+      store,
+      drainDelay: LONG,
+      closeTimeout: LONG,
+      checkReady: readyCheck(memory()),
+    })
+    return {
+      ...server,
+      close() {
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+        onTestFinished(() => void vi.useRealTimers())
+        const closed = server.close()
+        return () => {
+          vi.advanceTimersByTime(LONG)
+          return within(closed, 'close')
+        }
+      },
+    }
+  }
+  const answerOf = async (connection: RawConnection, head: string) => {
+    await connection.send(`${head}\r\n`)
+    const { status, headers, body } = await connection.answer()
+    return { status, connection: headers.connection, body }
+  }
+
+  test('close serves until drainDelay has passed, and ends each connection after its response', async () => {
+    const { url, authorized, close } = await drain()
+    const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
+    const ready = 'GET /ready HTTP/1.1\r\nHost: a\r\n'
+    expect(await answerOf(kept, ready)).toMatchObject({ status: 200, connection: 'keep-alive' })
+    const end = close()
+    expect(await answerOf(kept, `GET /v1/pets HTTP/1.1\r\n${authorized}`)).toMatchObject({
+      status: 200,
+      connection: 'close',
+    })
+    await kept.closed()
+    expect(await answerOf(await rawConnection(url), ready)).toEqual({
+      status: 503,
+      connection: 'close',
+      body: '{"status":"closing","failing":[]}',
+    })
+    expect((await answerOf(silent, `GET /v1/pets HTTP/1.1\r\n${authorized}`)).status).toBe(200)
+    await end()
+    expect(await isRefused(url)).toBe(true)
+  })
+
+  test('close serves a request after a response that has kept the connection open', async () => {
+    const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
+    const { url, authorized, close } = await drain({ storage: { ...memory().storage, list } })
+    const connection = await rawConnection(url)
+    connection.socket.pause()
+    await connection.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
+    await once(connection.socket, 'readable')
+    const end = close()
+    connection.socket.resume()
+    expect((await connection.answer()).headers.connection).toBe('keep-alive')
+    const next = await answerOf(connection, `GET /v1/pets/1 HTTP/1.1\r\n${authorized}`)
+    expect(next).toMatchObject({ status: 404, connection: 'close' })
+    await end()
+  })
+})
+
+test('close serves a request that has arrived on an idle connection', async () => {
+  const { url, authorized, close } = await startServer({ closeTimeout: LONG })
+  const connection = await rawConnection(url)
+  const get = `GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`
+  await connection.send(get)
+  await connection.answer()
+  connection.socket.write(get)
+  const closed = close()
+  expect((await connection.answer()).headers.connection).toBe('close')
+  await within(closed, 'close')
 })
 
 describe('serve', () => {
@@ -346,10 +423,11 @@ test('the server keeps no reference to closed responses and connections', async 
 
 test('close destroys open connections only', async () => {
   const server = new NetServer()
-  const close = closer(server as never, runningResponses(server as never), LONG)
+  const { close } = closer(server as never, runningResponses(server as never), { closeTimeout: LONG })
   const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))
   for (const socket of [gone, silent]) server.emit('connection', socket)
   gone?.emit('close')
   await close()
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
   expect([gone, silent].map((socket) => socket?.destroy.mock.calls.length)).toEqual([0, 1])
 })

@@ -1,0 +1,88 @@
+import { newToken } from './keys/token.ts'
+import type { BackEnd, Clock } from './ports.ts'
+import { checkOptions, clockRule, functionRule, type OptionRules, timeoutRule } from './support/option-rules.ts'
+import { systemClock } from './support/time.ts'
+import { withTimeout } from './support/with-timeout.ts'
+
+/** A check that resolves to the names of the failing parts: `storage`, `keys`, `quota`. With none, the back end is ready. */
+export type ReadyCheck = () => Promise<readonly string[]>
+
+/** The options of {@link readyCheck}. */
+export interface ReadyCheckOptions {
+  /** How long a check of one part may take, in milliseconds. @default 2000 */
+  readonly timeout?: number | undefined
+  /** The clock for the time of a result. @default the system's */
+  readonly clock?: Clock | undefined
+  /** Called for each failing part, with the error. @default logs to `console.error` */
+  readonly onFailure?: ((part: string, error: unknown) => void) | undefined
+}
+
+const RULES: OptionRules<keyof ReadyCheckOptions> = { timeout: timeoutRule, clock: clockRule, onFailure: functionRule }
+
+/** How long a result is reused, in milliseconds, so that frequent probes do not burden the back end. */
+const REUSED_FOR = 1_000
+
+/**
+ * Returns a function that checks a back end with one call to each part, for the probe of a load balancer. A result is reused for
+ * one second.
+ *
+ * @throws {PetStoreError} `invalid_option`, with the name of the option
+ * @example
+ * ```ts
+ * import { createPetStore, memory, readyCheck } from 'petstore-kit'
+ * import { serve } from 'petstore-kit/node'
+ *
+ * const backEnd = memory()
+ * const server = await serve(createPetStore({ ...backEnd }), { port: 0, checkReady: readyCheck(backEnd) })
+ * console.log((await fetch(`${server.url}/ready`)).status) // 200
+ * await server.close()
+ * ```
+ */
+export function readyCheck({ storage, keyStore, quota }: BackEnd, options: ReadyCheckOptions = {}): ReadyCheck {
+  checkOptions(RULES, options)
+  const { timeout = 2_000, clock = systemClock, onFailure = logFailure } = options
+  const probes: Readonly<Record<string, () => unknown>> = {
+    storage: () => storage.list({ limit: 1 }),
+    // The token is new, so no cache knows it, and the key store itself has to respond.
+    keys: () => keyStore.find(newToken()),
+    quota: () =>
+      quota.spend({
+        subject: 'petstore:ready',
+        anonymous: true,
+        limits: { perMinute: 1_000_000, perDay: 1_000_000_000 },
+        ban: false,
+        now: clock.now(),
+      }),
+  }
+  const check = async () => {
+    const results = await Promise.all(
+      Object.entries(probes).map(async ([part, probe]) => {
+        try {
+          await withTimeout((async () => probe())(), timeout, () => new Error(`no response within ${timeout} ms`))
+          return []
+        } catch (error) {
+          onFailure(part, error)
+          return [part]
+        }
+      }),
+    )
+    return results.flat()
+  }
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let result: Promise<readonly string[]> = Promise.resolve([])
+  let isRunning = false
+  return () => {
+    if (!isRunning && Math.abs(clock.now() - checkedAt) >= REUSED_FOR) {
+      isRunning = true
+      result = check().finally(() => {
+        isRunning = false
+        checkedAt = clock.now()
+      })
+    }
+    return result
+  }
+}
+
+function logFailure(part: string, error: unknown): void {
+  console.error(`petstore-kit: not ready: ${part}:`, error)
+}
