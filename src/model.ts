@@ -24,6 +24,9 @@ export function isPetStatus(value: unknown): value is PetStatus {
   return petStatuses.includes(value as PetStatus)
 }
 
+/** The largest number of animals on a page. */
+export const MAX_LIMIT = 100
+
 /** An animal without an id, as a client sends it. */
 export interface NewPet {
   /** The name: at least one character is not white space. */
@@ -34,7 +37,10 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/** An animal in the store. */
+/**
+ * An animal in the store. Code that lists the members has `satisfies Record<keyof Pet, …>`, so that the compiler names it when a
+ * member is added.
+ */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint
@@ -46,9 +52,13 @@ export interface Pet extends NewPet {
  */
 export function isPet(value: unknown): value is Pet {
   const { id, name, categoryId, status } = Object(value) as Partial<Pet>
-  return (
-    isInteger(id) && typeof name === 'string' && isInteger(categoryId) && (status === undefined || isPetStatus(status))
-  )
+  const rules = {
+    id: isInteger(id),
+    name: typeof name === 'string',
+    categoryId: isInteger(categoryId),
+    status: status === undefined || isPetStatus(status),
+  } satisfies Record<keyof Pet, boolean>
+  return Object.values(rules).every(Boolean)
 }
 
 function isInteger(value: unknown): boolean {

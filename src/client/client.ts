@@ -1,5 +1,5 @@
 import { isPetStoreError, PetStoreError } from '../errors.ts'
-import { isPet, type NewPet, type Pet, type PetStatus } from '../model.ts'
+import { isPet, MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
 import { describe } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
 import { MAX_LINK, nextTarget } from './next-link.ts'
@@ -108,7 +108,11 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     return { pets: readBody(received, 'an array of animals', isPets), next: readNextCursor(received) }
   }
 
-  async function* pets({ status, pageSize = 100, signal }: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
+  async function* pets({
+    status,
+    pageSize = MAX_LIMIT,
+    signal,
+  }: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
     const seen = new Set<string | undefined>()
     let cursor: string | undefined
     do {
@@ -129,7 +133,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
       checkExact('categoryId', categoryId)
       if (chosen != null && !isIdempotencyKey(chosen))
         throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters without spaces, or null', chosen)
-      const body = stringifyJson({ name, categoryId, status })
+      const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
       const request = {
         method: 'POST',

@@ -1,11 +1,12 @@
 import { PetStoreError } from '../errors.ts'
+import { MAX_LIMIT } from '../model.ts'
 import { BodyBytes } from './body-bytes.ts'
 
 /**
- * The largest body of a response, in bytes: 100 animals, each as large as the default `bodyLimit` of 65,536 bytes lets a client
- * create it, and about 1 MB for their ids and punctuation.
+ * The largest body of a response, in bytes: a full page of animals. Each is as large as the default `bodyLimit` of 65,536 bytes
+ * lets a client create it, and the rest is for its id and punctuation.
  */
-export const MAX_RESPONSE = 7_500_000
+export const MAX_RESPONSE = MAX_LIMIT * 75_000
 
 /**
  * Reads the body of a response, and stops as soon as the body exceeds the limit. `response.arrayBuffer()` would read all of it,

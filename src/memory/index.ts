@@ -57,7 +57,8 @@ export function memoryStorage(clock: Clock): PetStorage {
 
   function add({ name, categoryId, status }: NewPet): Pet {
     const id = BigInt(all.length + 1)
-    const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status })
+    const complete = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
+    const pet: Pet = Object.freeze(status === undefined ? { id, name, categoryId } : complete)
     if (status !== undefined) positions[status].push(all.length)
     all.push(pet)
     return pet

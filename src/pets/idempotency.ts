@@ -30,7 +30,7 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
 
 /** Returns text that is equal for equal animals. The name is the last part, because it may contain spaces. */
 export function fingerprintOf({ name, categoryId, status }: NewPet): string {
-  return `${categoryId} ${status ?? ''} ${name}`
+  return Object.values({ categoryId, status, name } satisfies Record<keyof NewPet, unknown>).join(' ')
 }
 
 /**

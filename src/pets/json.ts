@@ -179,7 +179,8 @@ export function writePet(pet: Pet): string {
   const [idText, categoryText, end] = [integer(id), integer(categoryId), ENDS.get(status)]
   if (idText !== undefined && categoryText !== undefined && typeof name === 'string' && end !== undefined)
     return `{"id":${idText},"name":"${escapeQuotes(name)}","categoryId":${categoryText}${end}`
-  const received = [id, name, categoryId, status].map(describe).join(', ')
+  const members = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
+  const received = Object.values(members).map(describe).join(', ')
   throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)
 }
 

@@ -70,9 +70,9 @@ export function createPet(
   })
 }
 
-function withStatus({ name, categoryId, status }: NewPet, defaultStatus: PetStatus | null): NewPet {
+function withStatus({ status, ...others }: NewPet, defaultStatus: PetStatus | null): NewPet {
   const kept = status ?? defaultStatus
-  return kept === null ? { name, categoryId } : { name, categoryId, status: kept }
+  return kept === null ? others : { ...others, status: kept }
 }
 
 /** `GET /pets/{petId}`, deprecated: returns one animal. */

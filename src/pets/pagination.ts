@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import type { Target } from '../http/request.ts'
-import { isPetStatus, type Pet, parseInt64 } from '../model.ts'
+import { isPetStatus, MAX_LIMIT, type Pet, parseInt64 } from '../model.ts'
 import type { PetQuery } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
 import { writePets } from './json.ts'
@@ -10,8 +10,6 @@ import { problemsOf, statusSchema } from './schemas.ts'
 
 /** The number of animals on a page if the client does not send `limit`. */
 export const DEFAULT_LIMIT = 20
-/** The largest number of animals on a page. */
-export const MAX_LIMIT = 100
 /** The most parameters of a query. Each takes time, also an unknown one. */
 const MAX_PARAMETERS = 100
 const CURSOR = 'a cursor from an earlier page'
@@ -70,7 +68,7 @@ export function parsePageQuery(query: string): PageQuery {
 }
 
 function isLimit(text: string | readonly string[]): boolean {
-  return typeof text === 'string' && /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_LIMIT
+  return typeof text === 'string' && /^[1-9]\d*$/.test(text) && Number(text) <= MAX_LIMIT
 }
 
 /** Matches a query without escapes. `URLSearchParams` would take half of the time of a short page. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import { isInt64, isPetStatus, type NewPet, petStatuses } from '../model.ts'
+import { isInt64, isPetStatus, type NewPet, type Pet, petStatuses } from '../model.ts'
 import { describeJson, JsonNumber } from './json.ts'
 
 // The error of each schema says what is expected; `problemsOf` adds the field and what was received.
@@ -34,7 +34,11 @@ export const statusSchema = z.enum(petStatuses, `one of ${petStatuses.join(', ')
 /** Returns the schema of the body of createPet. */
 export function newPetSchema(maxNameLength: number) {
   return z.object(
-    { name: nameSchema(maxNameLength), categoryId: int64Schema, status: z.optional(statusSchema) },
+    {
+      name: nameSchema(maxNameLength),
+      categoryId: int64Schema,
+      status: z.optional(statusSchema),
+    } satisfies Record<keyof NewPet, z.ZodMiniType>,
     'an object with name and categoryId',
   )
 }
@@ -45,7 +49,7 @@ export const petSchema = z.object({
   name: z.string(),
   categoryId: int64Schema,
   status: z.optional(statusSchema),
-})
+} satisfies Record<keyof Pet, z.ZodMiniType>)
 
 /**
  * Checks a body that was parsed from JSON.
@@ -70,7 +74,7 @@ function membersOf(body: object): Members {
     name: ownValue(body, 'name'),
     categoryId: ownValue(body, 'categoryId'),
     status: ownValue(body, 'status'),
-  }
+  } satisfies Record<keyof NewPet, unknown>
 }
 
 /** Returns whether members follow the rules of {@link newPetSchema}. */

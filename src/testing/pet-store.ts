@@ -2,7 +2,7 @@ import { createClient, type PetStoreClient } from '../client/client.ts'
 import { isBelow, pathOf } from '../http/request.ts'
 import { isToken68 } from '../keys/token.ts'
 import { memory } from '../memory/index.ts'
-import type { NewPet } from '../model.ts'
+import type { NewPet, Pet } from '../model.ts'
 import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import { linkBaseOf } from '../pets/pagination.ts'
@@ -122,7 +122,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const ports = { storage, keyStore: { ...issuer, find }, quota }
     for (const { name, categoryId = 1n, status = defaultStatus ?? undefined } of pets)
-      await storage.create({ name, categoryId, status })
+      await storage.create({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
     // Cache the hash of the token now. Otherwise the first request would wait for a thread, which fake timers cannot advance.
     await issuer.find(issued.token)
     // The options may be inherited, so use them as a prototype. The `undefined` members hide options that `createPetStore` rejects.
@@ -239,5 +239,5 @@ function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<T
 
 function isSeedPet(value: unknown): boolean {
   const { name, categoryId = 1n, status } = Object(value) as Partial<SeedPet>
-  return petSchema.safeParse({ id: 1n, name, categoryId, status }).success
+  return petSchema.safeParse({ id: 1n, name, categoryId, status } satisfies Record<keyof Pet, unknown>).success
 }

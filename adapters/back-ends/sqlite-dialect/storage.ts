@@ -85,5 +85,6 @@ function fromRow([id, name, categoryId, status]: Row): Pet {
 }
 
 function toPet(id: bigint, name: string, categoryId: bigint, status: PetStatus | null | undefined): Pet {
-  return status ? { id, name, categoryId, status } : { id, name, categoryId }
+  const complete = { id, name, categoryId, status: status ?? undefined } satisfies Record<keyof Pet, unknown>
+  return status ? complete : { id, name, categoryId }
 }

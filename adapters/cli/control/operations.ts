@@ -182,9 +182,7 @@ export const operations: readonly Operation[] = [
           ? body.pets.map((pet) => parseNewPet(newPet, pet, DEFAULT_MAX_NAME_LENGTH))
           : Array.from({ length: Number(body.count) }, (_, index) => demoPet(index))
       const { storage } = double.ports()
-      return Promise.all(
-        pets.map(async ({ name, categoryId, status = 'available' }) => storage.create({ name, categoryId, status })),
-      )
+      return Promise.all(pets.map(async (pet) => storage.create({ ...pet, status: pet.status ?? 'available' })))
     },
   },
   {

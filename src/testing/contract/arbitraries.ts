@@ -66,7 +66,7 @@ export function newPets(fc: FastCheck): Arbitrary<NewPet> {
       name: texts(fc).filter((text) => isName(text, Number.POSITIVE_INFINITY)),
       categoryId: int64s(fc),
       status: fc.constantFrom(...petStatuses),
-    },
+    } satisfies Record<keyof NewPet, Arbitrary<unknown>>,
     { requiredKeys: ['name', 'categoryId'] },
   )
 }

@@ -1,5 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import { INT64_MAX, INT64_MIN, isInt64, type Pet, petStatuses } from '../../model.ts'
+import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type Pet, petStatuses } from '../../model.ts'
 import type { PetStorage } from '../../ports.ts'
 import { int64s, newPets } from './arbitraries.ts'
 import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
@@ -139,7 +139,11 @@ function places(fc: FastCheck): Arbitrary<Place> {
 function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
   const pets = newPets(fc)
   const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })
-  const limit = fc.oneof(fc.integer({ min: 1, max: 101 }), fc.integer({ min: 1, max: 4 }), fc.constantFrom(100, 101))
+  const limit = fc.oneof(
+    fc.integer({ min: 1, max: MAX_LIMIT + 1 }),
+    fc.integer({ min: 1, max: 4 }),
+    fc.constantFrom(MAX_LIMIT, MAX_LIMIT + 1),
+  )
   const place = places(fc)
   const query = fc.record({ limit, status, after: fc.option(place, { nil: undefined }) })
   const walk = fc.record({ limit: fc.integer({ min: 1, max: 5 }), status })
@@ -152,11 +156,12 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
   ]
 }
 
-/** Checks pages with limits up to 131. The core requests up to 101 animals: one more than the largest page of the interface. */
+/** Checks pages of more animals than the core requests: that is one more than `MAX_LIMIT`. */
 async function fillPages({ create, list }: CheckedStorage): Promise<void> {
-  for (let i = 0; i < 130; i++) await create({ name: `${i}`, categoryId: 1n, status: petStatuses[i % 2] })
+  for (let i = 0; i < MAX_LIMIT + 30; i++) await create({ name: `${i}`, categoryId: 1n, status: petStatuses[i % 2] })
   for (const status of [undefined, ...petStatuses])
-    for (const limit of [1, 64, 65, 66, 100, 101, 129, 130, 131]) await list({ limit, status })
+    for (const limit of [1, 64, 65, 66, MAX_LIMIT, MAX_LIMIT + 1, MAX_LIMIT + 29, MAX_LIMIT + 30, MAX_LIMIT + 31])
+      await list({ limit, status })
 }
 
 async function changeWhatWasGiven({ create, list }: CheckedStorage): Promise<void> {

@@ -1,3 +1,4 @@
+import { MAX_LIMIT, type NewPet } from '../../model.ts'
 import type { ContractClient } from './client.ts'
 import { check, checkEqual, expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
 import { type HttpContractRow, isRemoved, limitedRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
@@ -35,17 +36,18 @@ export const contractRows: readonly HttpContractRow[] = [
     }
   }),
   row('reads an added animal by its id', async (client) => {
-    const added = await post(client, { name: 'Zoë 🐕', categoryId: 7, status: 'sold' })
-    const { id, name } = expectPet(added, 201)
-    checkEqual(name, 'Zoë 🐕', 'name')
+    const pet = { name: 'Zoë 🐕', categoryId: 7, status: 'sold' } satisfies Record<keyof NewPet, unknown>
+    const added = await post(client, pet)
+    const { id, ...others } = expectPet(added, 201)
+    checkEqual(others, { ...pet, categoryId: 7n }, 'the added animal')
     const read = await client.send(`/pets/${id}`)
     if (!isRemoved(read)) checkEqual(expectPet(read, 200), added.json, read.name)
   }),
   row('lists an added animal', async (client) => {
     const { id } = expectPet(await post(client, { ...REX, status: 'sold' }), 201)
-    const pets = expectPets(await client.send('/pets?status=sold&limit=100'))
+    const pets = expectPets(await client.send(`/pets?status=sold&limit=${MAX_LIMIT}`))
     // On a server with many animals, the new animal is on a later page.
-    check(pets.length === 100 || pets.some((pet) => pet.id === id), `expected the animal ${id} in the list`)
+    check(pets.length === MAX_LIMIT || pets.some((pet) => pet.id === id), `expected the animal ${id} in the list`)
   }),
   row('lists at most as many animals as limit says', async (client) => {
     for (let i = 0; i < 3; i++) await post(client)
@@ -53,8 +55,8 @@ export const contractRows: readonly HttpContractRow[] = [
       checkEqual(expectPets(await client.send(`/pets?limit=${limit}`)).length, limit, `animals with limit=${limit}`)
   }),
   row('lists 20 animals by default', async (client) => {
-    let count = expectPets(await client.send('/pets?limit=100')).length
-    check(count <= 100, `GET /pets?limit=100: expected at most 100 animals, got ${count}`)
+    let count = expectPets(await client.send(`/pets?limit=${MAX_LIMIT}`)).length
+    check(count <= MAX_LIMIT, `GET /pets?limit=${MAX_LIMIT}: expected at most ${MAX_LIMIT} animals, got ${count}`)
     for (; count <= DEFAULT_LIMIT; count++) expectPet(await post(client), 201)
     checkEqual(expectPets(await client.send('/pets')).length, DEFAULT_LIMIT, 'animals without a limit')
   }),

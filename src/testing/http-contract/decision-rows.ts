@@ -1,3 +1,4 @@
+import { MAX_LIMIT, type Pet } from '../../model.ts'
 import type { ContractClient, ContractResponse } from './client.ts'
 import {
   check,
@@ -8,7 +9,6 @@ import {
   expectPet,
   expectPets,
   expectStatus,
-  type ReceivedPet,
 } from './expectations.ts'
 import { idempotencyRows } from './idempotency-rows.ts'
 import { type HttpContractRow, isRemoved, limitedRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
@@ -74,9 +74,9 @@ export const decisionRows: readonly HttpContractRow[] = [
     check(onlyPet(next).id > onlyPet(first).id, `${next.name}: expected a greater id than on the page before`)
   }),
   row('sends no next Link with the last page', async (client) => {
-    const page = await client.send('/pets?status=sold&limit=100')
+    const page = await client.send(`/pets?status=sold&limit=${MAX_LIMIT}`)
     // On a server with many animals, this page is not the last page, so there is nothing to check.
-    if (expectPets(page).length === 100) return
+    if (expectPets(page).length === MAX_LIMIT) return
     checkEqual(linkOf(page, 'next'), undefined, `${page.name}: Link to the next page`)
     expectHeader(page, 'X-Next-Cursor', null)
   }),
@@ -215,7 +215,7 @@ export const decisionRows: readonly HttpContractRow[] = [
 ]
 
 /** Returns the only animal on the page. Throws if there is none or more than one. */
-function onlyPet(page: ContractResponse): ReceivedPet {
+function onlyPet(page: ContractResponse): Pet {
   const [pet, ...others] = expectPets(page)
   if (pet === undefined || others.length > 0)
     throw new Error(`${page.name}: expected one animal, got ${page.text.slice(0, 200)}`)

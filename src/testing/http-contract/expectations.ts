@@ -1,14 +1,6 @@
-import { isPet, petStatuses } from '../../model.ts'
+import { isPet, type Pet, petStatuses } from '../../model.ts'
 import { same, show } from '../contract/report.ts'
 import type { ContractResponse } from './client.ts'
-
-/** An animal in JSON whose integers are `bigint`. */
-export interface ReceivedPet {
-  readonly id: bigint
-  readonly name: string
-  readonly categoryId: bigint
-  readonly status?: string
-}
 
 /** Throws an error with the text `what` unless `holds`. */
 export function check(holds: boolean, what: string): void {
@@ -59,20 +51,20 @@ export function expectHeader({ name, headers }: ContractResponse, header: string
 }
 
 /** Checks that a response is an animal, and returns the animal. */
-export function expectPet(response: ContractResponse, status: number): ReceivedPet {
+export function expectPet(response: ContractResponse, status: number): Pet {
   expectJson(response, status)
   return toPet(response.json, response.name)
 }
 
 /** Checks that a response is an array of animals, and returns the array. */
-export function expectPets(response: ContractResponse): readonly ReceivedPet[] {
+export function expectPets(response: ContractResponse): readonly Pet[] {
   expectJson(response, 200)
   const { json, name } = response
   if (!Array.isArray(json)) throw new Error(`${name}: expected an array, got ${response.text.slice(0, 200)}`)
   return json.map((pet) => toPet(pet, name))
 }
 
-function toPet(value: unknown, name: string): ReceivedPet {
+function toPet(value: unknown, name: string): Pet {
   if (isPet(value)) return value
   const statuses = petStatuses.join(', ')
   const expected = `an animal with the integers id and categoryId, the string name, and no status or one of ${statuses}`

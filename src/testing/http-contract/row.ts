@@ -38,8 +38,8 @@ export function isRemoved({ status, time }: ContractResponse): boolean {
   return status === 410 && time >= SUNSET_AT
 }
 
-/** The largest limit that the rows about 429 can use up, in requests per minute. */
-const MAX_LIMIT = 100
+/** How many requests per minute the limited key may have at most. */
+const MAX_REQUESTS = 100
 
 /** Creates a row that uses up the limit of `limitedToken`, and checks the 429 response. */
 export function limitedRow(
@@ -52,9 +52,9 @@ export function limitedRow(
 
 /** Sends requests with `limitedToken` until the limit is used up. Returns the 429 response. */
 async function useUp(client: ContractClient): Promise<ContractResponse> {
-  for (let i = 0; i <= MAX_LIMIT; i++) {
+  for (let i = 0; i <= MAX_REQUESTS; i++) {
     const response = await client.sendLimited('/pets?limit=1')
     if (response.status === 429) return response
   }
-  throw new Error(`expected a 429 after at most ${MAX_LIMIT} requests with the limited key`)
+  throw new Error(`expected a 429 after at most ${MAX_REQUESTS} requests with the limited key`)
 }

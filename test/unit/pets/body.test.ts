@@ -29,6 +29,13 @@ describe('createPet', () => {
     )
   })
 
+  test.each(Object.keys(newPetSchema(1).shape))('rejects an animal whose member %s is an array', async (member) => {
+    const { add } = await startApi()
+    const { status, message } = await add(JSON.stringify({ name: 'Rex', categoryId: 1, [member]: [] }))
+    expect(status).toBe(400)
+    expect(message).toContain(`${member}: expected`)
+  })
+
   test('rejects a repeated member name at any depth with 400', async () => {
     const { add } = await startApi(big)
     interface Piece {

@@ -1,4 +1,5 @@
 import { LosslessNumber, stringify } from 'lossless-json'
+import type { NewPet } from '../../../../src/model.ts'
 import { type Animal, type Api, messageOf } from './api.ts'
 import { byId, isolated, setNote } from './dom.ts'
 import { shortened } from './format.ts'
@@ -41,7 +42,8 @@ async function add(api: Api, onAdded: (animal: Animal) => void): Promise<void> {
   const categoryId = new LosslessNumber(byId<HTMLInputElement>('category').value)
   const status = byId<HTMLSelectElement>('status').value
   try {
-    const exchange = await api.send('POST', '/pets', stringify({ name: name.value, categoryId, status }))
+    const pet = { name: name.value, categoryId, status } satisfies Record<keyof NewPet, unknown>
+    const exchange = await api.send('POST', '/pets', stringify(pet))
     if (exchange.status !== 201) return setNote(note, 'bad', messageOf(exchange))
     const animal = exchange.body as Animal
     name.value = ''

@@ -7,13 +7,13 @@ const MAX_NAME = 80
 
 /** Returns a row of the table. */
 export function animalRow({ id, name, categoryId, status }: Animal, mark: string): HTMLElement {
-  const cells = [
-    create('td', 'number id', String(id)),
-    create('td', 'name', nameElement(name), ...(mark === '' ? [] : [' ', create('span', 'badge good', mark)])),
-    create('td', 'number category', String(categoryId)),
-    create('td', 'status', ...(status === undefined ? [] : [create('span', `badge ${status}`, status)])),
-  ]
-  return create('tr', mark === '' ? '' : 'new', ...cells)
+  const cells = {
+    id: create('td', 'number id', String(id)),
+    name: create('td', 'name', nameElement(name), ...(mark === '' ? [] : [' ', create('span', 'badge good', mark)])),
+    categoryId: create('td', 'number category', String(categoryId)),
+    status: create('td', 'status', ...(status === undefined ? [] : [create('span', `badge ${status}`, status)])),
+  } satisfies Record<keyof Animal, HTMLElement>
+  return create('tr', mark === '' ? '' : 'new', ...Object.values(cells))
 }
 
 /** Returns the name, or its beginning if it is long: the rest can be opened. */

@@ -1,3 +1,4 @@
+import type { Pet } from '../../../../src/model.ts'
 import type { Usage } from '../usage.ts'
 import { parsed } from './explanation.ts'
 import { secretHeader } from './settings.ts'
@@ -23,11 +24,11 @@ export interface Exchange {
 }
 
 /** An animal. `toString` of its numbers returns all digits of an int64. */
-export interface Animal {
+export interface Animal extends Record<keyof Pet, unknown> {
   readonly id: { toString(): string }
   readonly name: string
   readonly categoryId: { toString(): string }
-  readonly status?: string
+  readonly status: string | undefined
 }
 
 /** How long the server may take for a response, in milliseconds. */
