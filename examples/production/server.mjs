@@ -1,0 +1,95 @@
+// npm install petstore-kit pg ioredis prom-client
+// DATABASE_URL=postgres://… REDIS_URL=redis://… node examples/production/server.mjs
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { Redis } from 'ioredis'
+import { createPetStore, readyCheck } from 'petstore-kit'
+import { serve } from 'petstore-kit/node'
+import { postgres } from 'petstore-kit/postgres'
+import { redis } from 'petstore-kit/redis'
+import { Pool } from 'pg'
+import { Counter, collectDefaultMetrics, Histogram, register } from 'prom-client'
+
+const { env } = process
+
+// Logs: one JSON object in each line. The path has no query, where clients put tokens by mistake.
+const log = (level, entry) => console.log(JSON.stringify({ time: new Date(), level, ...entry }))
+const pathOf = (target) => target?.split('?', 1)[0].slice(0, 200)
+const causeOf = (error) => (error?.cause ? causeOf(error.cause) : String(error?.message || error?.code || error))
+process.on('uncaughtException', (error) => {
+  log('fatal', { error: causeOf(error), stack: error?.stack })
+  process.exit(1) // the service manager starts a new process
+})
+
+// Metrics: on a port of their own, which the load balancer does not publish.
+collectDefaultMetrics()
+const durations = new Histogram({
+  name: 'petstore_request_duration_seconds',
+  help: 'Duration of requests to the pet store, by operation and status.',
+  labelNames: ['operation', 'status'],
+})
+const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the pet store and its engines.' })
+const fail = (error, entry) => {
+  faults.inc()
+  log('error', { error: causeOf(error), ...entry })
+}
+const metrics = createServer(async (_request, response) => {
+  response.setHeader('Content-Type', register.contentType)
+  response.end(await register.metrics())
+})
+metrics.listen(Number(env.METRICS_PORT ?? 9464), env.HOST ?? '127.0.0.1')
+await once(metrics, 'listening')
+
+// Engines: each waits for less than the store's `timeout`. If one is away at the start, the process ends.
+const pool = new Pool({
+  connectionString: env.DATABASE_URL,
+  connectionTimeoutMillis: 8_000,
+  statement_timeout: 8_000,
+  query_timeout: 9_000,
+})
+pool.on('error', (error) => fail(error, { engine: 'PostgreSQL' }))
+const client = new Redis(env.REDIS_URL, {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: (attempt) => Math.min(attempt * 50, 500),
+  reconnectOnError: ({ message }) => message.includes('READONLY'),
+  socketTimeout: 15_000,
+})
+client.on('error', (error) => fail(error, { engine: 'Redis' }))
+const { migrate, ...animals } = postgres(pool, { onError: (error) => fail(error, { engine: 'PostgreSQL' }) })
+await Promise.all([migrate(), client.connect()])
+
+const backEnd = { ...animals, ...redis(client) }
+const petStore = createPetStore({
+  ...backEnd,
+  publicUrl: env.PUBLIC_URL,
+  onResponse({ target, ...report }) {
+    const { operation = 'none', status, durationMs } = report
+    durations.observe({ operation, status }, durationMs / 1_000)
+    log('info', { path: pathOf(target), ...report })
+  },
+  onError: (error, { method, target }) => fail(error, { method, path: pathOf(target), stack: error?.stack }),
+})
+const server = await serve(petStore, {
+  port: Number(env.PORT ?? 3000),
+  host: env.HOST,
+  trustProxy: env.TRUST_PROXY?.split(','), // the addresses of the load balancers
+  checkReady: readyCheck(backEnd, { onFailure: (part, error) => fail(error, { probe: '/ready', part }) }),
+  drainDelay: Number(env.DRAIN_DELAY ?? 5_000), // longer than the load balancer needs to see that /ready fails
+})
+log('info', { message: 'serving', url: server.url, metrics: `http://127.0.0.1:${metrics.address().port}/metrics` })
+
+// Shutdown: first the requests, then what they use.
+const stop = async (signal) => {
+  process.off('SIGINT', stop).off('SIGTERM', stop) // a second signal ends the process at once
+  log('info', { message: 'closing', signal })
+  await server.close()
+  setTimeout(() => process.exit(), 2_000).unref() // an engine that hangs never closes its connections
+  metrics.close()
+  metrics.closeAllConnections()
+  client.disconnect()
+  await pool.end()
+  log('info', { message: 'closed' })
+}
+process.on('SIGINT', stop).on('SIGTERM', stop)
