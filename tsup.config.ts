@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { defineConfig, type Options } from 'tsup'
-import { STEPS } from './adapters/back-ends/sqlite-dialect/schema.ts'
+import { STEPS } from './adapters/back-ends/sqlite/schema.ts'
 
 const shared: Options = {
   splitting: true,
@@ -41,7 +41,7 @@ export default defineConfig((options): Options[] => [
       'back-end': 'src/back-end.ts',
       bun: 'adapters/hosts/bun.ts',
       client: 'src/client/index.ts',
-      d1: 'adapters/back-ends/d1/index.ts',
+      d1: 'adapters/back-ends/sqlite/d1/index.ts',
       deno: 'adapters/hosts/deno.ts',
       express: 'adapters/hosts/express.ts',
       fastify: 'adapters/hosts/fastify.ts',

@@ -22,7 +22,7 @@ const places: Readonly<Record<string, string>> = {
   'petstore-kit/deno': 'adapters/hosts/deno.ts',
   'petstore-kit/sqlite': 'adapters/back-ends/sqlite/index.ts',
   'petstore-kit/postgres': 'adapters/back-ends/postgres/index.ts',
-  'petstore-kit/d1': 'adapters/back-ends/d1/index.ts',
+  'petstore-kit/d1': 'adapters/back-ends/sqlite/d1/index.ts',
   'petstore-kit/redis': 'adapters/back-ends/redis/index.ts',
 }
 /** Declarations of the globals `Bun` and `Deno`, which the examples of only one adapter each use. */

@@ -1,6 +1,6 @@
 import { unavailable } from '../shared/errors.ts'
-import { isUnavailableCode, UNAVAILABLE_CODES } from '../sqlite-dialect/result-codes.ts'
-import type { SqliteValue } from '../sqlite-dialect/statements.ts'
+import { isUnavailableCode, UNAVAILABLE_CODES } from './result-codes.ts'
+import type { SqliteValue } from './statements.ts'
 
 /** The part of a prepared statement that this package uses. Bound values are strings, numbers and `null`. */
 export interface SqliteStatement {

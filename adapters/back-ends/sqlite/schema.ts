@@ -1,17 +1,68 @@
-import { IS_THERE, STEPS, VERSION, versionIn } from '../sqlite-dialect/schema.ts'
-import { prepare, type SqliteDatabase } from './connection.ts'
-import { inTransaction } from './writer.ts'
+import { laterSchema } from '../shared/errors.ts'
 
 /**
- * Brings the schema up to date. If several processes start together, one migrates while the others wait.
+ * The tables, and all changes to them. Each step leads from one schema version to the next. Never change a released step; add
+ * another one.
  *
- * @param steps - tests pass further steps
+ * The version has its own table, because `user_version` belongs to the application. D1 takes a step apart at its semicolons, so
+ * put none into a text or a comment. The build writes the steps to files for `wrangler d1 migrations apply`.
  */
-export function migrate(database: SqliteDatabase, steps = STEPS): void {
-  const rows = (sql: string) => prepare(database, sql).all()
-  const readVersion = () => (rows(IS_THERE).length === 0 ? 0 : versionIn(rows(VERSION), steps.length))
-  if (readVersion() === steps.length) return
-  inTransaction(database, () => {
-    for (const step of steps.slice(readVersion())) database.exec(step)
-  })
+export const STEPS: readonly string[] = [
+  `CREATE TABLE petstore_pets (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  category_id INTEGER NOT NULL,
+  status TEXT
+) STRICT;
+CREATE INDEX petstore_pets_by_status ON petstore_pets (status, id);
+CREATE TABLE petstore_keys (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  token_sha256 TEXT NOT NULL UNIQUE,
+  plan TEXT NOT NULL,
+  account TEXT,
+  per_minute INTEGER,
+  per_day INTEGER,
+  label TEXT,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER
+) STRICT;
+-- Anonymous clients share buckets of bounded size. For a client with a key, the bucket is null.
+CREATE TABLE petstore_quota (
+  subject TEXT PRIMARY KEY,
+  state TEXT NOT NULL,
+  ends_at REAL NOT NULL,
+  bucket INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX petstore_quota_by_end ON petstore_quota (ends_at);
+CREATE INDEX petstore_quota_by_bucket ON petstore_quota (bucket) WHERE bucket IS NOT NULL;
+CREATE TABLE petstore_schema (version INTEGER NOT NULL) STRICT;
+INSERT INTO petstore_schema (version) VALUES (1);`,
+  `CREATE TABLE petstore_used_keys (
+  pet_id INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL,
+  key_sha256 TEXT NOT NULL,
+  fingerprint_sha256 TEXT NOT NULL,
+  ends_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX petstore_used_keys_by_key ON petstore_used_keys (scope, key_sha256);
+UPDATE petstore_schema SET version = 2;`,
+]
+
+/** Returns a row if the schema has a version. */
+export const IS_THERE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
+
+/** Returns the version of the schema. */
+export const VERSION = 'SELECT version FROM petstore_schema'
+
+/**
+ * Returns the version in the rows of `VERSION`.
+ *
+ * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema
+ */
+export function versionIn([row]: readonly unknown[], latest: number): number {
+  const version = Number((row as { readonly version: number | bigint } | undefined)?.version ?? 0)
+  if (version > latest) throw laterSchema('database', latest, version)
+  return version
 }

@@ -1,4 +1,4 @@
-import { type D1Database, type D1Options, d1 } from '../../../adapters/back-ends/d1/index.ts'
+import { type D1Database, type D1Options, d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
 import type { Clock } from '../../../src/index.ts'
 import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
 

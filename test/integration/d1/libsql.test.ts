@@ -1,6 +1,6 @@
 import { createClient } from '@libsql/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type D1Database, d1 } from '../../../adapters/back-ends/d1/index.ts'
+import { type D1Database, d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
 // @ts-expect-error: the example is JavaScript.
 import { databaseOf as untyped } from '../../../examples/turso/database.mjs'
 import { type HranaServer, startHranaServer } from '../../support/hrana-server.ts'

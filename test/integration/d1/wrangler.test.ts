@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Miniflare } from 'miniflare'
 import { expect, onTestFinished, test } from 'vitest'
-import { d1 } from '../../../adapters/back-ends/d1/index.ts'
+import { d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
 import { onDemand } from '../../support/on-demand.ts'
 import { missing } from '../../support/skips.ts'
 

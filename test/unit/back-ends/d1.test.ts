@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type D1Database, d1 } from '../../../adapters/back-ends/d1/index.ts'
+import { type D1Database, d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
 
 /** Returns a database on which every statement fails with the given message. */
 function failing(message: string): D1Database {

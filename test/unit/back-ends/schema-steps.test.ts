@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { STEPS as postgresSteps } from '../../../adapters/back-ends/postgres/schema.ts'
-import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite-dialect/schema.ts'
+import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.ts'
 
 // Databases have run these steps. A changed step would give new databases other functions and tables than old ones: add a step.
 const released = {

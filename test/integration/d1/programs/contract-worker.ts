@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { D1Database } from '../../../../adapters/back-ends/d1/index.ts'
+import type { D1Database } from '../../../../adapters/back-ends/sqlite/d1/index.ts'
 import { d1Contracts } from '../contracts.ts'
 
 /** A Worker. The body of each request is the title of a test. The Worker runs this test and responds with its error, if any. */

@@ -1,4 +1,4 @@
-import { IS_THERE, STEPS, VERSION, versionIn } from '../sqlite-dialect/schema.ts'
+import { IS_THERE, STEPS, VERSION, versionIn } from '../schema.ts'
 import type { Engine } from './connection.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../sqlite-dialect/statements.ts'
+import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts'
 
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in SQL.

@@ -1,7 +1,7 @@
-import { invalidOption } from '../../../src/support/option-rules.ts'
-import { unavailable } from '../shared/errors.ts'
-import { isUnavailableCode } from '../sqlite-dialect/result-codes.ts'
-import type { SqliteValue } from '../sqlite-dialect/statements.ts'
+import { invalidOption } from '../../../../src/support/option-rules.ts'
+import { unavailable } from '../../shared/errors.ts'
+import { isUnavailableCode } from '../result-codes.ts'
+import type { SqliteValue } from '../statements.ts'
 
 /** The part of a D1 statement that this package uses. Bound values are strings, numbers and `null`. */
 export interface D1Statement {
