@@ -12,12 +12,12 @@ import {
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/time.ts'
 import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
+import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
 import { tableKeyStore } from './keys.ts'
+import { migrateSqlite } from './migrate.ts'
+import { sqliteQuota } from './quota.ts'
 import { type Run, type RunAll, statements } from './statements.ts'
 import { tableStorage } from './storage.ts'
-import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
-import { sqliteQuota } from './quota.ts'
-import { migrate } from './migrate.ts'
 import { createWriter } from './writer.ts'
 
 export type { SqliteDatabase, SqliteStatement, SqliteSynchronous } from './connection.ts'
@@ -71,7 +71,7 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): M
     throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {
     setUp(database, busyTimeout, synchronous)
-    migrate(database)
+    migrateSqlite(database)
     const inTurn = createWriter(database)
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.

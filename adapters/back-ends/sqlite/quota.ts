@@ -3,8 +3,8 @@ import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/i
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf } from '../shared/counters.ts'
 import { subjectName } from '../shared/subject.ts'
-import { countStatements, PRUNE_EVERY } from './statements.ts'
 import { prepareAll, type SqliteDatabase } from './connection.ts'
+import { countStatements, PRUNE_EVERY } from './statements.ts'
 import type { Transaction, Write } from './writer.ts'
 
 const MINUTE = 60_000

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { D1PreparedStatement } from '@cloudflare/workers-types'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { bucketOf } from '../../../adapters/back-ends/shared/counters.ts'
 import { engineOf } from '../../../adapters/back-ends/sqlite/d1/connection.ts'
 import { type D1Database, d1 } from '../../../adapters/back-ends/sqlite/d1/index.ts'
-import { migrate } from '../../../adapters/back-ends/sqlite/d1/schema.ts'
-import { bucketOf } from '../../../adapters/back-ends/shared/counters.ts'
+import { migrateD1 } from '../../../adapters/back-ends/sqlite/migrate.ts'
 import { STEPS } from '../../../adapters/back-ends/sqlite/schema.ts'
 import { createPetStore, type QuotaRequest } from '../../../src/index.ts'
 import { manualClock } from '../../../src/testing/index.ts'
@@ -146,7 +146,7 @@ describe('a D1 database', () => {
 
   test('a Worker of the first schema goes on while others migrate', async () => {
     const first = await miniflare.getD1Database('FIRST')
-    await migrate(engineOf(first), STEPS.slice(0, 1))
+    await migrateD1(engineOf(first), STEPS.slice(0, 1))
     const { storage } = d1(first)
     const pet = await storage.create({ name: 'Rex', categoryId: 1n })
     await Promise.all([d1(first).migrate(), d1(first).migrate()])

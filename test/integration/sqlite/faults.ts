@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { prepare, prepareAll } from '../../../adapters/back-ends/sqlite/connection.ts'
 import { sqlite } from '../../../adapters/back-ends/sqlite/index.ts'
-import { migrate } from '../../../adapters/back-ends/sqlite/migrate.ts'
+import { migrateSqlite } from '../../../adapters/back-ends/sqlite/migrate.ts'
 import { STEPS } from '../../../adapters/back-ends/sqlite/schema.ts'
 import { statements } from '../../../adapters/back-ends/sqlite/statements.ts'
 import type { CreatedPet, NewPet, PetStorage, QuotaRequest } from '../../../src/index.ts'
@@ -202,13 +202,13 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
     on('a process of the first schema goes on while another one migrates', async ({ path }) => {
       const database = openFile(`${path}-first`)
       try {
-        migrate(database, STEPS.slice(0, 1))
+        migrateSqlite(database, STEPS.slice(0, 1))
         const old = prepareAll(database, { addPet: statements.addPet, page: statements.page })
         old.addPet.all('Rex', '7', 'sold')
         const other = openFile(`${path}-first`)
         const { storage } = sqlite(other)
         assert.equal(query(other, 'SELECT version FROM petstore_schema')[0]?.version, 2)
-        migrate(other)
+        migrateSqlite(other)
         old.addPet.all('Rex', '7', 'sold')
         assert.deepEqual(await createOnce(storage, 'order-1'), { id: 3n, ...REX })
         old.addPet.all('Rex', '7', 'sold')

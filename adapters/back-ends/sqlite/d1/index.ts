@@ -4,11 +4,11 @@ import { checkOptions, clockRule, type OptionRules } from '../../../../src/suppo
 import { systemClock } from '../../../../src/support/time.ts'
 import { cachedBy, type KeyOptions, keyRules } from '../../shared/key-options.ts'
 import { tableKeyStore } from '../keys.ts'
+import { migrateD1 } from '../migrate.ts'
 import { type Run, type RunAll, statements } from '../statements.ts'
 import { tableStorage } from '../storage.ts'
 import { type D1Database, engineOf } from './connection.ts'
 import { d1Quota } from './quota.ts'
-import { migrate } from './schema.ts'
 
 export type { D1Database, D1Statement } from './connection.ts'
 
@@ -67,6 +67,6 @@ export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
     storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency, clock }),
     keyStore: cachedBy(options, tableKeyStore(run, run, clock ?? systemClock, plans), clock),
     quota: d1Quota(engine, clock),
-    migrate: () => migrate(engine),
+    migrate: () => migrateD1(engine),
   }
 }
