@@ -12,7 +12,7 @@ const app = new Koa()
 app.use((context, next) => {
   if (!context.path.startsWith(`${petStore.basePath}/`)) return next()
   context.respond = false
-  handler(context.req, context.res)
+  return handler(context.req, context.res)
 })
 app.use((context) => {
   context.body = 'The shop itself'

@@ -36,7 +36,7 @@ export const errorTable = {
     status: 500,
     message:
       'The body was read before the pet store could read it: ' +
-      'mount the pet store before the body parser, or keep request.rawBody.',
+      'mount the pet store before the body parser, or keep the exact bytes for it.',
   },
   service_unavailable: { status: 503, message: 'The service is unavailable right now.' },
 } as const satisfies Record<string, { status: number; message: string }>

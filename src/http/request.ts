@@ -164,7 +164,11 @@ export class FetchRequest implements ApiRequest {
       if (bytes) return bytes
     }
     const isRead = request.bodyUsed || request.body?.locked
-    if (isRead && length !== '0') throw new PetStoreError('body_already_read')
+    if (isRead && length !== '0')
+      throw new PetStoreError(
+        'body_already_read',
+        'other code has read the body: mount the pet store before it, or pass new Request(request, { body })',
+      )
     return isRead || request.body === null
       ? new Uint8Array()
       : readBody(request, limit, this.bodySignal, (reader) => this.discardRest(reader))

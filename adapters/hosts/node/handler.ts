@@ -34,7 +34,7 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     // Earlier middleware may have changed the headers, so a middleware reads the current headers.
     const readHeader = next === undefined ? sentHeader : currentHeader
-    void respond(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
+    return respond(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
 

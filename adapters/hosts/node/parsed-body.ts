@@ -54,6 +54,6 @@ function isRounded(value: unknown): boolean {
 export function lost(why: string): PetStoreError {
   return new PetStoreError(
     'body_already_read',
-    `${why}: mount the pet store before the body parser, or keep request.rawBody`,
+    `${why}: mount the pet store before the body parser, or keep rawBody on Node's request (in Koa, context.req)`,
   )
 }

@@ -79,6 +79,6 @@ export interface NodeOutgoing {
 
 /**
  * A request handler for Node's servers, and a middleware for frameworks built on them. It throws only if its arguments are not a
- * request and a response of Node.
+ * request and a response of Node. It returns a promise, which is fulfilled when the response has its status, for hosts such as Koa.
  */
-export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => void
+export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => unknown

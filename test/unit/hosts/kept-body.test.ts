@@ -97,7 +97,7 @@ test.each([
 ])('the error says why the body is lost: %s', (why, body) => {
   const incoming = { rawHeaders: ['Content-Length', '50'], body } as unknown as NodeIncoming
   expect(() => keptBody(incoming)).toThrow(
-    `${why}: mount the pet store before the body parser, or keep request.rawBody`,
+    `${why}: mount the pet store before the body parser, or keep rawBody on Node's request (in Koa, context.req)`,
   )
 })
 

@@ -65,6 +65,27 @@ test('the option verify in docs/mounting.md keeps the bytes', async () => {
   expect([response.status, await response.text()]).toEqual([201, expect.stringContaining('9007199254740993')])
 })
 
+test('the line for Hono in docs/mounting.md passes on a body that a middleware has read', async () => {
+  const document = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
+  const line = '`c.req.raw.bodyUsed ? new Request(c.req.raw, { body: await c.req.arrayBuffer() }) : c.req.raw`'
+  expect(document).toContain(line)
+  const petStore = createPetStore()
+  const { token } = await petStore.keyStore.issue({ plan: 'free' })
+  const handler = toFetchHandler(petStore)
+  const hono = new Hono()
+  hono.use(async (c, next) => {
+    await c.req.json()
+    await next()
+  })
+  hono.all('/v1/*', async (c) =>
+    handler(c.req.raw.bodyUsed ? new Request(c.req.raw, { body: await c.req.arrayBuffer() }) : c.req.raw),
+  )
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = '{"name":"Rex","categoryId":9007199254740993}'
+  const response = await hono.request('/v1/pets', { method: 'POST', headers, body })
+  expect([response.status, await response.text()]).toEqual([201, expect.stringContaining('9007199254740993')])
+})
+
 test.each([false, 0, 2, []] as const)('every handler accepts trustProxy %j', async (trustProxy) => {
   const petStore = createPetStore()
   const server = Fastify()

@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { toNodeHandler } from '../../../adapters/hosts/node/index.ts'
+import { createPetStore } from '../../../src/index.ts'
+
+/** The part of a Koa context that the tests use. Koa has no types of its own. */
+interface Context {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly request: { rawBody?: string }
+  readonly status: number
+  respond: boolean
+}
+interface KoaApp {
+  use(middleware: (context: Context, next: () => Promise<void>) => unknown): void
+  listen(port: number, host: string): Server
+}
+const Koa = createRequire(import.meta.url)('koa') as new () => KoaApp
+
+/** Adds an animal behind other middleware, with the lines of docs/mounting.md. Returns the status and the text of the response. */
+async function addBehind(...others: readonly Parameters<KoaApp['use']>[0][]) {
+  const petStore = createPetStore()
+  const { token } = await petStore.keyStore.issue({ plan: 'free' })
+  const handler = toNodeHandler(petStore)
+  const app = new Koa()
+  for (const other of others) app.use(other)
+  app.use((context) => {
+    context.respond = false
+    return handler(context.req, context.res)
+  })
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/pets`
+  const body = '{"name":"Rex","categoryId":9007199254740993}'
+  const response = await fetch(url, { method: 'POST', headers, body })
+  return { status: response.status, text: await response.text() }
+}
+
+test("Koa's middleware sees the status of the store", async () => {
+  const logged: number[] = []
+  await addBehind(async (context, next) => {
+    await next()
+    logged.push(context.status)
+  })
+  expect(logged).toEqual([201])
+})
+
+test('the line for koa-bodyparser in docs/mounting.md keeps the exact body', async () => {
+  const document = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
+  expect(document).toContain('| `Object.assign(context.req, { rawBody: context.request.rawBody })` |')
+  const added = await addBehind(
+    // What koa-bodyparser does.
+    async ({ req, request }, next) => {
+      request.rawBody = await text(req)
+      await next()
+    },
+    (context, next) => {
+      Object.assign(context.req, { rawBody: context.request.rawBody })
+      return next()
+    },
+  )
+  expect(added).toMatchObject({ status: 201, text: expect.stringContaining('9007199254740993') })
+})
