@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { ready, withComputeRoute } from './fixtures.mjs'
+import { ready } from './fixtures.mjs'
 import { recordedResponses } from './recorded.mjs'
 
 const find = await recordedResponses()
@@ -14,5 +14,5 @@ const handler = (req, res) => {
   req.on('data', () => {})
   req.on('end', write)
 }
-const server = createServer(withComputeRoute(handler))
+const server = createServer(handler)
 server.listen(0, '127.0.0.1', () => ready(server.address().port))

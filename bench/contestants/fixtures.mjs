@@ -2,7 +2,7 @@
 import process from 'node:process'
 
 /** The number of animals in each server before the measurement starts. */
-export const PETS = 1000
+export const PETS = Number(process.env.BENCH_PETS ?? 1000)
 /** Limits that no run reaches, so that every request is counted and served. */
 export const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 /** The tokens of the servers that are not ours: one without a reachable limit, one with a limit of one request per minute. */
@@ -12,7 +12,7 @@ export const STATUSES = ['available', 'pending', 'sold']
 /** Returns the animal at an index, without its id. Indexes begin with 0. */
 export const pet = (i) => ({ name: `Animal number ${i}`, categoryId: (i % 7) + 1, status: STATUSES[i % 3] })
 /** The animal that every create request sends. */
-export const created = pet(PETS)
+export const created = pet(1000)
 
 /** Returns the limit per minute of a token, for the servers that are not ours. */
 export const limitOf = (authorization) => (authorization === `Bearer ${TOKENS.limited}` ? 1 : LIMITS.perMinute)
@@ -49,14 +49,4 @@ export async function filledStore(backEnd, count = PETS) {
   const tokens = { main: await issue(LIMITS), limited: await issue({ ...LIMITS, perMinute: 1 }) }
   // Requests without a valid key get 401 as long as their own limit is not reached.
   return { petStore: createPetStore({ ...all, anonymous: LIMITS }), tokens }
-}
-
-/** With `BENCH_BUSY`, adds the route `/compute`, which computes for 20 ms. */
-export function withComputeRoute(handler) {
-  if (!process.env.BENCH_BUSY) return handler
-  return (request, response) => {
-    if (request.url !== '/compute') return handler(request, response)
-    for (const end = performance.now() + 20; performance.now() < end; );
-    response.end('computed')
-  }
 }

@@ -1,45 +1,47 @@
-import { once } from 'node:events'
-import { pinned, runtimes, start, stop } from '../support/processes.mjs'
+import { spawn, spawnSync } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { cpuTime, pinned } from '../support/processes.mjs'
 
-/** Starts the load generator, passes it to `use`, and stops it. */
-export async function withLoad(use) {
-  const file = new URL('generator.mjs', import.meta.url).pathname
-  const generator = await start('the load generator', pinned(1, [...runtimes.bun, file]), { ipc: true })
-  try {
-    return await use(loadOf(generator.child))
-  } finally {
-    await stop(generator)
-  }
+const source = new URL('client.c', import.meta.url).pathname
+const program = new URL('../../.cache/bench/client', import.meta.url).pathname
+
+/** Compiles the load client. Returns false if no compiler of this machine can do so. */
+export function buildClient() {
+  const build = (compiler) => spawnSync(compiler, ['-O2', '-o', program, source], { stdio: 'inherit' })
+  return ['cc', 'gcc', 'clang'].some((compiler) => build(compiler).status === 0)
 }
 
-function loadOf(child) {
-  const call = async (command, options = {}) => {
-    const reply = once(child, 'message')
-    child.send({ command, ...options })
-    const [{ result, error }] = await reply
-    if (error !== undefined) throw new Error(error)
-    return result
+/**
+ * Sends requests to servers; `client.c` explains `mode`, `amount` and `rate`. Returns the number of responses, the seconds, and the
+ * CPU time that the first server used per request, in microseconds.
+ *
+ * @param isPolite - whether the client leaves its processor to others, because there are more processes than processors
+ */
+export async function sendLoad(
+  servers,
+  requests,
+  { mode = 'closed', amount, rate = 0, connections, isPolite = false },
+) {
+  const ports = servers.map(({ port }) => port)
+  const command = [...(isPolite ? ['nice', '-n', '19'] : []), program, mode, amount, rate, connections, ...ports]
+  const [first, ...args] = pinned(1, command.map(String))
+  const { stdin, stdout } = spawn(first, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+  const nextLine = async () => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`${servers[0].name}: the load client has failed`)
+    return JSON.parse(value)
   }
-  /** Opens connections to each target, passes the functions `run` and `pace` to `use`, and closes the connections. */
-  const connectedToAll = async (targets, connections, use) => {
-    try {
-      await call('open', { targets, connections })
-      return await use({
-        run: (duration) => call('run', { duration }),
-        pace: (rate, duration) => call('pace', { rate, duration }),
-      })
-    } finally {
-      await call('close')
-    }
-  }
-  return {
-    connectedToAll,
-    async connected({ name, port }, requests, connections, use) {
-      try {
-        return await connectedToAll([{ port, requests }], connections, use)
-      } catch (error) {
-        throw new Error(`${name}: ${error.message}`, { cause: error })
-      }
-    },
-  }
+  // If the client fails, the missing line is reported.
+  stdin.on('error', () => {})
+  const texts = requests.map(({ status, text }) => `${status} ${Buffer.byteLength(text)}\n${text}`)
+  stdin.write([requests.length, ...texts].join('\n'))
+  await nextLine()
+  const before = cpuTime(servers[0].pid)
+  stdin.write('\n')
+  const result = await nextLine()
+  const cpu = (cpuTime(servers[0].pid) - before) / result.count
+  // Only now the client closes its connections, which costs the server time.
+  stdin.end()
+  return { ...result, cpu }
 }

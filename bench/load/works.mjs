@@ -1,21 +1,31 @@
-import { created, STATUSES } from '../contestants/fixtures.mjs'
+import { created } from '../contestants/fixtures.mjs'
+import { differentPages, nextPage } from '../contestants/requests.mjs'
 
-/** How many different URLs the work `varied` has. */
-const URLS = 300
 /** One request of each line: 80 % lists, 15 % look-ups and 5 % creates. The order is fixed, so that all servers get the same. */
 const MIX = 'LLLGLLLLLGLLLCLLLLGL'
-
-/** The names of the kinds of work, in the order in which they are measured. */
-export const WORKS = ['list', 'varied', 'create', 'mix', '401', '429']
+/** A walk begins at so many places at once, with so many animals from one place to the next. */
+const STARTS = 32
+const SECTION = 3_200
+/** The number of animals in the servers of a walk. */
+export const WALKED = 100_000
 
 /** The kinds of work. Each returns its requests: the text and the status of the right response. */
 export const works = {
   list: ({ tokens }) => [get('/v1/pets', tokens.main)],
-  varied: async (server) => (await differentPages(server)).map((path) => get(path, server.tokens.main)),
-  create: ({ tokens, does }) => [{ ...create(tokens.main), ...(does === 'nothing' && { status: 200 }) }],
+  varied: async (server) => (await differentPages(nextOf(server))).map((path) => get(path, server.tokens.main)),
+  'walk 20': (server) => walk(server, 20),
+  'walk 100': (server) => walk(server, 100),
+  changing: ({ tokens }) => [...Array(10).fill(get('/v1/pets', tokens.main)), create(tokens.main)],
+  create: ({ tokens }) => [create(tokens.main)],
   mix: ({ tokens }) => [...MIX].map((letter, i) => mixed[letter](tokens.main, i)),
-  401: () => [get('/v1/pets', 'pet_bench_unknown', 401)],
-  429: ({ tokens }) => [get('/v1/pets', tokens.limited, 429)],
+}
+
+/** Returns the options of `sendLoad` for one round of a kind of work. */
+export function roundOf({ work, connections }, { burst }) {
+  const [kind, limit] = work.split(' ')
+  return kind === 'walk'
+    ? { mode: 'walk', amount: SECTION / limit, connections }
+    : { mode: 'closed', amount: burst, connections }
 }
 
 const mixed = {
@@ -24,8 +34,8 @@ const mixed = {
   C: (token) => create(token),
 }
 
-function get(path, token, status = 200) {
-  return { status, text: `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n` }
+function get(path, token) {
+  return { status: 200, text: `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n` }
 }
 
 function create(token) {
@@ -36,30 +46,24 @@ function create(token) {
 }
 
 /**
- * Returns URLs of different pages, with and without a filter. It follows the links of a server, because each server has cursors of
- * its own. The pages have 19 to 21 animals, so that the bytes are about those of the work `list`.
+ * Returns the requests with which a walk through all pages begins. They are found with another limit, so that nobody has asked for a
+ * page of the walk before.
  */
-async function differentPages({ does, port, tokens }) {
-  const paths = []
-  for (const limit of [20, 19, 21]) {
-    for (const status of [undefined, ...STATUSES]) {
-      let path = `/v1/pets?limit=${limit}${status ? `&status=${status}` : ''}`
-      while (path !== undefined && paths.length < URLS) {
-        paths.push(path)
-        path = does === 'bytes' ? nextOfBare(path, paths.length) : await nextPage(port, path, tokens.main)
-      }
-    }
+async function walk(server, limit) {
+  const paths = ['/v1/pets?limit=80']
+  for (let path = paths[0], animals = 80; paths.length < STARTS; animals += 80) {
+    path = await nextOf(server)(path)
+    if (animals % SECTION === 0) paths.push(path)
   }
-  if (paths.length < URLS) throw new Error(`expected ${URLS} pages, got ${paths.length}`)
-  return paths
+  return paths.map((path) => get(path.replace('limit=80', `limit=${limit}`), server.tokens.main))
 }
 
-/** A bare server has no pages. It gets URLs of the same length and number. */
-const nextOfBare = (path, count) => `${path.replace(/&cursor=.*/, '')}&cursor=${1000 + count}`
-
-async function nextPage(port, path, token) {
-  const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
-  await response.arrayBuffer()
-  return /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1]
-}
+/** Returns a function that asks a server for the page after a page, because each server has cursors of its own. */
+const nextOf =
+  ({ port, tokens }) =>
+  async (path) => {
+    const headers = { authorization: `Bearer ${tokens.main}` }
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+    await response.arrayBuffer()
+    return nextPage(response.headers.get('link'))
+  }

@@ -22,7 +22,7 @@ function groupOf(name, file, url) {
     { name: 'the bare driver', file, args: ['driver'], does: 'less', env },
     { name: 'petstore-kit', file, does: 'all', env },
   ]
-  return { name, servers, metric: 'rate' }
+  return { name, servers, metric: 'rate', isPolite: true }
 }
 
 /** Compares a count with a call of the same script by the driver alone. */

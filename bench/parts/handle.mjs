@@ -5,7 +5,7 @@ import { pinned, runtimes, start, stop } from '../support/processes.mjs'
 import { median, ratioOf, ratioText, shuffled } from '../support/statistics.mjs'
 
 const program = new URL('../programs/handle.mjs', import.meta.url).pathname
-const WORKS = ['list', 'varied', 'create']
+const WORKS = ['list', 'varied', 'walk 20', 'walk 100', 'create']
 
 /**
  * Measures `petStore.handle` without HTTP, on Node and on Bun. With `--against DIR`, compares with the build in `DIR/dist`. Each

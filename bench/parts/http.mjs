@@ -1,27 +1,31 @@
-import { groups, OURS, withEarlier } from '../contestants/index.mjs'
-import { WORKS } from '../load/works.mjs'
+import { groups, OURS, RUNTIMES, withEarlier } from '../contestants/index.mjs'
+import { WALKED } from '../load/works.mjs'
 import { compareServers } from '../support/compare.mjs'
 
-/** These groups are also measured at these numbers of connections, with these kinds of work. */
-const MORE = { groups: ['Node', 'Bun', 'Deno'], connections: [1, 256], works: ['list', 'create'] }
+/** What is measured of servers with 1,000 animals, and of servers with many. */
+const CASES = [
+  { work: 'list', connections: 32, isPaced: true },
+  { work: 'varied', connections: 32 },
+  { work: 'changing', connections: 32 },
+  { work: 'create', connections: 32, isPaced: true },
+  { work: 'mix', connections: 32 },
+  { work: 'list', connections: 1 },
+  { work: 'create', connections: 1 },
+]
+const WALKS = ['walk 20', 'walk 100'].map((work) => ({ work, connections: 32 }))
+const SHORT = ['list', 'create'].map((work) => ({ work, connections: 32 }))
 
-/** Measures every server with every kind of work: CPU time per request, requests per second, and memory. */
+/** Measures every server: CPU time and latency per request, requests per second, and memory. */
 export async function http(context) {
+  const { isQuick, only } = context.settings
   const results = []
-  for (const group of groups) {
-    const { name, servers } = group
-    // The mock servers have no goal.
-    const ours = name === 'Mock servers' ? [] : [OURS]
-    const all = { ...group, servers: withEarlier(servers, ours, context.settings) }
-    results.push(...(await compareServers(all, casesOf(group, context.settings), context)))
+  const compare = async (group, cases) => results.push(...(await compareServers(group, cases, context)))
+  for (const group of groups.filter(({ name }) => !only || name === only)) {
+    const isRuntime = RUNTIMES.includes(group.name)
+    const all = { ...group, servers: withEarlier(group.servers, isRuntime ? [OURS] : [], context.settings) }
+    await compare(all, isRuntime && !isQuick ? CASES : SHORT)
+    const env = { BENCH_PETS: String(WALKED) }
+    if (isRuntime) await compare({ ...all, servers: all.servers.map((server) => ({ ...server, env })) }, WALKS)
   }
   return results
-}
-
-function casesOf({ name, works: own = WORKS }, { works: chosen, isQuick }) {
-  const kinds = own.filter((work) => chosen.includes(work))
-  const cases = kinds.map((work) => ({ work, connections: 32 }))
-  if (isQuick || !MORE.groups.includes(name)) return cases
-  for (const work of MORE.works) for (const connections of MORE.connections) cases.push({ work, connections })
-  return cases
 }

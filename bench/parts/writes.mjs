@@ -1,19 +1,21 @@
 import { once } from 'node:events'
 import { Pool } from 'pg'
 import { importKit, LIMITS } from '../contestants/fixtures.mjs'
+import { sendLoad } from '../load/client.mjs'
 import { works } from '../load/works.mjs'
 import { withDatabases } from '../support/databases.mjs'
 import { withServers } from '../support/processes.mjs'
 import { ratesByTurns } from '../support/rates-by-turns.mjs'
 import { median, ratioOf, ratioText, shuffled } from '../support/statistics.mjs'
 
+const PROCESSES = 4
 const CONNECTIONS = 128
 /** In milliseconds. With a shorter warm-up, most of the time of four processes was spent on compiling their code. */
-const WARM_UP = 3_000
+const WARM_UP = 2_000
 const SCHEMA = `bench_writes_${process.pid}`
 
 /**
- * Measures writes to PostgreSQL with slow commits, from one process and from four. Compares creates in our storage with inserts
+ * Measures writes to PostgreSQL with slow commits, from four processes. Compares creates in our storage with inserts
  * by the driver, and creates through the whole API with a handler that inserts with the driver. Compares counts of one key with
  * upserts.
  */
@@ -25,8 +27,7 @@ export const writes = (context) =>
     try {
       await postgres(pool, { schema: SCHEMA }).migrate()
       const results = []
-      for (const processes of [1, 4])
-        for (const delay of [0, 5, 20]) results.push(...(await creates({ ...context, postgresUrl, processes, delay })))
+      for (const delay of [0, 20]) results.push(...(await creates({ ...context, postgresUrl, delay })))
       await counts(postgresUrl, postgres, context)
       return results
     } finally {
@@ -35,8 +36,8 @@ export const writes = (context) =>
     }
   })
 
-/** `processes` servers of each kind share the table and the key. The load goes to all servers of a kind at once. */
-async function creates({ load, settings, postgresUrl, processes, delay }) {
+/** Servers of a kind share the table and the key. The load goes to all servers of a kind at once. */
+async function creates({ settings, postgresUrl, delay }) {
   const server = (name) => ({
     name,
     file: 'postgres',
@@ -46,15 +47,12 @@ async function creates({ load, settings, postgresUrl, processes, delay }) {
     isPinned: false,
     ipc: true,
   })
-  const servers = ['driver', 'kit'].flatMap((name) => Array(processes).fill(server(name)))
+  const servers = ['driver', 'kit'].flatMap((name) => Array(PROCESSES).fill(server(name)))
   return withServers(servers, async (running) => {
     const contestants = ['driver', 'kit'].map((kind) => [kind, running.filter(({ name }) => name === kind)])
     const [, [, kits]] = contestants
     for (const kit of kits) kit.tokens = kits[0].tokens
-    const ways = {
-      'in the storage': createRate,
-      'over HTTP': (ofKind, duration) => httpCreateRate(load, ofKind, duration),
-    }
+    const ways = { 'in the storage': createRate, 'over HTTP': httpCreateRate }
     const results = []
     for (const [way, rateOf] of Object.entries(ways)) {
       const rates = { driver: [], kit: [] }
@@ -63,9 +61,9 @@ async function creates({ load, settings, postgresUrl, processes, delay }) {
         for (const [name, ofKind] of shuffled(contestants)) rates[name].push(await rateOf(ofKind, settings.burst * 2))
       const ratio = ratioOf([rates.kit], [rates.driver])
       const [driver, kit] = [rates.driver, rates.kit].map((ofKind) => Math.round(median(ofKind)))
-      const name = `creates ${way}, ${CONNECTIONS} at a time, ${processes} processes, ${delay} ms per commit`
+      const name = `creates ${way}, ${CONNECTIONS} at a time, ${PROCESSES} processes, ${delay} ms per commit`
       console.log(`${name}: driver ${driver}/s, petstore-kit ${kit}/s, ratio ${ratioText(ratio)}`)
-      results.push({ way, processes, delay, driver, kit, ...ratio })
+      results.push({ way, delay, driver, kit, ...ratio })
     }
     return results
   })
@@ -82,12 +80,10 @@ async function createRate(servers, duration) {
 }
 
 /** Returns the number of creates per second of all servers together. */
-async function httpCreateRate(load, servers, duration) {
-  const targets = servers.map((server) => ({ port: server.port, requests: works.create(server) }))
-  return load.connectedToAll(targets, CONNECTIONS / servers.length, async ({ run }) => {
-    const { count, seconds } = await run(duration)
-    return count / seconds
-  })
+async function httpCreateRate(servers, duration) {
+  const options = { amount: duration, connections: CONNECTIONS, isPolite: true }
+  const { count, seconds } = await sendLoad(servers, works.create(servers[0]), options)
+  return count / seconds
 }
 
 async function counts(connectionString, postgres, { settings }) {

@@ -1,40 +1,46 @@
 // Calls `petStore.handle` of one build in this process, on Node or Bun. `PETSTORE_KIT_DIST` names the build.
 import process from 'node:process'
-import { created, filledStore, STATUSES } from '../contestants/fixtures.mjs'
-import { toHandle } from '../contestants/requests.mjs'
+import { created, filledStore } from '../contestants/fixtures.mjs'
+import { differentPages, nextPage, toHandle } from '../contestants/requests.mjs'
+import { WALKED } from '../load/works.mjs'
 
-const { petStore, tokens } = await filledStore()
-const token = tokens.main
-const requests = {
-  list: [toHandle({ method: 'GET', target: '/v1/pets', token })],
-  varied: (await differentPages()).map((target) => toHandle({ method: 'GET', target, token })),
-  create: [toHandle({ method: 'POST', target: '/v1/pets', token, body: JSON.stringify(created) })],
+const few = await filledStore()
+const many = await filledStore(undefined, WALKED)
+const post = { method: 'POST', target: '/v1/pets', body: JSON.stringify(created) }
+const works = {
+  list: requestsOf(few, [{ method: 'GET', target: '/v1/pets' }]),
+  varied: requestsOf(few, (await differentPages((target) => pageAfter(few, target))).map(get)),
+  'walk 20': requestsOf(many, await walk('/v1/pets?limit=20')),
+  'walk 100': requestsOf(many, await walk('/v1/pets?limit=100')),
+  create: requestsOf(few, [post]),
 }
 
-async function differentPages() {
-  const targets = []
-  for (const limit of [20, 19, 21]) {
-    for (const status of [undefined, ...STATUSES]) {
-      let target = `/v1/pets?limit=${limit}${status ? `&status=${status}` : ''}`
-      while (target !== undefined && targets.length < 300) {
-        targets.push(target)
-        const { headers } = await petStore.handle(toHandle({ method: 'GET', target, token }))
-        const link = headers[headers.indexOf('Link') + 1]
-        target = /<([^>]+)>; rel="next"/.exec(link)?.[1]
-      }
-    }
-  }
-  return targets
+function get(target) {
+  return { method: 'GET', target }
+}
+
+function requestsOf({ petStore, tokens }, list) {
+  return { petStore, list: list.map((one) => toHandle({ ...one, token: tokens.main })), at: 0 }
+}
+
+async function pageAfter({ petStore, tokens }, target) {
+  const { headers } = await petStore.handle(toHandle({ ...get(target), token: tokens.main }))
+  return nextPage(headers[headers.indexOf('Link') + 1])
+}
+
+async function walk(first) {
+  const all = []
+  for (let target = first; target !== undefined; target = await pageAfter(many, target)) all.push(get(target))
+  return all
 }
 
 process.on('message', async ({ work, count }) => {
-  const list = requests[work]
+  const { petStore, list } = works[work]
   const status = work === 'create' ? 201 : 200
   const before = process.cpuUsage()
-  for (let i = 0, at = 0; i < count; i++) {
-    const response = await petStore.handle(list[at])
+  for (let i = 0; i < count; i++) {
+    const response = await petStore.handle(list[works[work].at++ % list.length])
     if (response.status !== status) throw new Error(`${work} got ${response.status}`)
-    if (++at === list.length) at = 0
   }
   const { user, system } = process.cpuUsage(before)
   process.send((user + system) / count)

@@ -1,4 +1,4 @@
-import { OURS } from '../contestants/index.mjs'
+import { groups, OURS } from '../contestants/index.mjs'
 import { median, ratioOf } from '../support/statistics.mjs'
 
 /** Finds figures in the results of a run. */
@@ -10,32 +10,40 @@ export function figures({ parts }) {
     if (!found) throw new Error(`the results have no ${work} of ${name} in ${group} at ${connections} connections`)
     return found
   }
-  return {
-    http,
-    cpu: (group, name, work, connections) => median(http(group, name, work, connections).cpu.flat()),
-    /** Returns the ratio of the CPU times of two servers of a group. */
-    ratio: (group, name, base, work, connections) =>
-      ratioOf(http(group, name, work, connections).cpu, http(group, base, work, connections).cpu),
-    latency: (group, name, work) =>
-      parts.latency.find((one) => one.group === group && one.name === name && one.work === work),
-    handle: (runtime, work) => parts.handle.find((one) => one.runtime === runtime && one.work === work),
-    animals: (count) => parts.scale.animals.find((one) => one.count === count),
-    keys: (count) => parts.scale.keys.find((one) => one.count === count),
-    ours: OURS,
-  }
+  return { http, cpu: (...of) => median(http(...of).cpu.flat()) }
 }
 
-/** The base of each group: the handler that writes the same bytes and does none of the work. */
-export const bases = { Node: 'bare node:http', Bun: 'bare Bun.serve', Deno: 'bare Deno.serve' }
+const cpuOf = (work, name = work, connections = 32) => ({
+  name: `${name}, µs`,
+  work,
+  connections,
+  value: ({ cpu }) => median(cpu.flat()),
+  ratio: (ours, theirs) => ratioOf(ours.cpu, theirs.cpu).ratio,
+})
+const figureOf = (work, key, nameOf) => ({
+  name: nameOf,
+  work,
+  connections: 32,
+  value: (one) => one[key],
+  ratio: (ours, theirs) => ours[key] / theirs[key],
+})
+const paced = (work) => figureOf(work, 'p99', ({ pace }) => `p99 of ${work} at ${integer(pace)}/s, µs`)
 
-export const workNames = {
-  list: 'list',
-  varied: 'varied list',
-  create: 'create',
-  mix: 'mix',
-  401: '401',
-  429: '429',
-}
+/** What the tables of the runtimes compare. Less is better. `ratio` returns our figure as a ratio of theirs. */
+export const measures = [
+  ...['list', 'varied', 'walk 20', 'walk 100', 'changing', 'create', 'mix'].map((work) => cpuOf(work)),
+  cpuOf('list', 'list, 1 connection', 1),
+  cpuOf('create', 'create, 1 connection', 1),
+  paced('list'),
+  paced('create'),
+  figureOf('list', 'memory', 'memory, MB'),
+  figureOf('list', 'start', 'start, ms'),
+]
+
+/** Returns a group of servers by its name. */
+export const groupNamed = (group) => groups.find(({ name }) => name === group)
+/** Ours is bold, so that it is found at once. */
+export const emphasized = (name) => (name === OURS ? `**${name}**` : name)
 
 /** Returns a table in Markdown. */
 export function table(head, rows) {
@@ -44,6 +52,6 @@ export function table(head, rows) {
 }
 
 /** Returns a number with about three significant digits. */
-export const number = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2))
+export const number = (value) =>
+  value >= 100 || Number.isInteger(value) ? integer(value) : value.toFixed(value >= 10 ? 1 : 2)
 export const integer = (value) => Math.round(value).toLocaleString('en')
-export const spread = ({ ratio, low, high }) => `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`

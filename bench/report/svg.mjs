@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
+import { OURS } from '../contestants/index.mjs'
 
 /** The colours of the charts, in light and in dark. The background belongs to the chart, because a page may be the other way. */
 const LIGHT = '--back:#fff;--ink:#1f2328;--ours:#0969da;--other:#afb8c1;--limit:#57606a'
@@ -9,8 +10,8 @@ const STYLE = `svg{${LIGHT};color:var(--ink)}
 text{font-family:system-ui,sans-serif;white-space:pre}`
 
 /** The colour of a server: ours, a bare handler as the limit, or another. */
-export const colorOf = ({ name }, ours) =>
-  name.startsWith(ours) ? 'var(--ours)' : name.startsWith('bare') ? 'var(--limit)' : 'var(--other)'
+export const colorOf = ({ name }) =>
+  name === OURS ? 'var(--ours)' : name.startsWith('bare') ? 'var(--limit)' : 'var(--other)'
 
 /** Draws a chart with Observable Plot, and returns it as an SVG document with a title. Its text stays text. */
 export function svgOf(title, options) {

@@ -1,7 +1,6 @@
 // Writes docs/performance.md and its charts from the results of the last run: node bench/report/write.mjs
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chartsOf } from './charts.mjs'
-import { goalsOf } from './goals.mjs'
 import { pageOf } from './page.mjs'
 
 const root = new URL('../../', import.meta.url)
@@ -10,9 +9,3 @@ const results = JSON.parse(readFileSync(new URL('.cache/bench/results.json', roo
 for (const [name, svg] of Object.entries(chartsOf(results)))
   writeFileSync(new URL(`docs/images/${name}.svg`, root), svg)
 writeFileSync(new URL('docs/performance.md', root), pageOf(results))
-
-console.log('\ngoals')
-for (const { measure, goal, text, isReached } of goalsOf(results))
-  console.log(
-    `  ${isReached ? 'reached' : 'MISSED '}  ${text.padEnd(22)} of at most ${String(goal).padEnd(5)} ${measure}`,
-  )
