@@ -1,5 +1,5 @@
 /** An app in `examples/apps`. */
-interface AppHost {
+export interface AppHost {
   readonly title: string
   /** The package whose version the table shows. */
   readonly framework: string
@@ -7,12 +7,42 @@ interface AppHost {
   readonly limits?: Readonly<Record<string, string>>
 }
 
+const REDIRECT = 'the framework redirects a path with two slashes, such as `/v1/pets//`'
+const PARSERS =
+  'the body parsers of the framework run first, and respond with 400 in HTML to malformed JSON and unknown codings'
+
 /** The apps, by their folder. */
 export const hosts: Readonly<Record<string, AppHost>> = {
   next: {
     title: 'Next.js',
     framework: 'next',
-    limits: { 'ignores one trailing slash': 'Next.js redirects a path with two slashes, such as `/v1/pets//`' },
+    limits: { 'ignores one trailing slash': REDIRECT },
+  },
+  'nest-express': { title: 'NestJS, on Express', framework: '@nestjs/core' },
+  'nest-fastify': { title: 'NestJS, on Fastify', framework: '@nestjs/core' },
+  'react-router': { title: 'React Router', framework: 'react-router' },
+  sveltekit: { title: 'SvelteKit', framework: '@sveltejs/kit' },
+  astro: {
+    title: 'Astro',
+    framework: 'astro',
+    limits: { 'ignores one trailing slash': REDIRECT },
+  },
+  nuxt: { title: 'Nuxt', framework: 'nuxt' },
+  nitro: { title: 'Nitro', framework: 'nitro' },
+  lambda: { title: 'AWS Lambda, with a local server in place of AWS', framework: '@types/aws-lambda' },
+  vercel: { title: 'Vercel Functions, with srvx in place of Vercel', framework: 'srvx' },
+  'google-functions': {
+    title: 'Google Cloud Functions',
+    framework: '@google-cloud/functions-framework',
+    limits: {
+      'responds to GET with a body': PARSERS,
+      'rejects malformed JSON with 400': PARSERS,
+      'rejects a body that is not an object, and a blank name': PARSERS,
+      'accepts only JSON in UTF-8; the 415 has the header Accept': PARSERS,
+      'rejects a content coding with 415 and Accept-Encoding': PARSERS,
+      'finishes a request in flight at SIGTERM':
+        'at SIGTERM, the framework responds with 500 to running requests and ends',
+    },
   },
   hapi: { title: 'Hapi', framework: '@hapi/hapi' },
 }

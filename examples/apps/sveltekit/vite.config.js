@@ -1,0 +1,15 @@
+import adapter from '@sveltejs/adapter-node'
+import { sveltekit } from '@sveltejs/kit/vite'
+import { defineConfig } from 'vite'
+
+export default defineConfig({
+  plugins: [
+    sveltekit({
+      adapter: adapter(),
+      // Turns SvelteKit's check of form posts from other sites off, for the whole app. Otherwise, a form gets 403, not 415.
+      csrf: { trustedOrigins: ['*'] },
+    }),
+  ],
+  // Otherwise, Vite's dev server responds to OPTIONS itself.
+  server: { cors: { preflightContinue: true } },
+})
