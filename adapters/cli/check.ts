@@ -1,6 +1,6 @@
 import { isErrorCode } from '../../src/errors.ts'
 import type { Clock } from '../../src/index.ts'
-import { escapeHidden } from '../../src/support/readable-text.ts'
+import { readableText } from '../../src/support/readable-text.ts'
 import { wrapPort } from '../../src/support/wrap-port.ts'
 import {
   ConnectionRefused,
@@ -11,7 +11,7 @@ import {
 } from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
-import { printable, report } from './output.ts'
+import { MAX_LINE, printable, readableJson, report } from './output.ts'
 
 export interface CheckFlags {
   readonly key: string
@@ -89,11 +89,9 @@ export async function checkServer(url: string, flags: CheckFlags, options: Check
       // The server was gone before the first request of this row.
       if (reachedBy !== title) outcome = { result: 'not run' }
     }
-    // A hostile server may send the token back. A token of a few characters may be a word of the message.
-    const reason = [token, limitedToken ?? '']
-      .filter(({ length }) => length >= 8)
-      .reduce((text, secret) => text?.replaceAll(secret, '***'), outcome.reason)
-    const result = { title, basis, ...outcome, ...(reason !== undefined && { reason }) }
+    // A hostile server may send the token back.
+    const reason = outcome.reason && readableText(outcome.reason, MAX_LINE, [token, limitedToken ?? ''])
+    const result = { title, basis, ...outcome, ...(reason && { reason }) }
     results.push(result)
     onRow?.(result)
     silentRows = error instanceof NoResponse ? silentRows + 1 : 0
@@ -145,7 +143,7 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onRow = flags.json ? undefined : printRow()
   const results = await checkServer(url, flags, { onWait, onStop, onRow })
   process.exitCode = exitCodeOf(results)
-  const json = () => escapeHidden(JSON.stringify({ url, ...summary(results), rows: results }))
+  const json = () => readableJson({ url, ...summary(results), rows: results })
   console.log(flags.json ? json() : `\n${conclusion(results)}`)
 }
 

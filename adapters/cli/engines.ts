@@ -30,7 +30,7 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
   pool.on('error', () => {})
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
-    const onError = (error: unknown) => console.error(`petstore: ${place}: ${reason(error)}`)
+    const onError = (error: unknown) => report(`${place}: ${reason(error)}`)
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
     await using(place, () => migrate().catch(explainPooler))
     reportErrors(place, pool)

@@ -2,7 +2,7 @@ import type { ApiKey, KeyChanges, ManagedKeyStore, PlanLimits } from '../../src/
 import { type PlaceFlags, type PlanLimitsByName, withPlace } from './back-end.ts'
 import { reason } from './driver.ts'
 import { knownPlans } from './flags.ts'
-import { plainWord, print, printable } from './output.ts'
+import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
 export interface IssueFlags extends PlaceFlags {
@@ -58,7 +58,7 @@ export interface ListFlags extends PlaceFlags {
 export async function runList({ json, ...place }: ListFlags): Promise<void> {
   if (place.data !== undefined) requireFile(place.data)
   const keys = await withPlace(place, ({ keyStore }) => keyStore.list())
-  if (json) await print(JSON.stringify(keys, null, 2))
+  if (json) await print(readableJson(keys, [], 2))
   else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
 }
 

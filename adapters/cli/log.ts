@@ -2,10 +2,10 @@ import { inspect } from 'node:util'
 import { isPetStoreError } from '../../src/errors.ts'
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
-import { escapeHidden, readableLines, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
+import { readableLines, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
 import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
-import { report } from './output.ts'
+import { readableJson, report } from './output.ts'
 
 /** The longest path, line and fault in a log, in UTF-16 code units. */
 const MAX_PATH = 200
@@ -27,9 +27,9 @@ export function logTo(
   /** Prints one line if the cause is known not to be a bug, and otherwise the whole error with its stack. */
   const logFault = (error: unknown, { method, target }: ErrorReport) => {
     const code = isPetStoreError(error) ? error.code : ''
-    if (code === 'untrusted_forwarded_for') return report(causeOf(error))
+    if (code === 'untrusted_forwarded_for') return report(causeOf(error), secrets)
     const fault = code === 'service_unavailable' ? reason(error) : inspect(error)
-    const request = method === undefined ? '' : `${readableText(`${method} ${pathIn(target)}`, MAX_LINE)} `
+    const request = method === undefined ? '' : `${readableText(`${method} ${pathIn(target)}`, MAX_LINE, secrets)} `
     console.error(`petstore: ${request}failed: ${readableLines(fault, MAX_FAULT, secrets)}`)
   }
 
@@ -41,28 +41,25 @@ export function logTo(
       method,
       target: target && pathIn(target),
       error: withoutSecrets(causeOf(error), MAX_LINE, secrets),
-      stack: stack && withoutSecrets(stack, MAX_FAULT, secrets),
+      stack,
     }
-    console.error(asLine(entry))
+    console.error(readableJson(entry, secrets))
   }
 
   const logResponse = ({ method, target, status, keyId, clientAddress, durationMs }: ResponseReport) => {
     const client = `${clientAddress ?? 'unknown address'} ${keyId ?? 'no key'}`
     const line = `${new Date().toISOString()} ${status} ${method} ${pathIn(target)} ${client} ${durationMs} ms`
-    console.log(readableText(line, MAX_LINE))
+    console.log(readableText(line, MAX_LINE, secrets))
   }
 
   const logResponseAsJson = (response: ResponseReport) => {
-    console.log(asLine({ time: new Date(), level: 'info', ...response, target: pathIn(response.target) }))
+    console.log(
+      readableJson({ time: new Date(), level: 'info', ...response, target: pathIn(response.target) }, secrets),
+    )
   }
 
   if (format === 'json') return { onError: logFaultAsJson, onResponse: logResponseAsJson }
   return { onError: logFault, ...(format && { onResponse: logResponse }) }
-}
-
-/** Returns one line of JSON. */
-function asLine(entry: object): string {
-  return escapeHidden(JSON.stringify(entry))
 }
 
 /** Returns the cause of an error. The option of the adapter has a flag. */

@@ -1,5 +1,5 @@
 import { isPetStoreError } from '../../src/errors.ts'
-import { readableText } from '../../src/support/readable-text.ts'
+import { escapeHidden, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
 
 /** Writes a line to standard output. Rejects if the line cannot be written. */
 export function print(text: string): Promise<void> {
@@ -21,11 +21,21 @@ export function survivePipes(): void {
 }
 
 /** The longest text that is printed on one line, in UTF-16 code units. */
-const MAX_LINE = 2_000
+export const MAX_LINE = 2_000
 
 /** Returns a text on one line, without secrets and without characters that could control a terminal. */
 export function printable(text: string): string {
   return readableText(text, MAX_LINE)
+}
+
+/** The longest text in JSON that is printed, in UTF-16 code units. */
+const MAX_TEXT = 20_000
+
+/** Returns a value as JSON, without secrets in its texts and without characters that could control a terminal. */
+export function readableJson(value: object, secrets?: readonly string[], indent?: number): string {
+  const mask = (_name: string, inner: unknown) =>
+    typeof inner === 'string' ? withoutSecrets(inner, MAX_TEXT, secrets) : inner
+  return JSON.stringify(value, mask, indent).split('\n').map(escapeHidden).join('\n')
 }
 
 /** Returns a mistyped word for a message. Hides any other text, because a secret may stand there by mistake. */
@@ -39,8 +49,8 @@ export function shellWord(text: string): string {
 }
 
 /** Prints one line to standard error. */
-export function report(text: string): void {
-  console.error(printable(`petstore: ${text}`))
+export function report(text: string, secrets?: readonly string[]): void {
+  console.error(readableText(`petstore: ${text}`, MAX_LINE, secrets))
 }
 
 /**

@@ -16,26 +16,32 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'service_unavailable',
 }
 
+// A message quotes a response or a cause without the API key, which a server may send back.
+
 /** Returns the error for a response whose status is not 2xx. */
-export function responseError(response: Response, body: Uint8Array, clock: Clock): PetStoreError {
+export function responseError(response: Response, body: Uint8Array, clock: Clock, apiKey: string): PetStoreError {
   const { status } = response
   const options = { status, retryAfter: readRetryAfter(response.headers.get('Retry-After'), clock) }
-  const { code, message } = readError(body)
+  const { code, message } = readError(body, apiKey)
   if (isErrorCode(code)) return new PetStoreError(code, message, options)
   const known = CODE_BY_STATUS[status] ?? 'unexpected_response'
-  return new PetStoreError(known, `expected an error of the pet store, got status ${status}${quote(body)}`, options)
+  return new PetStoreError(
+    known,
+    `expected an error of the pet store, got status ${status}${quote(body, apiKey)}`,
+    options,
+  )
 }
 
 /**
  * Returns the error for a redirect, or `undefined` for any other response. Browsers hide the status and the target of a redirect.
  * A `fetch` that ignores `redirect: 'manual'` has followed it.
  */
-export function redirectError(response: Response, url: string): PetStoreError | undefined {
+export function redirectError(response: Response, url: string, apiKey: string): PetStoreError | undefined {
   const { status, type, redirected, headers } = response
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
   response.body?.cancel().catch(() => {})
   const target = redirected ? response.url : targetOf(headers.get('Location'), url)
-  const where = target === undefined ? 'a target that is not shown' : quoted(target)
+  const where = target === undefined ? 'a target that is not shown' : quoted(target, apiKey)
   return new PetStoreError(
     'unexpected_response',
     `${url}: expected a response of the pet store, got a redirect to ${where}. ` +
@@ -51,14 +57,15 @@ function targetOf(location: string | null, url: string): string | undefined {
 }
 
 /** Returns the error for a request without a complete response. */
-export function networkError(request: string, cause: unknown): PetStoreError {
-  const message = `${request}: no response arrived: ${readableText(reasonOf(cause), MAX_QUOTE)}`
+export function networkError(request: string, cause: unknown, apiKey: string): PetStoreError {
+  const message = `${request}: no response arrived: ${readableText(reasonOf(cause), MAX_QUOTE, [apiKey])}`
   return new PetStoreError('network_error', message, { status: 0, cause })
 }
 
 /** Returns the messages of an error and of its causes: the error of Node's `fetch` only says "fetch failed". */
 function reasonOf(error: unknown, depth = 0): string {
-  if (!(error instanceof Error)) return describe(error)
+  // `describe` would cut a string before the API key is masked.
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : describe(error)
   const { message, cause, code } = error as Error & { code?: unknown }
   // An AggregateError has an empty message if each address of a host refuses the connection.
   const reason = message || String(code ?? error.name)
@@ -86,10 +93,13 @@ export function unexpectedResponse({ status }: Response, what: string, cause?: u
   return new PetStoreError('unexpected_response', message, { status, cause })
 }
 
-function readError(body: Uint8Array): { readonly code?: unknown; readonly message?: string | undefined } {
+function readError(
+  body: Uint8Array,
+  apiKey: string,
+): { readonly code?: unknown; readonly message?: string | undefined } {
   try {
     const { code, message } = Object(parseJson(body)) as Record<string, unknown>
-    return { code, message: typeof message === 'string' ? readableText(message, MAX_QUOTE) : undefined }
+    return { code, message: typeof message === 'string' ? readableText(message, MAX_QUOTE, [apiKey]) : undefined }
   } catch {
     return {}
   }
@@ -103,11 +113,11 @@ export function readRetryAfter(value: string | null, clock: Clock): number | und
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
 }
 
-function quote(body: Uint8Array): string {
+function quote(body: Uint8Array, apiKey: string): string {
   const text = new TextDecoder().decode(body.subarray(0, 4 * MAX_QUOTE)).trim()
-  return text === '' ? '' : ` and ${quoted(text)}`
+  return text === '' ? '' : ` and ${quoted(text, apiKey)}`
 }
 
-function quoted(text: string): string {
-  return `"${readableText(text, MAX_QUOTE)}"`
+function quoted(text: string, apiKey: string): string {
+  return `"${readableText(text, MAX_QUOTE, [apiKey])}"`
 }

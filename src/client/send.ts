@@ -55,18 +55,18 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     const exchange = async (signal: AbortSignal): Promise<ClientResponse> => {
       // `manual`, because a redirect could send the key and the animal to another server.
       response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
-      const redirect = redirectError(response, url)
+      const redirect = redirectError(response, url, apiKey)
       if (redirect !== undefined) throw redirect
       rateLimit = readRateLimit(response.headers)
       const bytes = await readResponse(response)
-      if (!response.ok) throw responseError(response, bytes, clock)
+      if (!response.ok) throw responseError(response, bytes, clock, apiKey)
       return { response, url, body: bytes }
     }
     try {
       return { received: await withDeadline(exchange, timeout, signal), headers: response?.headers, begun, key }
     } catch (cause) {
       signal?.throwIfAborted()
-      const error = cause instanceof PetStoreError ? cause : networkError(`${method} ${url}`, cause)
+      const error = cause instanceof PetStoreError ? cause : networkError(`${method} ${url}`, cause, apiKey)
       return { error, headers: response?.headers, begun, key }
     }
   }

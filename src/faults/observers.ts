@@ -42,31 +42,50 @@ export const CLIENT_CLOSED_REQUEST = 499
 /** The longest path and the longest fault that the default of `onError` prints, in UTF-16 code units. */
 const MAX_PATH = 200
 const MAX_FAULT = 20_000
-/** How many causes of a fault are searched. */
-const MAX_CAUSES = 5
+/** How many errors are printed: a fault and its causes. */
+const MAX_ERRORS = 5
 
 /** The default of `onError`. Leaves the query out, because clients put tokens there by mistake. */
 export function logError(error: unknown, { method, target = '' }: ErrorReport): void {
   const request = method === undefined ? '' : `${method} ${pathOf(originForm(target))} `
-  console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed:`, readableError(error))
+  // One argument, because consoles replace `%s` and the like in the first of several.
+  console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed: ${readableError(error)}`)
 }
 
-/** Returns the error itself, or its text if it contains a secret or hidden characters, which consoles print as they are. */
-function readableError(error: unknown): unknown {
+/** Returns an error and its causes as text. Consoles would print secrets and hidden characters as they are. */
+export function readableError(error: unknown): string {
   try {
     const texts: string[] = []
-    let one = error
-    for (let i = 0; i < MAX_CAUSES && one !== undefined; i++) {
-      const { stack, cause } = Object(one) as Partial<Error>
-      texts.push(String(stack ?? one))
-      one = cause
+    const errors = [error]
+    for (let i = 0; i < MAX_ERRORS && i < errors.length; i++) {
+      const one = errors[i]
+      texts.push(textOf(one))
+      const { cause, errors: inner } = Object(one) as Partial<AggregateError>
+      errors.push(...[cause, inner].flat().filter((next) => next !== undefined))
     }
-    const text = texts.join('\n')
-    const readable = readableLines(text, MAX_FAULT)
-    return readable === text ? error : readable
+    return readableLines(texts.join('\ncaused by '), MAX_FAULT)
   } catch {
     return 'an error that cannot be read'
   }
+}
+
+/** Returns the stack of an error, and its members such as the `code` of an error of Node. */
+function textOf(error: unknown): string {
+  const {
+    name: _name,
+    message,
+    stack,
+    cause: _cause,
+    errors: _errors,
+    ...members
+  } = Object(error) as Partial<AggregateError>
+  if (typeof stack !== 'string') return String(error)
+  // Not every runtime repeats the message in the stack.
+  const head = stack.includes(String(message)) ? stack : `${error}\n${stack}`
+  const lines = Object.entries(members).map(
+    ([name, value]) => `${name}: ${Object(value) === value ? 'an object' : value}`,
+  )
+  return [head, ...lines].join('\n    ')
 }
 
 /** Calls `onError`. Passes the error of the port instead of a {@link PortFault}. Logs the error if `onError` throws or rejects. */
@@ -77,7 +96,7 @@ export function reportFault(error: unknown, { onError }: Observers, { method, ta
     () => onError(fault, report),
     (failure) => {
       logError(fault, report)
-      console.error('petstore-kit: onError failed:', failure)
+      console.error(`petstore-kit: onError failed: ${readableError(failure)}`)
     },
   )
 }

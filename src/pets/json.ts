@@ -2,6 +2,7 @@ import { parse } from 'lossless-json'
 import { PetStoreError } from '../errors.ts'
 import { isInt64, type Pet, petStatuses } from '../model.ts'
 import { describe, shorten } from '../support/describe-value.ts'
+import { readableText } from '../support/readable-text.ts'
 
 /** The deepest nesting of a body, in levels. */
 const MAX_DEPTH = 256
@@ -90,8 +91,8 @@ function parseText(text: string): unknown {
   try {
     return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
-    // Shorten the message, because the parser quotes names and numbers in full. The cut may halve a surrogate pair.
-    throw malformed((error as SyntaxError).message.slice(0, MAX_REASON).toWellFormed())
+    // The parser quotes names and numbers in full.
+    throw malformed(readableText((error as SyntaxError).message, MAX_REASON))
   }
 }
 

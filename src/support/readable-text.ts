@@ -53,10 +53,12 @@ export function readableLines(text: string, length: number, secrets?: readonly s
 
 function masked(text: string, secrets: readonly string[]): string {
   const plain = decoded(text)
-  let safe = plain.replace(TOKEN, 'pet_***')
+  let safe = plain
   for (const secret of secrets) {
     if (secret.length >= MIN_SECRET_LENGTH) safe = safe.replaceAll(decoded(secret), '***')
   }
+  // Last, because the pattern may match the beginning of a secret that follows a token.
+  safe = safe.replace(TOKEN, 'pet_***')
   return withoutPasswords(safe === plain ? text : safe)
 }
 

@@ -1,3 +1,4 @@
+import { readableError } from '../../../src/faults/observers.ts'
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
 import {
   checkOptions,
@@ -103,5 +104,5 @@ const NOT_DURABLE =
   'synchronous_commit is off on the server, the database or the role: a crash of PostgreSQL loses animals that were acknowledged with 201. Set it to on'
 
 function logError(error: unknown): void {
-  console.error('petstore-kit: PostgreSQL:', error)
+  console.error(`petstore-kit: PostgreSQL: ${readableError(error)}`)
 }

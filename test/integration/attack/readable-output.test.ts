@@ -1,0 +1,319 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { format, inspect } from 'node:util'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { runCheck } from '../../../adapters/cli/check.ts'
+import { logTo } from '../../../adapters/cli/log.ts'
+import { fail, report } from '../../../adapters/cli/output.ts'
+import { logRequests } from '../../../adapters/cli/page/request-log.ts'
+import { createPetStoreClient } from '../../../src/client/index.ts'
+import { type ApiRequest, createPetStore, memory, PetStoreError } from '../../../src/index.ts'
+import { newToken } from '../../../src/keys/token.ts'
+import { runCommand } from '../../support/petstore-command.ts'
+
+const token = newToken()
+/** A token of `--key`, which no pattern finds. */
+const fixed = 'dev.key~0123456789/abc+def'
+
+const percent = (text: string) => text.replace(/./gs, (unit) => `%${hex(unit)}`)
+const json = (text: string) => text.replace(/./gs, (unit) => `\\u00${hex(unit)}`)
+const hex = (unit: string) => unit.charCodeAt(0).toString(16).padStart(2, '0')
+/** Encodes every second character, in upper case. */
+const some = (text: string) => text.replace(/(.)(.)/gs, (_, one, two) => one + percent(two).toUpperCase())
+const encodings = [(text: string) => text, percent, json, some, encodeURIComponent]
+const secret = fc
+  .tuple(fc.constantFrom(token, fixed), fc.array(fc.constantFrom(...encodings), { maxLength: 2 }))
+  .map(([text, steps]) => steps.reduce((encoded, encode) => encode(encoded), text))
+const hidden = fc.constantFrom(
+  '\u0000',
+  '\u001b[31m',
+  '\u009b',
+  '\u0085',
+  '\u2028',
+  '\u202e',
+  '\u200b',
+  '\ud800',
+  '\u{e0041}',
+  '\u007f',
+)
+const other = fc.constantFrom(
+  '/',
+  '%',
+  '\\',
+  '"',
+  '@',
+  ':',
+  '?',
+  '#',
+  '\n',
+  '\t',
+  ' ',
+  'pet_',
+  '%25',
+  'a'.repeat(60),
+  '{',
+  ',',
+)
+const padding = fc.nat(1_200).map((length) => 'x'.repeat(length))
+/** A text of an attacker, or of code that quotes an attacker. */
+const text = fc
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: secret },
+      { weight: 3, arbitrary: hidden },
+      { weight: 4, arbitrary: other },
+      { weight: 1, arbitrary: padding },
+      fc.string({ unit: 'binary' }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''))
+
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+
+function decode(text: string): string {
+  const plain = text.replace(/(?:%|\\u00|\\x)([0-9a-f]{2})/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return plain === text ? text : decode(plain)
+}
+
+/** Fails if a text contains so many characters of a token, or a hidden character besides line breaks and tabs. */
+function expectReadable(output: string, secrets: readonly string[], length = 12): void {
+  const plain = decode(output).toLowerCase()
+  for (const one of secrets)
+    for (let i = 4; i + length <= one.length; i++) expect(plain).not.toContain(one.slice(i, i + length).toLowerCase())
+  expect(output.replace(/[\n\t]/g, '')).not.toMatch(HIDDEN)
+}
+
+let output = ''
+beforeEach(() => {
+  const print = (...values: unknown[]) => {
+    output += `${format(...values)}\n`
+  }
+  for (const method of ['log', 'error', 'warn'] as const) vi.spyOn(console, method).mockImplementation(print)
+})
+afterEach(() => vi.restoreAllMocks())
+
+/** Runs a task, and returns what it prints. */
+async function printed(task: () => unknown): Promise<string> {
+  output = ''
+  await task()
+  return output
+}
+
+const error = fc
+  .record({
+    message: text,
+    detail: text,
+    inner: text,
+    kind: fc.constantFrom(
+      'plain',
+      'cause',
+      'errors',
+      'members',
+      'string',
+      'service_unavailable',
+      'untrusted_forwarded_for',
+      'stack',
+      'name',
+      'nested',
+    ),
+  })
+  .map(({ message, detail, inner, kind }): unknown => {
+    switch (kind) {
+      case 'string':
+        return message
+      case 'cause':
+        return new Error(message, { cause: new Error(inner, { cause: detail }) })
+      case 'errors':
+        return new AggregateError([new Error(inner), detail], message)
+      case 'members':
+        return Object.assign(new Error(message), { detail, code: inner })
+      case 'nested':
+        return Object.assign(new Error('a'), { request: { headers: { authorization: detail, [inner]: message } } })
+      case 'stack':
+        return Object.assign(new Error('a'), { stack: message })
+      case 'name':
+        return Object.assign(new Error(message), { name: inner })
+      case 'plain':
+        return new Error(message)
+      default:
+        return new PetStoreError(kind, message, { cause: new Error(inner) })
+    }
+  })
+
+test.each(['text', 'json', undefined] as const)('the log of the command: %s', async (format) => {
+  const { onError, onResponse } = logTo(format, [fixed])
+  const run = fc.asyncProperty(text, text, text, error, async (target, keyId, method, error) => {
+    const lines = await printed(() => {
+      onError?.(error, { method: 'GET', target })
+      onResponse?.({ method, target, status: 200, keyId, clientAddress: keyId, durationMs: 1 })
+    })
+    expectReadable(lines, [token, fixed])
+  })
+  await fc.assert(run)
+})
+
+test('the default of onError', async () => {
+  const run = fc.asyncProperty(text, error, error, async (target, error, failure) => {
+    const { storage } = memory()
+    const create = (onError?: () => void) =>
+      createPetStore({
+        storage: { ...storage, list: () => Promise.reject(error) },
+        keyStore: { find: () => ({ id: 'a', plan: 'pro' }) },
+        onError,
+      })
+    const request = {
+      method: 'GET',
+      target: `/v1/pets?limit=1#${target}`,
+      header: (name: string) => (name === 'authorization' ? 'Bearer a' : undefined),
+      body: async () => new Uint8Array(),
+    }
+    const lines = await printed(async () => {
+      await create().handle(request)
+      await create(() => {
+        throw failure
+      }).handle(request)
+      create().reportError?.(error, { method: 'GET', target })
+    })
+    expectReadable(lines, [token])
+  })
+  await fc.assert(run)
+})
+
+test('the log of the page', async () => {
+  const run = fc.asyncProperty(text, text, text, text, async (target, header, body, response) => {
+    const store = createPetStore()
+    const handle = async (request: ApiRequest) => {
+      await request.body(1e6)
+      return { status: 200, headers: ['Location', header, 'X', response], body: response }
+    }
+    const { handle: logged, requestsAfter } = logRequests(
+      { ...store, handle },
+      () => ({ id: 'a', plan: 'pro', label: header }),
+      [fixed],
+    )
+    await logged({
+      method: header,
+      target,
+      header: (name) => (name === 'authorization' ? `Bearer ${token}` : header),
+      body: async () => new TextEncoder().encode(body),
+    })
+    const shown = requestsAfter(0)
+    expectReadable(
+      inspect(shown, { depth: 9, maxStringLength: null, maxArrayLength: null }).replaceAll('\\\\u00', '\\u00'),
+      [token, fixed],
+    )
+    const texts = JSON.stringify(shown)
+    expect(texts).not.toMatch(HIDDEN)
+  })
+  await fc.assert(run)
+})
+
+test('the errors of the command', async () => {
+  const run = fc.asyncProperty(text, error, async (text, error) => {
+    const lines = await printed(() => {
+      report(text)
+      fail(error)
+    })
+    process.exitCode = 0
+    expectReadable(lines, [token])
+  })
+  await fc.assert(run)
+})
+
+test('the errors of the command for hostile arguments', async () => {
+  const word = text.map((text) => text.replaceAll('\0', '').toWellFormed())
+  const flag = fc.constantFrom(
+    '--data',
+    '--database-url',
+    '--redis-url',
+    '--key',
+    '--host',
+    '--trust-proxy',
+    '--plan-limits',
+    '--base-path',
+    '--public-url',
+    '--seed',
+    '--log',
+    '--cors',
+  )
+  const args = fc.oneof(
+    word.map((word) => [word]),
+    fc
+      .tuple(fc.constantFrom('serve', 'keys', 'seed', 'check', 'openapi'), word)
+      .map(([command, word]) => [command, `--${word}`]),
+    fc.tuple(flag, word).map(([flag, word]) => ['serve', '--port', 'x', `${flag}=${word}`]),
+    fc.tuple(flag, word).map(([flag, word]) => ['serve', `${flag}=${word}`, '--port', 'x', word]),
+    word.map((word) => ['keys', 'revoke', '--data', join(tmpdir(), 'none', word), word]),
+    word.map((word) => ['keys', 'issue', '--plan', word, '--limits', word]),
+    word.map((word) => ['check', word, '--key', word]),
+  )
+  const run = fc.asyncProperty(args, async (args) => {
+    const { code, stdout, stderr } = await runCommand(args)
+    expect(code).toBeGreaterThan(0)
+    expectReadable(stdout + stderr, [token])
+  })
+  await fc.assert(run, { numRuns: 30 })
+}, 60_000)
+
+const response = fc
+  .record({
+    status: fc.constantFrom(200, 201, 302, 400, 401, 500),
+    body: text,
+    member: text,
+    header: text,
+    isJson: fc.boolean(),
+  })
+  .map(({ status, body, member, header, isJson }) => {
+    const json = JSON.stringify({ code: isJson ? 'invalid_body' : member, message: body, status })
+    const value = new TextDecoder('latin1').decode(new TextEncoder().encode(header)).replace(/[\0\r\n]/g, '')
+    const headers = {
+      Location: value,
+      Link: `<${value}>; rel="next"`,
+      'X-Next-Cursor': value,
+      'X-RateLimit-Limit': value,
+    }
+    return () => new Response(isJson ? json : body, { status, headers })
+  })
+
+test('the errors of the client', async () => {
+  const failure = error.filter((error) => !(error instanceof PetStoreError)).map((error) => () => Promise.reject(error))
+  const run = fc.asyncProperty(fc.oneof(response, failure), fc.constantFrom(token, fixed), async (respond, apiKey) => {
+    const client = createPetStoreClient({
+      baseUrl: 'https://api.example/v1',
+      apiKey,
+      retry: false,
+      fetch: async () => respond(),
+    })
+    const calls = [
+      () => client.getPet(1n),
+      () => client.createPet({ name: 'Rex', categoryId: 1n }),
+      async () => {
+        for await (const _pet of client.pets());
+      },
+    ]
+    for (const call of calls) {
+      const error: unknown = await call().catch((error) => error)
+      if (!(error instanceof PetStoreError)) continue
+      expectReadable(error.message, [token, apiKey])
+      // The cause of a network error is the error of `fetch` itself.
+      if (error.code !== 'network_error') expectReadable(inspect(error), [token, apiKey])
+    }
+  })
+  await fc.assert(run)
+})
+
+test('the results of a check', async () => {
+  const run = fc.asyncProperty(response, fc.boolean(), async (respond, isJson) => {
+    vi.stubGlobal('fetch', async () => respond())
+    const flags = { key: token, limitedKey: fixed, timeout: 1, ...(isJson && { json: true as const }) }
+    const lines = await printed(() => runCheck('http://127.0.0.1:1/v1', flags).catch(fail))
+    process.exitCode = 0
+    // A row cuts what it quotes, so a part of a token may be left.
+    expectReadable(lines, [token, fixed], 22)
+  })
+  await fc.assert(run, { numRuns: 30 })
+})
