@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import type { ApiKey, ApiRequest, PetStore } from '../../../src/index.ts'
 import { readableLines, readableText, readLength } from '../../../src/support/readable-text.ts'
@@ -20,6 +21,8 @@ export interface LoggedRequest {
   /** The valid key of the request. */
   readonly key?: Pick<ApiKey, 'id' | 'plan' | 'label'> | undefined
   readonly status: number
+  /** The reason phrase; empty if a proxy uses HTTP/2. */
+  readonly reason: string
   /** Names and values in turn. */
   readonly responseHeaders: readonly string[]
   readonly responseBody: string
@@ -112,6 +115,7 @@ export function logRequests(
       hasToken: token !== undefined,
       key: key && { id: key.id, plan: key.plan, label: key.label },
       status: response.status,
+      reason: STATUS_CODES[response.status] ?? '',
       responseHeaders: response.headers.map((text) => kept(text, MAX_TARGET)),
       responseBody: kept(response.body, MAX_BODY),
     }

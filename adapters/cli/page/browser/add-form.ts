@@ -45,7 +45,7 @@ async function add(api: Api, onAdded: (animal: Animal) => void): Promise<void> {
     const pet = { name: name.value, categoryId, status } satisfies Record<keyof NewPet, unknown>
     const exchange = await api.send('POST', '/pets', stringify(pet))
     if (exchange.status !== 201) return setNote(note, 'bad', messageOf(exchange))
-    const animal = exchange.body as Animal
+    const animal = exchange.value as Animal
     name.value = ''
     setNote(
       note,

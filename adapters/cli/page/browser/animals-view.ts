@@ -1,6 +1,7 @@
 import { type PageAddress, queryOf, readAddress } from './address.ts'
 import { animalRow } from './animal-row.ts'
 import { type Animal, type Api, messageOf } from './api.ts'
+import { headerOf } from './cost.ts'
 import { byId, onClick, setEnabled, setText } from './dom.ts'
 import { plural } from './format.ts'
 
@@ -79,8 +80,8 @@ export class AnimalsView {
       const exchange = await this.#api.send('GET', `/pets?${query}`)
       if (load !== this.#load) return
       if (exchange.status !== 200) return this.#showProblem(messageOf(exchange))
-      this.#next = exchange.headers.get('X-Next-Cursor') ?? undefined
-      this.#animals = exchange.body as Animal[]
+      this.#next = headerOf(exchange, 'X-Next-Cursor')
+      this.#animals = exchange.value as Animal[]
       this.#show()
     } catch {
       if (load === this.#load)

@@ -1,26 +1,15 @@
 import type { Pet } from '../../../../src/model.ts'
+import type { LoggedRequest } from '../request-log.ts'
 import type { Usage } from '../usage.ts'
 import { parsed } from './explanation.ts'
 import { secretHeader } from './settings.ts'
 
-/** One request to the API, and its response. */
-export interface Exchange {
-  readonly method: string
-  /** The request target, such as `/v1/pets?limit=5`. */
-  readonly target: string
-  /** The request headers without `Authorization`. */
-  readonly sent: Readonly<Record<string, string>>
-  readonly requestBody: string
-  readonly status: number
-  readonly headers: Headers
-  /** The response body, exactly as it arrived. */
-  readonly text: string
+/** One request of this page, and its response. */
+export interface Exchange extends LoggedRequest {
   /** The parsed response body, with exact numbers; `undefined` if it is not JSON. */
-  readonly body: unknown
+  readonly value: unknown
   /** The code of an error response; empty if the request succeeded. */
   readonly code: string
-  readonly time: number
-  readonly durationMs: number
 }
 
 /** An animal. `toString` of its numbers returns all digits of an int64. */
@@ -85,13 +74,28 @@ export class Api {
       body: requestBody || null,
       signal,
     })
-    const { status, headers } = response
-    const text = await response.text()
+    const responseBody = await response.text()
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10
-    const body = parsed(text)
-    const code = response.ok ? '' : String((body as { code?: unknown } | undefined)?.code ?? status)
-    const exchange = { method, target, sent, requestBody, status, headers, text, body, code, time, durationMs }
-    if (key === this.#key && (response.ok || status === 401)) this.isAccepted = response.ok
+    if (key === this.#key && (response.ok || response.status === 401)) this.isAccepted = response.ok
+    const value = parsed(responseBody)
+    const exchange = {
+      id: 0,
+      time,
+      durationMs,
+      method,
+      target,
+      headers: { ...sent, 'User-Agent': navigator.userAgent },
+      body: requestBody,
+      hasToken: key !== '',
+      key: this.isAccepted === false ? undefined : { id: '', plan: '', label: 'the key above' },
+      status: response.status,
+      reason: response.statusText,
+      responseHeaders: [...response.headers].flat(),
+      responseBody,
+      isCut: false,
+      value,
+      code: response.ok ? '' : String(Object(value).code ?? response.status),
+    }
     this.#onExchange(exchange)
     return exchange
   }
@@ -111,6 +115,6 @@ export class Api {
 }
 
 /** Returns the message of an error response. */
-export function messageOf({ body, status }: Exchange): string {
-  return String((body as { message?: unknown } | undefined)?.message ?? `The server responded with ${status}.`)
+export function messageOf({ value, status }: Exchange): string {
+  return String(Object(value).message ?? `The server responded with ${status}.`)
 }

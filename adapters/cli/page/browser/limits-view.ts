@@ -1,5 +1,6 @@
 import type { Usage, UsageWindow } from '../usage.ts'
 import type { Api, Exchange } from './api.ts'
+import { costOf, headerOf } from './cost.ts'
 import { byId, setEnabled, setNote, setText } from './dom.ts'
 import { inWords, plural } from './format.ts'
 import { createGauge } from './gauge.ts'
@@ -60,12 +61,12 @@ export class LimitsView {
 
   /** Updates the view after a response. */
   observe(exchange: Exchange): void {
-    const { status, headers } = exchange
+    const { status } = exchange
     if (status === 429) {
-      const endsAt = Date.now() + Number(headers.get('Retry-After')) * 1_000
+      const endsAt = Date.now() + Number(headerOf(exchange, 'Retry-After')) * 1_000
       this.#refusal = { exchange, endsAt, isByAddress: this.#api.isAccepted === false }
     } else if (status < 400) this.#refusal = undefined
-    if (status < 400 && (this.#usage === undefined || this.#usage.plan === undefined)) this.#usage = usageIn(headers)
+    if (status < 400 && (this.#usage === undefined || this.#usage.plan === undefined)) this.#usage = usageIn(exchange)
     if (!this.#isSending) void this.reload()
   }
 
@@ -175,10 +176,9 @@ export class LimitsView {
 }
 
 /** Returns the one window that the headers of a response describe. Without the secret of the page, nothing else is known. */
-function usageIn(headers: Headers): Partial<Usage> | undefined {
-  const limit = Number(headers.get('X-RateLimit-Limit'))
-  const endsAt = Number(headers.get('X-RateLimit-Reset')) * 1_000
-  if (!(limit > 0)) return undefined
-  const window: UsageWindow = { limit, used: limit - Number(headers.get('X-RateLimit-Remaining')), endsAt }
-  return endsAt - Date.now() <= MINUTE ? { minute: window } : { day: window }
+function usageIn(exchange: Exchange): Partial<Usage> | undefined {
+  const cost = costOf(exchange)
+  if (cost === undefined) return undefined
+  const window: UsageWindow = { limit: cost.limit, used: cost.limit - cost.after, endsAt: cost.resetsAt }
+  return window.endsAt - Date.now() <= MINUTE ? { minute: window } : { day: window }
 }

@@ -1,46 +1,26 @@
 import type { LoggedRequest } from '../request-log.ts'
-import type { Exchange } from './api.ts'
 import { costOf, costText } from './cost.ts'
 import { create, isolated } from './dom.ts'
 import { explanationOf, indented } from './explanation.ts'
 import { timeOfDay } from './format.ts'
 import { type RequestActions, requestButtons } from './request-buttons.ts'
 
-/** The reason phrases of the API's status codes, because HTTP/2 sends none. */
-const NAMES: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  204: 'No Content',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  410: 'Gone',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  417: 'Expectation Failed',
-  422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}
-
 /** Returns an entry of the log: one line, and everything else when it is opened. */
 export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLDetailsElement {
-  const { status, method, target, time } = request
+  const { status, reason, method, target, time } = request
   const cost = costOf(request)
-  const clock = create('time', '', timeOfDay(time))
+  const clock = create('time', 'small', timeOfDay(time))
   clock.setAttribute('datetime', new Date(time).toISOString())
   const kind = status < 300 ? 'good' : status === 429 ? 'warn' : 'bad'
   const summary = create(
     'summary',
     'log-line',
-    create('span', `badge ${kind}`, `${status} ${NAMES[status] ?? ''}`.trim()),
+    create('span', `badge ${kind}`, `${status} ${reason}`.trim()),
     clock,
     create('span', 'log-request', method, ' ', isolated(target)),
-    create('span', 'log-facts', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
+    create('span', 'log-facts small', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
   )
-  const details = create('details', 'log-entry', summary) as HTMLDetailsElement
+  const details = create('details', '', summary) as HTMLDetailsElement
   // The content is created when it is first seen, because a burst adds many entries.
   details.addEventListener('toggle', () => {
     if (details.open && details.childElementCount === 1) details.append(contentOf(request, actions))
@@ -55,11 +35,11 @@ function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement
   )
   return create(
     'div',
-    'log-content',
+    'log-content stack',
     create('p', '', explanationOf(request)),
     ...block('Response body', indented(responseBody)),
     isCut
-      ? create('p', 'note', 'The request or its response is too long to be shown whole, so it cannot be sent again.')
+      ? create('p', 'small', 'The request or its response is too long to be shown whole, so it cannot be sent again.')
       : requestButtons(request, actions),
     factsOf(factsAbout(request)),
     ...block('Request body', indented(body)),
@@ -85,7 +65,7 @@ function factsOf(pairs: readonly (readonly [string, string])[]): HTMLElement {
   const rows = pairs.map(([name, value]) =>
     create('div', '', create('dt', '', name), create('dd', '', isolated(value))),
   )
-  return create('dl', 'facts', ...rows)
+  return create('dl', 'facts stack small', ...rows)
 }
 
 function timeIn(name: string, value: string): string {
@@ -109,25 +89,5 @@ function block(title: string, text: string): HTMLElement[] {
   pre.tabIndex = 0
   pre.setAttribute('role', 'group')
   pre.setAttribute('aria-label', title)
-  return [create('h3', '', title), pre]
-}
-
-/** Returns an entry for a request of this page. Without the secret of the page's address, the server sends none. */
-export function ownRequest(exchange: Exchange, hasToken: boolean, isAccepted: boolean | undefined): LoggedRequest {
-  const { method, target, sent, requestBody, status, headers, text, time, durationMs } = exchange
-  return {
-    id: 0,
-    time,
-    durationMs,
-    method,
-    target,
-    headers: { ...sent, 'User-Agent': navigator.userAgent },
-    body: requestBody,
-    hasToken,
-    key: isAccepted === false ? undefined : { id: '', plan: '', label: 'the key above' },
-    status,
-    responseHeaders: [...headers].flat(),
-    responseBody: text,
-    isCut: false,
-  }
+  return [create('h3', 'small', title), pre]
 }

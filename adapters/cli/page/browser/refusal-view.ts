@@ -1,4 +1,5 @@
 import type { Exchange } from './api.ts'
+import { headerOf } from './cost.ts'
 import { byId, setText } from './dom.ts'
 import { duration } from './format.ts'
 
@@ -23,28 +24,26 @@ export function showRefusal(refusal: Refusal | undefined): void {
     return
   }
   const { exchange, endsAt, isByAddress } = refusal
-  box.classList.toggle('banned', isBan(refusal))
-  const [title, text] = textsOf(isBan(refusal), isByAddress)
+  box.classList.toggle('bad', isBan(refusal))
+  const [title, text] = TEXTS[isBan(refusal) ? 'ban' : isByAddress ? 'address' : 'key']
   setText(byId('refusal-title'), title)
   setText(byId('refusal-text'), text)
   setText(byId('refusal-left'), duration(endsAt - Date.now()))
-  setText(byId('refusal-retry'), `${exchange.headers.get('Retry-After')} (seconds)`)
-  setText(byId('refusal-body'), exchange.text)
+  setText(byId('refusal-retry'), `${headerOf(exchange, 'Retry-After')} (seconds)`)
+  setText(byId('refusal-body'), exchange.responseBody)
 }
 
-function textsOf(isBanned: boolean, isByAddress: boolean): readonly [string, string] {
-  if (isBanned)
-    return [
-      'This key is banned',
-      'It kept sending requests after a 429. Until the ban ends, the server refuses every request.',
-    ]
-  if (isByAddress)
-    return [
-      'The limit of your address is reached',
-      'Requests without a valid key are counted by address. Until the limit resets, the server does not look at keys that it does not know.',
-    ]
-  return [
+const TEXTS = {
+  ban: [
+    'This key is banned',
+    'It kept sending requests after a 429. Until the ban ends, the server refuses every request.',
+  ],
+  address: [
+    'The limit of your address is reached',
+    'Requests without a valid key are counted by address. Until the limit resets, the server does not look at keys that it does not know.',
+  ],
+  key: [
     'The limit is reached',
     'Until the limit resets, the server refuses every request. A client that waits as long as Retry-After says is served.',
-  ]
-}
+  ],
+} as const

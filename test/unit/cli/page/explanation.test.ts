@@ -13,6 +13,7 @@ const request = {
   hasToken: true,
   key: { id: 'key_1', plan: 'free' },
   status: 200,
+  reason: 'OK',
   responseHeaders: [] as string[],
   responseBody: '[]',
   isCut: false,

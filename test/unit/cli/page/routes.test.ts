@@ -17,6 +17,7 @@ const logged = {
   body: '',
   hasToken: false,
   status: 401,
+  reason: 'Unauthorized',
   responseHeaders: [],
   responseBody: '',
   isCut: false,
