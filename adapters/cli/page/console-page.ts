@@ -10,7 +10,7 @@ export function consolePage(): string {
       styles: ['swagger-ui', 'console'],
       head: html`<script defer src="/page/swagger-ui-bundle.js"></script>
     <script type="module" src="/page/console.js"></script>`,
-      content: html`<div id="main" class="content" tabindex="-1">
+      content: html`<div id="main" tabindex="-1">
       <div id="console"><p class="empty">Loading the console…</p></div>
     </div>`,
     },

@@ -1,14 +1,9 @@
-/** A piece of HTML. Only the function {@link html} creates it, so texts are always escaped. */
+/** A piece of HTML, from a template. Each value that is not a piece of HTML is escaped. */
 export class Html {
   readonly text: string
 
-  private constructor(text: string) {
-    this.text = text
-  }
-
-  /** Returns the HTML of a template. Escapes each value that is not a piece of HTML. */
-  static from(parts: TemplateStringsArray, values: readonly HtmlValue[]): Html {
-    return new Html(parts.map((part, i) => part + (i < values.length ? textOf(values[i] ?? '') : '')).join(''))
+  constructor(parts: TemplateStringsArray, values: readonly HtmlValue[]) {
+    this.text = parts.map((part, i) => part + (i < values.length ? textOf(values[i] ?? '') : '')).join('')
   }
 }
 
@@ -16,7 +11,7 @@ export type HtmlValue = string | number | Html | readonly Html[]
 
 /** Returns HTML: `` html`<p>${text}</p>` ``. Values may be texts, which are escaped, pieces of HTML, and lists of pieces. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
-  return Html.from(parts, values)
+  return new Html(parts, values)
 }
 
 /** No HTML. */

@@ -33,7 +33,7 @@ export function layout({ path, title, styles, head, content }: Page, hasConsole:
   <body>
     <a class="skip" href="#main" data-goto="#main">Skip to the content</a>
     <header class="top">
-      <div class="top-inner">
+      <div class="row">
         <a class="brand" href="/"><img src="/page/icon.svg" alt="" width="26" height="26" />Pet store</a>
         <nav aria-label="Pages">
           ${links.map(([href, text]) => html`<a href="${href}"${href === path ? html` aria-current="page"` : ''}>${text}</a>`)}

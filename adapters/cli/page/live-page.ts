@@ -7,94 +7,94 @@ import { layout, segments } from './layout.ts'
  * @param hasConsole - whether Swagger UI is installed
  */
 export function livePage(hasConsole: boolean): string {
-  const content = html`<main id="main" tabindex="-1">
+  const content = html`<main id="main" class="stack wide" tabindex="-1">
       <noscript>
-        <p class="card hint">The live view needs JavaScript. The <a href="/reference">API reference</a> works without it.</p>
+        <p class="card">The live view needs JavaScript. The <a href="/reference">API reference</a> works without it.</p>
       </noscript>
-      <div class="intro needs-script">
+      <div class="intro row needs-script">
         <div>
           <h1>A pet store API that runs on your machine</h1>
           <p class="muted">Real limits, bans and errors. Each request of any program appears below.</p>
-          <p id="connection" class="connection" role="status">Connecting…</p>
+          <p id="connection" class="connection small" role="status">Connecting…</p>
         </div>
-        <form id="key-form" class="key" aria-labelledby="key-title">
+        <form id="key-form" class="key row start" aria-labelledby="key-title">
           <h2 id="key-title" class="visually-hidden">Your key</h2>
-          <div class="field" id="key-plan-field" hidden>
-            <label for="key-plan">Demo key</label>
+          <div class="field stack" id="key-plan-field" hidden>
+            <label class="small" for="key-plan">Demo key</label>
             <select id="key-plan"></select>
           </div>
-          <div class="field grow">
-            <label for="key">API key</label>
+          <div class="field stack grow">
+            <label class="small" for="key">API key</label>
             <input id="key" type="password" autocomplete="off" autocapitalize="none" spellcheck="false"
               placeholder="pet_…" aria-describedby="key-note" />
           </div>
           <button type="button" id="key-show" aria-pressed="false">Show</button>
           <button type="submit">Use key</button>
-          <p class="note" id="key-note" role="status">The key stays in this tab.</p>
+          <p class="note small" id="key-note" role="status">The key stays in this tab.</p>
           <button type="button" id="key-demo" hidden></button>
         </form>
       </div>
 
       <ol class="card steps needs-script" aria-label="First steps">
-        <li>
-          <h2>Copy this curl</h2>
+        <li class="stack">
+          <h2>1. Copy this curl</h2>
           <pre id="first-sample"></pre>
           <button type="button" id="copy-first" class="primary">Copy curl</button>
-          <p id="first-note" class="note" role="status"></p>
+          <p id="first-note" class="note small" role="status"></p>
         </li>
-        <li>
-          <h2>Add an animal</h2>
+        <li class="stack">
+          <h2>2. Add an animal</h2>
           <p class="muted">The table marks it, also if another program adds it.</p>
           <button type="button" data-goto="#name">Go to the form</button>
         </li>
-        <li>
-          <h2>Reach the limit</h2>
+        <li class="stack">
+          <h2>3. Reach the limit</h2>
           <p class="muted">See what a 429 and a ban look like, and when they end.</p>
           <button type="button" data-goto="#refusal-title, #stop, #burst">Go to the rate limit</button>
         </li>
       </ol>
 
       <div class="columns needs-script">
-          <div class="column">
+          <div class="stack wide">
           <section class="card" aria-labelledby="limits-title">
-            <div class="card-head">
+            <div class="card-head row">
               <h2 id="limits-title">Rate limit</h2>
               <span id="plan" class="badge" hidden></span>
             </div>
-            <div id="gauges" class="gauges"></div>
-            <div id="refusal" class="refusal" hidden>
-              <p class="refusal-title"><strong id="refusal-title" role="status" tabindex="-1"></strong></p>
+            <div id="gauges" class="stack"></div>
+            <div id="refusal" class="refusal warn stack" hidden>
+              <p><strong id="refusal-title" role="status" tabindex="-1"></strong></p>
               <p id="refusal-text"></p>
-              <p class="countdown"><span id="refusal-left" role="timer" aria-labelledby="refusal-title"></span> left</p>
-              <dl class="facts">
+              <p><span id="refusal-left" role="timer" aria-labelledby="refusal-title"></span> left</p>
+              <dl class="facts stack small">
                 <div><dt>Status</dt><dd>429 Too Many Requests</dd></div>
                 <div><dt>Retry-After</dt><dd id="refusal-retry"></dd></div>
               </dl>
               <pre id="refusal-body"></pre>
             </div>
-            <p class="muted" id="limits-text"></p>
-            <div class="buttons">
+            <p class="small" id="limits-text"></p>
+            <div class="buttons row start">
               <button type="button" id="burst">Send requests until the limit</button>
               <button type="button" id="keep-sending" class="danger" hidden>Keep sending until the ban</button>
               <button type="button" id="stop" hidden>Stop</button>
             </div>
-            <p id="burst-note" class="note" role="status"></p>
+            <p id="burst-note" class="note small" role="status"></p>
           </section>
 
           <section class="card" aria-labelledby="animals-title">
-            <div class="card-head">
+            <div class="card-head row">
               <h2 id="animals-title">Animals</h2>
               <button type="button" id="refresh">Refresh</button>
             </div>
-            <div class="toolbar">
+            <div class="toolbar row">
               ${segments('filter', 'Status', [
                 ['', 'All'],
                 ['available', 'Available'],
                 ['pending', 'Pending'],
                 ['sold', 'Sold'],
               ])}
-              <div class="inline-field">
-                <label for="page-size">Per page</label>
+              <div class="row">
+                <label class="small" for="page-size">Per page</label>
                 <select id="page-size"><option>5</option><option selected>10</option><option>20</option><option>100</option></select>
               </div>
             </div>
@@ -111,7 +111,7 @@ export function livePage(hasConsole: boolean): string {
               <tbody id="rows"></tbody>
             </table>
             <p id="animals-note" class="empty">Loading the animals…</p>
-            <nav class="pager" aria-label="Pages of animals">
+            <nav class="pager row" aria-label="Pages of animals">
               <button type="button" id="previous" aria-disabled="true">Previous</button>
               <span id="page-number" class="muted">Page 1</span>
               <button type="button" id="next" aria-disabled="true">Next</button>
@@ -120,19 +120,19 @@ export function livePage(hasConsole: boolean): string {
           </section>
 
           <section class="card" aria-labelledby="add-title">
-            <div class="card-head"><h2 id="add-title">Add an animal</h2></div>
-            <form id="add-form" class="add">
-              <div class="field grow">
-                <label for="name">Name</label>
+            <div class="card-head row"><h2 id="add-title">Add an animal</h2></div>
+            <form id="add-form" class="add row start">
+              <div class="field stack grow">
+                <label class="small" for="name">Name</label>
                 <input id="name" required autocomplete="off" placeholder="Tiger" />
               </div>
-              <div class="field">
-                <label for="category">Category id</label>
+              <div class="field stack">
+                <label class="small" for="category">Category id</label>
                 <input id="category" required inputmode="numeric" autocomplete="off"
                   pattern="-?(0|[1-9][0-9]*)" title="A whole number, such as 1" value="1" />
               </div>
-              <div class="field">
-                <label for="status">Status</label>
+              <div class="field stack">
+                <label class="small" for="status">Status</label>
                 <select id="status">
                   <option value="available">Available</option>
                   <option value="pending">Pending</option>
@@ -141,16 +141,16 @@ export function livePage(hasConsole: boolean): string {
               </div>
               <button type="submit" id="add">Add animal</button>
             </form>
-            <p id="add-note" class="note" role="status"></p>
+            <p id="add-note" class="note small" role="status"></p>
           </section>
           </div>
 
           <section class="card" aria-labelledby="log-title">
-            <div class="card-head">
+            <div class="card-head row">
               <h2 id="log-title">Requests</h2>
               <button type="button" id="log-clear">Clear</button>
             </div>
-            <div class="toolbar">
+            <div class="toolbar row">
               ${segments('log-filter', 'Status of the requests', [
                 ['', 'Every status'],
                 ['4', '4xx'],

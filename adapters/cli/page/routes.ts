@@ -62,25 +62,24 @@ export const PAGE_HEADERS = [
 ]
 
 const STYLES = ['page.css', 'controls.css', 'live.css', 'animals.css', 'log.css', 'reference.css']
+const FILES = [...STYLES, 'icon.svg', 'live.js', 'reference.js']
+const CONSOLE_FILES = ['console.css', 'console.js']
+const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js']
 
 /** Returns the routes for the page at the server's root, for the console if Swagger UI is installed, and for their files. */
 export function pageRoutes(options: PageOptions): SiteRoutes {
   const { folder = fileURLToPath(new URL('page', import.meta.url)), swaggerFolder: swagger } = options
-  const own = (name: string) => file(join(folder, name))
+  const files = (from: string, names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [`/page/${name}`, file(join(from, name))]))
   const isOpenedFromTerminal = (request: ApiRequest) =>
     isFromThisMachine(request) && isSecret(request.header('petstore-secret'), options.secret)
   return {
     '/': textRoute('html', () => livePage(swagger !== undefined)),
-    ...Object.fromEntries(STYLES.map((name) => [`/page/${name}`, own(name)])),
-    '/page/icon.svg': own('icon.svg'),
-    '/page/live.js': own('live.js'),
-    '/page/reference.js': own('reference.js'),
+    ...files(folder, FILES),
     ...(swagger !== undefined && {
       '/console': textRoute('html', consolePage),
-      '/page/console.css': own('console.css'),
-      '/page/console.js': own('console.js'),
-      '/page/swagger-ui.css': file(join(swagger, 'swagger-ui.css')),
-      '/page/swagger-ui-bundle.js': file(join(swagger, 'swagger-ui-bundle.js')),
+      ...files(folder, CONSOLE_FILES),
+      ...files(swagger, SWAGGER_FILES),
     }),
     '/page/settings.json': (request) => {
       const hasSecret = isOpenedFromTerminal(request)

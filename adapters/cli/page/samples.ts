@@ -16,21 +16,16 @@ export interface SampledRequest {
 /** The environment variable from which samples read the API key. `petstore serve` takes other tokens from `PETSTORE_KEY`. */
 export const KEY_VARIABLE = 'PETSTORE_API_KEY'
 
-/** The languages of samples. */
-export const LANGUAGES = ['curl', 'fetch', 'Python', 'Go'] as const
+const samples = { curl: curlSample, fetch: fetchSample, Python: pythonSample, Go: goSample }
 
-export type Language = (typeof LANGUAGES)[number]
+export type Language = keyof typeof samples
+
+/** The languages of samples. */
+export const LANGUAGES = Object.keys(samples) as readonly Language[]
 
 /** Returns a command or a program that sends a request and prints the status and the body of the response. */
 export function sampleOf(language: Language, request: SampledRequest): string {
   return samples[language](request)
-}
-
-const samples: Readonly<Record<Language, (request: SampledRequest) => string>> = {
-  curl: curlSample,
-  fetch: fetchSample,
-  Python: pythonSample,
-  Go: goSample,
 }
 
 /**
@@ -76,8 +71,8 @@ function quoted(text: string, beyond: (code: string) => string): string {
 }
 
 function curlSample({ method, url, headers, body, hasToken, token }: SampledRequest): string {
-  const variable = token === undefined ? [`-H "Authorization: Bearer $${KEY_VARIABLE}"`] : []
-  const known = token === undefined ? [] : [`-H ${shellQuoted(`Authorization: Bearer ${token}`)}`]
+  const bearer = (text: string) => `Authorization: Bearer ${text}`
+  const authorization = token === undefined ? `"${bearer(`$${KEY_VARIABLE}`)}"` : shellQuoted(bearer(token))
   const isUsual = method === (body === '' ? 'GET' : 'POST')
   const words = [
     // HEAD has no body, for which curl would wait.
@@ -85,7 +80,7 @@ function curlSample({ method, url, headers, body, hasToken, token }: SampledRequ
     ...(isUsual || method === 'HEAD' ? [] : [`-X ${shellQuoted(method)}`]),
     // Without -g, curl replaces brackets and braces in a URL.
     ...(/[[\]{}]/.test(url) ? ['-g'] : []),
-    ...(hasToken ? [...variable, ...known] : []),
+    ...(hasToken ? [`-H ${authorization}`] : []),
     ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
     // With --data, curl would read a file if the body begins with an at sign.
     ...(body === '' ? [] : [`--data-raw ${shellQuoted(body)}`]),

@@ -9,7 +9,7 @@ describe.skipIf(isMissing)('the live view', () => {
   test.each(LOOKS)(
     'a visitor can filter, add and reach a ban (%i px, %s)',
     async (width, colorScheme) => {
-      const { url } = await startSite()
+      const { url } = await startSite({}, { perMinute: 15 })
       const { page, faults } = await open(url, width, colorScheme)
       await row(page, '1 Rex 1 available')
       await page.getByText('Connected').waitFor()
@@ -28,9 +28,9 @@ describe.skipIf(isMissing)('the live view', () => {
 
       await button(page, 'Send requests until the limit').click()
       await page.getByText('The limit is reached').waitFor()
-      await page.getByRole('meter', { name: 'Requests this minute' }).getByText('of 60 left').waitFor()
+      await page.getByRole('meter', { name: 'Requests this minute' }).getByText('of 15 left').waitFor()
       expect(await page.getByRole('meter', { name: 'Requests this minute' }).getAttribute('aria-valuenow')).toBe('0')
-      expect(await page.getByRole('meter', { name: 'Requests today' }).getAttribute('aria-valuenow')).toBe('940')
+      expect(await page.getByRole('meter', { name: 'Requests today' }).getAttribute('aria-valuenow')).toBe('985')
       await newest(page).getByText('429 Too Many Requests').waitFor()
       await newest(page).getByText('serves this key again after 60 seconds').waitFor()
       await newest(page).getByText('"code": "rate_limit_exceeded"').waitFor()
@@ -49,6 +49,55 @@ describe.skipIf(isMissing)('the live view', () => {
     },
     90_000,
   )
+
+  test('says what it is, and leads to its parts with one primary button', async () => {
+    const { token, url } = await startSite({}, { perMinute: 5 })
+    const { page } = await open(url)
+    await row(page, '1 Rex 1 available')
+    await page.getByRole('heading', { name: 'A pet store API that runs on your machine', level: 1 }).waitFor()
+    expect(await page.getByRole('list', { name: 'First steps' }).getByRole('listitem').count()).toBe(3)
+    expect(await page.locator('button.primary').allTextContents()).toEqual(['Copy curl'])
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await button(page, 'Copy curl').click()
+    await page.getByText('Copied as curl, with the demo key.').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(token)
+
+    const focusedAfter = async (name: string) => {
+      await button(page, name).click()
+      return page.evaluate(() => document.activeElement?.id)
+    }
+    expect(await focusedAfter('Go to the form')).toBe('name')
+    expect(await focusedAfter('Go to the rate limit')).toBe('burst')
+    await page.keyboard.press('Enter')
+    await page.getByText('The limit is reached').waitFor()
+    expect(await focusedAfter('Go to the rate limit')).toBe('refusal-title')
+  })
+
+  test('at 1,280 pixels, the requests have the wide column', async () => {
+    const { page } = await open((await startSite()).url)
+    await row(page, '1 Rex 1 available')
+    const box = async (name: string) =>
+      (await page.getByRole('region', { name, exact: true }).boundingBox()) ?? undefined
+    const [limits, animals, requests] = await Promise.all([box('Rate limit'), box('Animals'), box('Requests')])
+    expect(requests?.width).toBeGreaterThan(1.4 * (limits?.width ?? Number.NaN))
+    expect(requests?.y).toBe(limits?.y)
+    expect([limits?.x, limits?.width]).toEqual([animals?.x, animals?.width])
+  })
+
+  test('the link to the content keeps the address and the page of animals', async () => {
+    const { page } = await open((await startSite()).url)
+    await page.getByLabel('Per page').selectOption('5')
+    await page.getByText('Page 1: 5 animals.').waitFor()
+    await button(page, 'Next').click()
+    await page.getByText('Page 2: 3 animals.').waitFor()
+    const before = page.url()
+    await page.getByRole('link', { name: 'Skip to the content' }).focus()
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    expect(page.url()).toBe(before)
+    await button(page, 'Previous').click()
+    await page.getByText('Page 1: 5 animals.').waitFor()
+  })
 
   test('the filter, the page and its size stand in the address', async () => {
     const { url } = await startSite()
@@ -216,6 +265,7 @@ describe.skipIf(isMissing)('the key', () => {
     await button(page, 'Use key').click()
     await page.getByRole('status').getByText('The server does not accept this key').waitFor()
     expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await field.evaluate((e) => getComputedStyle(e).borderColor)).toBe('rgb(179, 38, 30)')
     expect(await axeFindings(page)).toEqual([])
     await button(page, 'Use the free demo key').click()
     await row(page, '1 Rex 1 available')

@@ -19,15 +19,24 @@ export interface StartOptions {
   readonly port?: number
   /** The token of the key, if it must be that of a server before. */
   readonly token?: string
+  /** The limit per minute of the key. */
+  readonly perMinute?: number
 }
 
 /** Starts a pet store with its page, eight animals and a key of the `free` plan. Its clock stands still. */
-export async function startSite(options: Partial<PageOptions> = {}, { port = 0, token: fixed }: StartOptions = {}) {
+export async function startSite(
+  options: Partial<PageOptions> = {},
+  { port = 0, token: fixed, perMinute = 60 }: StartOptions = {},
+) {
   const clock = manualClock(Date.UTC(2026, 5, 1, 12))
   const backEnd = memory({ clock })
   for (const [index, name] of ANIMALS.entries())
     await backEnd.storage.create({ name, categoryId: BigInt(index + 1), status: STATUSES[index % 4] })
-  const { token, key } = await backEnd.keyStore.issue({ plan: 'free', label: 'demo key, free' })
+  const { token, key } = await backEnd.keyStore.issue({
+    plan: 'free',
+    label: 'demo key, free',
+    limits: { perMinute, perDay: 1_000 },
+  })
   const find = (text: string) => (text === fixed ? key : backEnd.keyStore.find(text))
   const { usageOf, keyOf, ...watched } = watchUsage({ ...backEnd, keyStore: { find } }, clock)
   const { requestsAfter, ...petStore } = logRequests(createPetStore({ ...backEnd, ...watched, clock }), keyOf)

@@ -20,5 +20,5 @@ export function animalRow({ id, name, categoryId, status }: Animal, mark: string
 function nameElement(name: string): HTMLElement {
   const short = shortened(name, MAX_NAME)
   if (short === name) return isolated(name)
-  return create('details', 'long-name', create('summary', '', isolated(short)), isolated(name))
+  return create('details', '', create('summary', '', isolated(short)), isolated(name))
 }

@@ -42,10 +42,7 @@ const ui = SwaggerUIBundle({
   syntaxHighlight: { theme: 'monokai' },
   // `null` turns off the validator badge: it would send this server's address to an online validator.
   validatorUrl: null,
-  onComplete: () => {
-    const key = currentKey(settings)
-    if (key !== '') authorize(key)
-  },
+  onComplete: () => authorize(currentKey(settings)),
 })
 
 function updateJsonSpec(update: (document: OpenApiDocument) => unknown) {
@@ -66,7 +63,7 @@ function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSy
 function authorize(key: string): void {
   const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {}
   const name = Object.keys(schemes).find((scheme) => schemes[scheme]?.scheme?.toLowerCase() === 'bearer')
-  if (name !== undefined) ui.preauthorizeApiKey(name, key)
+  if (name !== undefined && key !== '') ui.preauthorizeApiKey(name, key)
 }
 
 repairLabels()

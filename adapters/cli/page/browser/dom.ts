@@ -26,7 +26,7 @@ export function setText(element: Element, text: string): void {
 /** Shows a note below a form or a group of buttons. */
 export function setNote(element: HTMLElement, kind: '' | 'good' | 'bad', ...parts: (Node | string)[]): void {
   const note = create('p', '', ...parts)
-  element.className = `note ${kind}`
+  element.className = `note small ${kind}`
   if (element.textContent !== note.textContent) element.replaceChildren(...note.childNodes)
 }
 

@@ -11,12 +11,12 @@ export interface Gauge {
 
 /** @param label - the name for screen readers */
 export function createGauge(label: string, title: string): Gauge {
-  const reset = create('p', 'gauge-reset')
+  const reset = create('p', 'gauge-reset small')
   const count = create('strong')
   const rest = create('span')
   const bar = create('div', 'gauge-bar')
-  const name = create('span', 'gauge-name', title)
-  const head = create('p', 'gauge-head', name, create('span', 'gauge-count', count, ' ', rest))
+  const name = create('strong', '', title)
+  const head = create('p', 'row', name, create('span', 'gauge-count small', count, ' ', rest))
   const meter = create('div', '', head, create('div', 'gauge-track', bar))
   meter.setAttribute('role', 'meter')
   meter.setAttribute('aria-label', label)

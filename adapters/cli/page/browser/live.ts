@@ -7,7 +7,6 @@ import { byId, setText } from './dom.ts'
 import { parsed } from './explanation.ts'
 import { KeyForm } from './key-form.ts'
 import { LimitsView } from './limits-view.ts'
-import { ownRequest } from './log-entry.ts'
 import { LogView } from './log-view.ts'
 import { copySample } from './request-buttons.ts'
 import { type Settings, takeSecret } from './settings.ts'
@@ -22,7 +21,7 @@ const api: Api = new Api((exchange) => {
   log.expect(exchange)
   keyForm.showAccepted(api.isAccepted)
   if (settings?.hasSecret) void connection.refresh()
-  else log.add([ownRequest(exchange, api.key !== '', api.isAccepted)])
+  else log.add([exchange])
   limits.observe(exchange)
 })
 const animals = new AnimalsView(api)

@@ -25,7 +25,7 @@ export function requestButtons(request: LoggedRequest, { tokenOf, send }: Reques
   shown.hidden = true
   shown.tabIndex = 0
   shown.setAttribute('role', 'group')
-  const status = create('p', 'note')
+  const status = create('p', 'note small')
   status.setAttribute('role', 'status')
   const again = button('Send again', async () => {
     try {
@@ -36,10 +36,10 @@ export function requestButtons(request: LoggedRequest, { tokenOf, send }: Reques
     }
   })
   const copies = LANGUAGES.map((language) => button(language, () => copySample(language, sampled, shown, status)))
-  const group = create('div', 'copy', create('span', 'copy-title', 'Copy as'), ...copies)
+  const group = create('div', 'row start', create('span', 'small', 'Copy as'), ...copies)
   group.setAttribute('role', 'group')
   group.setAttribute('aria-label', 'Copy as')
-  return create('div', 'samples', create('div', 'copy', again, group), status, shown)
+  return create('div', 'stack', create('div', 'row start', again, group), status, shown)
 }
 
 /** Copies a request as a program, and shows the program with its key masked. */

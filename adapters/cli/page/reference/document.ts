@@ -21,6 +21,13 @@ export interface DocumentedResponse {
   readonly content: Json | undefined
 }
 
+const BOUNDS = {
+  minimum: 'at least %',
+  maximum: 'at most %',
+  maxLength: 'at most % characters',
+  default: 'default %',
+}
+
 /** Reads an OpenAPI document, whose objects refer to each other. */
 export class DocumentReader {
   readonly #document: Json
@@ -92,29 +99,16 @@ export class DocumentReader {
 
   /** Returns a schema as words: its type, values and bounds. */
   typeOf(schema: unknown): string {
-    const {
-      type,
-      format,
-      items,
-      enum: values,
-      minimum,
-      maximum,
-      maxLength,
-      const: constant,
-      default: byDefault,
-    } = this.resolve(schema)
-    const bounds = [
-      minimum === undefined ? '' : `at least ${minimum}`,
-      maximum === undefined ? '' : `at most ${maximum}`,
-      maxLength === undefined ? '' : `at most ${maxLength} characters`,
-      byDefault === undefined ? '' : `default ${byDefault}`,
-    ].filter(Boolean)
+    const { type, format, items, enum: values, const: constant, ...bounds } = this.resolve(schema)
+    const limits = Object.entries(BOUNDS).flatMap(([key, text]) =>
+      key in bounds ? text.replace('%', `${bounds[key]}`) : [],
+    )
     const name =
       type === 'array'
         ? `array of ${this.nameOf(items) ?? this.typeOf(items)}`
         : [type, format].filter(Boolean).join(' ')
     const kind = Array.isArray(values) ? values.join(', ') : constant === undefined ? name : String(constant)
-    return [kind, ...bounds].join('; ')
+    return [kind, ...limits].join('; ')
   }
 }
 

@@ -39,7 +39,7 @@ export function referencePage(document: Json, hasConsole: boolean): string {
           ${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
         </ul>
       </nav>
-      <main id="main" tabindex="-1">
+      <main id="main" class="stack wide" tabindex="-1">
         <section class="card" id="introduction">
           <div class="prose"><h1>${title}</h1>${markdown(introduction)}
           <p>Base address: <code>${server}</code>. ${consoleNote(hasConsole)}</p></div>
@@ -108,14 +108,14 @@ function operationSection(
   <details><summary>Errors: ${errors.map(({ status }) => status).join(', ')}</summary>
   ${table(`Errors of ${summary}`, ['Status', 'Meaning', 'Headers'], errorRows)}</details>
   </div>
-  <aside class="samples" aria-label="Samples for ${summary}">
+  <aside class="samples stack" aria-label="Samples for ${summary}">
   ${segments(
     `language-${id}`,
     'Language',
     LANGUAGES.map((language) => [language, language]),
   )}
   ${samplesOf(reader, operation, server)}
-  <p class="note">The samples read the API key from the variable <code>${KEY_VARIABLE}</code>.</p>
+  <p class="small">The samples read the API key from the variable <code>${KEY_VARIABLE}</code>.</p>
   ${successes.map(({ status, content }) => {
     const example = content && reader.exampleOf(content)
     return example === undefined ? nothing : code('', `Response ${status}`, JSON.stringify(example, undefined, 2))
@@ -183,7 +183,7 @@ function samplesOf(
 /** Returns a text in a box. The script of the page shows its button. */
 function code(kind: string, label: string, text: string): Html {
   return html`<div class="code ${kind}">
-  <div class="code-head">${label} <button type="button" class="small" hidden>Copy</button></div>
+  <div class="row small">${label} <button type="button" class="small" hidden>Copy</button></div>
   <pre tabindex="0" role="group" aria-label="${label}">${text}</pre>
 </div>`
 }
