@@ -1,0 +1,85 @@
+import type { NewPet, Pet, PetStatus } from '../model.ts'
+import { fingerprintOf } from '../pets/idempotency.ts'
+import { KEY_PERIOD, keyText } from '../pets/used-keys.ts'
+import type { Clock, PetStorage } from '../ports.ts'
+
+/** Creates a storage in memory. The time to read a page hardly depends on the number of animals. */
+export function memoryStorage(clock: Clock): PetStorage {
+  const all: Pet[] = []
+  /** For each status, the positions of its animals in `all`. */
+  const positions: Record<PetStatus, number[]> = { available: [], pending: [], sold: [] }
+
+  const used = usedKeys(clock)
+
+  function add({ name, categoryId, status }: NewPet): Pet {
+    const id = BigInt(all.length + 1)
+    const complete = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
+    const pet: Pet = Object.freeze(status === undefined ? { id, name, categoryId } : complete)
+    if (status !== undefined) positions[status].push(all.length)
+    all.push(pet)
+    return pet
+  }
+
+  return {
+    list({ limit, after, status }) {
+      // Ids begin with 1, so the id of an animal is the position of the next animal.
+      const start = Math.max(0, Number(after ?? 0n))
+      if (status === undefined) return all.slice(start, start + limit)
+      const first = firstFrom(positions[status], start)
+      return positions[status].slice(first, first + limit).map((position) => all[position] as Pet)
+    },
+    create: add,
+    createOnce(given, { scope, key, fingerprint }) {
+      const earlier = used.use(scope, key, all.length)
+      if (earlier === undefined) return add(given)
+      const first = all[earlier] as Pet
+      // The fingerprint of the first animal is not kept, because the animal has not changed.
+      return { ...given, id: first.id, earlier: fingerprintOf(first) === fingerprint ? 'same' : 'different' }
+    },
+    get: (id) => all[Number(id) - 1],
+  }
+}
+
+/** Returns the index of the first number that is at least `start`, in a sorted list. */
+function firstFrom(sorted: readonly number[], start: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] as number) >= start) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** Creates the list of used idempotency keys for a storage in memory. No key is forgotten within 48 hours. */
+export function usedKeys(clock: Clock) {
+  /** The uses of keys, the earliest first, so that the ended ones are in front. */
+  const uses = new Map<string, { readonly position: number; readonly endsAt: number }>()
+
+  function removeEnded(now: number): void {
+    for (const [name, { endsAt }] of uses) {
+      // If the clock was ahead for a while, the ends of its keys are too late. These keys would keep all later ones.
+      if (endsAt > now && endsAt <= now + 2 * KEY_PERIOD) return
+      uses.delete(name)
+    }
+  }
+
+  return {
+    /**
+     * Returns the position of the animal that a key has added within 48 hours. If there is none, notes the use of the key by the
+     * animal at `position`, and returns `undefined`.
+     */
+    use(scope: string, key: string, position: number): number | undefined {
+      const now = clock.now()
+      removeEnded(now)
+      const name = keyText({ scope, key })
+      const known = uses.get(name)
+      if (known !== undefined && known.endsAt > now) return known.position
+      // A key that is set again would keep its old place in the order.
+      uses.delete(name)
+      uses.set(name, { position, endsAt: now + KEY_PERIOD })
+      return undefined
+    },
+  }
+}
