@@ -11,6 +11,8 @@ import {
   clockRule,
   countRule,
   functionRule,
+  isCount,
+  isHttpUrl,
   isObject,
   keyStoreRule,
   limitsRule,
@@ -19,7 +21,6 @@ import {
   timeoutRule,
   withMethods,
 } from './support/option-rules.ts'
-import { isCount, isHttpUrl } from './support/predicates.ts'
 import { systemClock } from './support/time.ts'
 
 /** The options of {@link createPetStore}. */

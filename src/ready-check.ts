@@ -1,8 +1,7 @@
 import { newToken } from './keys/token.ts'
 import type { BackEnd, Clock } from './ports.ts'
 import { checkOptions, clockRule, functionRule, type OptionRules, timeoutRule } from './support/option-rules.ts'
-import { systemClock } from './support/time.ts'
-import { withTimeout } from './support/with-timeout.ts'
+import { systemClock, withTimeout } from './support/time.ts'
 
 /** A check that resolves to the names of the failing parts: `storage`, `keys`, `quota`. With none, the back end is ready. */
 export type ReadyCheck = () => Promise<readonly string[]>

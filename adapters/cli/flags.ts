@@ -1,7 +1,7 @@
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
 import { isToken68 } from '../../src/keys/token.ts'
 import { defaultPlans } from '../../src/model.ts'
-import { isHttpUrl } from '../../src/support/predicates.ts'
+import { isHttpUrl } from '../../src/support/option-rules.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags, PlanLimitsByName } from './back-end.ts'
 

@@ -6,14 +6,14 @@ import {
   checkOptions,
   functionRule,
   invalidOption,
+  isCount,
+  isHttpUrl,
   isObject,
   millisecondsRule,
   type OptionRules,
   timeoutRule,
 } from '../support/option-rules.ts'
-import { isCount, isHttpUrl } from '../support/predicates.ts'
-import { sleep } from '../support/sleep.ts'
-import { systemClock } from '../support/time.ts'
+import { sleep, systemClock } from '../support/time.ts'
 
 /** The options of {@link createPetStoreClient}. */
 export interface PetStoreClientOptions {

@@ -3,7 +3,7 @@ import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { addressGroup } from '../support/ip-address.ts'
-import { isCount } from '../support/predicates.ts'
+import { isCount } from '../support/option-rules.ts'
 
 /** The option `ban`. */
 export interface BanOptions {

@@ -1,6 +1,5 @@
 import { PetStoreError } from '../errors.ts'
 import { describe } from './describe-value.ts'
-import { isCount } from './predicates.ts'
 
 /** Describes the valid values of one option. */
 export interface OptionRule {
@@ -14,6 +13,16 @@ export interface OptionRule {
 
 /** Describes the valid values of each option of one function. */
 export type OptionRules<Name extends string = string> = Readonly<Record<Name, OptionRule>>
+
+/** Returns whether a value is a whole number of at least 1. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1
+}
+
+/** Returns whether a value is an http or https URL without credentials, query and fragment. */
+export function isHttpUrl(value: unknown): value is string {
+  return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && URL.canParse(value)
+}
 
 /** Returns whether a value is an object, but not an array, map or promise. */
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -15,3 +15,34 @@ export function isTime(value: unknown): value is number {
 export function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }
+
+/** Waits for a number of milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
+export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    }, milliseconds)
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/**
+ * Returns a promise with the result of `promise`. The returned promise rejects if `promise` has not settled within the time limit.
+ *
+ * @param timeout - the limit, in milliseconds
+ * @param onTimeout - returns the error with which the result rejects when the limit is reached
+ */
+export function withTimeout<T>(promise: Promise<T>, timeout: number, onTimeout: () => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(onTimeout()), timeout)
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
+}

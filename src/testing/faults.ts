@@ -3,9 +3,8 @@ import { readTarget } from '../http/request.ts'
 import { matchRoute, type OperationName, operationNames } from '../http/routes.ts'
 import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
-import { checkOptions, invalidOption, millisecondsRule, oneOf } from '../support/option-rules.ts'
-import { isCount } from '../support/predicates.ts'
-import { sleep } from '../support/sleep.ts'
+import { checkOptions, invalidOption, isCount, millisecondsRule, oneOf } from '../support/option-rules.ts'
+import { sleep } from '../support/time.ts'
 import { wrapPort } from '../support/wrap-port.ts'
 
 /** Makes a port of the test store fail or wait. */

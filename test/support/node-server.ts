@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { type ServeOptions, type ServingPetStore, serve } from '../../adapters/hosts/node/index.ts'
-import type { PetStoreOptions } from '../../src/index.ts'
-import { createPetStore, memory, type PetStore } from '../../src/index.ts'
+import { createPetStore, memory, type PetStore, type PetStoreOptions } from '../../src/index.ts'
 import { manualClock } from '../../src/testing/index.ts'
 
 /** A store on a Node server. The server is closed at the end of the test. */

@@ -1,5 +1,5 @@
 import type { CallContext } from '../../../src/index.ts'
-import { withTimeout } from '../../../src/support/with-timeout.ts'
+import { withTimeout } from '../../../src/support/time.ts'
 import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { unavailable } from '../shared/errors.ts'
 

@@ -1,7 +1,6 @@
 import { countRequest, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
-import { bucketOf, rulesOf } from '../shared/counters.ts'
-import { subjectName } from '../shared/subject.ts'
+import { bucketOf, rulesOf, subjectName } from '../shared/counters.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Query } from './connection.ts'

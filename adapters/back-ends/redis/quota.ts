@@ -1,7 +1,6 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
-import { bucketOf, rulesOf } from '../shared/counters.ts'
-import { subjectName } from '../shared/subject.ts'
+import { bucketOf, rulesOf, subjectName } from '../shared/counters.ts'
 import type { RunScript } from './connection.ts'
 
 /** Creates a quota store in Redis. The names of all Redis keys begin with the prefix. */

@@ -10,7 +10,7 @@ import type {
   PetStorage,
 } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
-import { subjectName } from '../shared/subject.ts'
+import { subjectName } from '../shared/counters.ts'
 import type { Run, RunAll } from './statements.ts'
 
 /** An animal in the JSON text of a query's result. */

@@ -1,5 +1,12 @@
-import type { BackEnd, Clock, IssuedKey, ManagedBackEnd, PetStorage, PetStore } from '../../../src/index.ts'
-import { memory } from '../../../src/index.ts'
+import {
+  type BackEnd,
+  type Clock,
+  type IssuedKey,
+  type ManagedBackEnd,
+  memory,
+  type PetStorage,
+  type PetStore,
+} from '../../../src/index.ts'
 import { fetchThrough } from '../../../src/pet-store.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { isTime } from '../../../src/support/time.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { sleep } from '../../../src/support/sleep.ts'
+import { sleep } from '../../../src/support/time.ts'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
 /** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` for an unknown value. */

@@ -1,8 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { PetStoreError } from '../../../src/index.ts'
 import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
-import { invalidOption, type OptionRule } from '../../../src/support/option-rules.ts'
-import { isCount } from '../../../src/support/predicates.ts'
+import { invalidOption, isCount, type OptionRule } from '../../../src/support/option-rules.ts'
 
 /**
  * Which proxies to trust for the client's address.

@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
-import { sleep } from '../../support/sleep.ts'
+import { sleep } from '../../support/time.ts'
 import { newPets } from './arbitraries.ts'
 import {
   added,

@@ -2,8 +2,7 @@ import { parseJson } from '../../client/parse-json.ts'
 import { readRetryAfter } from '../../client/response-error.ts'
 import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
-import { sleep } from '../../support/sleep.ts'
-import { systemClock } from '../../support/time.ts'
+import { sleep, systemClock } from '../../support/time.ts'
 
 /** The server under test. */
 export interface HttpContractTarget {

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { rawConnection } from '../../support/raw-http.ts'
 import { runPetstore, startPetstore } from '../../support/serve-command.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CreatedPet, PetStorage } from '../../../src/index.ts'
-import { memory } from '../../../src/index.ts'
+import { type CreatedPet, memory, type PetStorage } from '../../../src/index.ts'
 import { fingerprintOf } from '../../../src/pets/idempotency.ts'
 import { startApi } from '../../support/api.ts'
 

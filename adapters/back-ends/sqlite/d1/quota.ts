@@ -1,7 +1,6 @@
 import type { QuotaState } from '../../../../src/back-end.ts'
 import type { Clock, QuotaStore } from '../../../../src/index.ts'
-import { bucketOf, rulesOf } from '../../shared/counters.ts'
-import { subjectName } from '../../shared/subject.ts'
+import { bucketOf, rulesOf, subjectName } from '../../shared/counters.ts'
 import { PRUNE_EVERY } from '../statements.ts'
 import type { Command, Engine } from './connection.ts'
 import { spendStatements } from './statements.ts'
