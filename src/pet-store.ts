@@ -1,6 +1,6 @@
 import { errorResponseOf } from './faults/error-response.ts'
 import { guardPorts } from './faults/guard-ports.ts'
-import { CLIENT_CLOSED_REQUEST, type ErrorReport, reportFault, reportResponse } from './faults/observers.ts'
+import { type ErrorReport, errorReport, reportFault, reportResponse } from './faults/observers.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import {
   type ApiRequest,
@@ -34,7 +34,7 @@ import {
 import { rememberRefusals } from './quota/refusal-memory.ts'
 import { andThen, isPending } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
-import { isTime } from './support/time.ts'
+import { isTime, systemClock } from './support/time.ts'
 
 /** A pet store. Its functions need no `this`. It may be the default export of a module on Bun, Deno and Workers. */
 export interface PetStore {
@@ -72,6 +72,8 @@ interface RequestContext {
   readonly target: Target
   readonly route: Route
   readonly startedAt: number
+  /** By the monotonic clock; 0 without `onResponse`. */
+  readonly arrivedAt: number
   /** The client's address; `null` until the address has been read from the request. */
   clientAddress: string | null | undefined
   key: ApiKey | undefined
@@ -113,6 +115,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   const rememberingQuota = rememberRefusals(ports.quota)
   const spend = onQuotaFailure === 'allow' ? allowOnFailure(rememberingQuota, clock) : rememberingQuota.spend
   const writePage = pageWriter(linkBase)
+  const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
 
   /** Returns a response without a promise if no port has returned a promise. Never throws, and the promise never rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
@@ -137,9 +140,8 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   /** Returns the response to a request whose handling threw. If this fails too, returns a 500 without reading request or clock. */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
-      const response = errorResponseOf(error, observers, request)
-      const reported = observers.onResponse && isAborted(request) ? CLIENT_CLOSED_REQUEST : response.status
-      return context ? finalize(response, context, reported) : response
+      const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)
+      return context ? finalize(response, context, observers.onResponse && isAborted(request)) : response
     } catch {
       return errorResponse('internal_error')
     }
@@ -152,6 +154,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
       target,
       route: matchRoute(request.method, target.route),
       startedAt: readTime(),
+      arrivedAt: observers.onResponse ? monotonic() : 0,
       clientAddress: null,
       key: undefined,
       limits: quotaRules.anonymous,
@@ -197,7 +200,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
       : address && anonymousQuotaRequest(address, quotaRules, now)
     if (!request) return admit(caller, context, untouchedCount(now))
     context.subject = request.subject
-    const count = spend(request, (error) => reportFault(error, observers, context.request))
+    const count = spend(request, (error) => reportFault(error, observers, errorReport(context)))
     return andThen(count, (count) => admit(caller, context, count))
   }
 
@@ -224,14 +227,14 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   }
 
   /** Adds the headers that every response has, and calls `onResponse`. */
-  function finalize(response: OwnResponse, context: RequestContext, reportedStatus = response.status): ApiResponse {
+  function finalize(response: OwnResponse, context: RequestContext, isClosed = false): ApiResponse {
     const { request, route, target, startedAt } = context
     const { headers } = response
     addRateLimitHeaders(headers, context.allowance ?? allowanceOf(untouchedCount(startedAt), context.limits))
     headers.push('X-Content-Type-Options', 'nosniff')
     if (route.kind === 'getPet') addDeprecationHeaders(headers, `${linkBase(target)}/pets`)
     if (cors) addCorsHeaders(headers, cors, request)
-    if (observers.onResponse) reportResponse(observers, context, reportedStatus, clock.now() - startedAt)
+    if (observers.onResponse) reportResponse(observers, context, response, isClosed, monotonic() - context.arrivedAt)
     return request.method === 'HEAD' ? headResponse(response) : response
   }
 

@@ -7,6 +7,11 @@ export type MaybePromise<T> = T | Promise<T>
 export interface Clock {
   /** Returns milliseconds since the Unix epoch. The time may step back. */
   now(): number
+  /**
+   * Returns milliseconds, with fractions, of a clock that never steps back. `onResponse` measures durations by it.
+   * @default `performance.now()`
+   */
+  monotonic?(): number
 }
 
 /** Describes the request for which a port is called. */

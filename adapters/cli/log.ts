@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { isPetStoreError } from '../../src/errors.ts'
+import { isNotice } from '../../src/faults/observers.ts'
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
 import { readableLines, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
@@ -26,20 +27,21 @@ export function logTo(
 
   /** Prints one line if the cause is known not to be a bug, and otherwise the whole error with its stack. */
   const logFault = (error: unknown, { method, target }: ErrorReport) => {
-    const code = isPetStoreError(error) ? error.code : ''
-    if (code === 'untrusted_forwarded_for') return report(causeOf(error), secrets)
-    const fault = code === 'service_unavailable' ? reason(error) : inspect(error)
+    if (isNotice(error)) return report(causeOf(error), secrets)
+    const fault = isPetStoreError(error) && error.code === 'service_unavailable' ? reason(error) : inspect(error)
     const request = method === undefined ? '' : `${readableText(`${method} ${pathIn(target)}`, MAX_LINE, secrets)} `
     console.error(`petstore: ${request}failed: ${readableLines(fault, MAX_FAULT, secrets)}`)
   }
 
-  const logFaultAsJson = (error: unknown, { method, target }: ErrorReport) => {
-    const stack = error instanceof Error ? error.stack : undefined
+  const logFaultAsJson = (error: unknown, { method, target, operation, keyId }: ErrorReport) => {
+    const stack = error instanceof Error && !isNotice(error) ? error.stack : undefined
     const entry = {
       time: new Date(),
-      level: 'error',
+      level: isNotice(error) ? 'warn' : 'error',
       method,
       target: target && pathIn(target),
+      operation,
+      keyId,
       error: withoutSecrets(causeOf(error), MAX_LINE, secrets),
       stack,
     }

@@ -19,11 +19,15 @@ const faults = meter.createCounter('petstore.faults')
 const backEnd = memory()
 const petStore = createPetStore({
   ...backEnd,
-  onResponse: ({ operation = 'none', status, durationMs }) =>
-    durations.record(durationMs / 1_000, { 'http.response.status_code': status, 'petstore.operation': operation }),
-  onError(error, { method, target }) {
+  onResponse: ({ operation = 'none', status, code = 'none', durationMs }) =>
+    durations.record(durationMs / 1_000, {
+      'http.response.status_code': status,
+      'petstore.operation': operation,
+      'petstore.code': code,
+    }),
+  onError(error, { method, target, keyId }) {
     faults.add(1)
-    console.error(method, target, error)
+    console.error(method, target, keyId, error)
   },
 })
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })

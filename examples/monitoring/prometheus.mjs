@@ -6,19 +6,19 @@ import { Counter, Histogram, register } from 'prom-client'
 
 const durations = new Histogram({
   name: 'petstore_request_duration_seconds',
-  help: 'Duration of requests to the pet store, by operation and status.',
-  labelNames: ['operation', 'status'],
+  help: 'Duration of requests to the pet store, by operation, status and error code.',
+  labelNames: ['operation', 'status', 'code'],
 })
 const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the back ends of the pet store.' })
 
 const backEnd = memory()
 const petStore = createPetStore({
   ...backEnd,
-  onResponse: ({ operation = 'none', status, durationMs }) =>
-    durations.observe({ operation, status }, durationMs / 1_000),
-  onError(error, { method, target }) {
+  onResponse: ({ operation = 'none', status, code = 'none', durationMs }) =>
+    durations.observe({ operation, status, code }, durationMs / 1_000),
+  onError(error, { method, target, keyId }) {
     faults.inc()
-    console.error(method, target, error)
+    console.error(method, target, keyId, error)
   },
 })
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable, isPetStoreError } from '../errors.ts'
 import { type ApiRequest, isAborted } from '../http/request.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
-import { type Observers, reportFault } from './observers.ts'
+import { type ErrorReport, type Observers, reportFault } from './observers.ts'
 
 /** The value of `Retry-After` in a 503 response, in seconds. */
 const RETRY_AFTER = '5'
@@ -13,12 +13,17 @@ const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b
 const TIMEOUT_NAME = 'TimeoutError'
 
 /** Returns the response to a request whose handling threw. Reports a 500 or 503 to `onError`; the client never sees its cause. */
-export function errorResponseOf(error: unknown, observers: Observers, request: ApiRequest): OwnResponse {
+export function errorResponseOf(
+  error: unknown,
+  observers: Observers,
+  request: ApiRequest,
+  report: ErrorReport,
+): OwnResponse {
   const code = codeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
   // A back end that uses the signal throws when the client disconnects. Such an error is not reported.
-  if (!isAborted(request)) reportFault(error, observers, request)
+  if (!isAborted(request)) reportFault(error, observers, report)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }
 

@@ -1,15 +1,20 @@
-import { isPortFault } from '../errors.ts'
+import { type ErrorCode, isPetStoreError, isPortFault, type PetStoreError } from '../errors.ts'
 import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
+import type { OwnResponse } from '../http/response.ts'
 import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
-/** The request to which an error belongs. Both members are `undefined` if it belongs to none, such as an error of a server. */
+/** The request to which an error belongs. All members are `undefined` if it belongs to none, such as an error of a server. */
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method?: string | undefined
   /** The path and query of the request. It never contains the API key. */
   readonly target?: string | undefined
+  /** The operation; `undefined` if the path or the method has none, or if an adapter reports the error. */
+  readonly operation?: OperationName | undefined
+  /** The id of the API key; `undefined` if there was no valid key, or if an adapter reports the error. */
+  readonly keyId?: string | undefined
 }
 
 /** The report that `onResponse` gets. */
@@ -20,13 +25,24 @@ export interface ResponseReport {
   readonly target: string
   /** The HTTP status; 499 if the client disconnected before the response was ready. */
   readonly status: number
+  /**
+   * The error code in the body, which tells a ban (`api_key_banned`) from a limit (`rate_limit_exceeded`). `undefined` for a
+   * success, and for the status 499.
+   */
+  readonly code?: ErrorCode | undefined
   /** The operation; `undefined` if the path or the method has none. */
   readonly operation?: OperationName | undefined
   /** The id of the API key; `undefined` if there was no valid key. */
   readonly keyId?: string | undefined
+  /** The plan of the API key. */
+  readonly plan?: string | undefined
+  /** The account of the API key, if it has one. */
+  readonly account?: string | undefined
+  /** Whether an idempotency key had been used, so that the response is about an earlier animal and none was added. */
+  readonly replayed: boolean
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
-  /** The time from the request's arrival to its response, in milliseconds by the option `clock`. */
+  /** The time from the request's arrival to its response, in milliseconds with fractions, from a clock that never steps back. */
   readonly durationMs: number
 }
 
@@ -37,7 +53,7 @@ export interface Observers {
 }
 
 /** The status that nginx logs if the client has disconnected. */
-export const CLIENT_CLOSED_REQUEST = 499
+const CLIENT_CLOSED_REQUEST = 499
 
 /** The longest path and the longest fault that the default of `onError` prints, in UTF-16 code units. */
 const MAX_PATH = 200
@@ -49,7 +65,17 @@ const MAX_ERRORS = 5
 export function logError(error: unknown, { method, target = '' }: ErrorReport): void {
   const request = method === undefined ? '' : `${method} ${pathOf(originForm(target))} `
   // One argument, because consoles replace `%s` and the like in the first of several.
-  console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed: ${readableError(error)}`)
+  if (isNotice(error)) console.error(`petstore-kit: ${readableLines(error.message, MAX_FAULT)}`)
+  else console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed: ${readableError(error)}`)
+}
+
+/** Returns whether an error is about the settings, and no request has failed. */
+export function isNotice(error: unknown): error is PetStoreError {
+  try {
+    return isPetStoreError(error) && error.code === 'untrusted_forwarded_for'
+  } catch {
+    return false
+  }
 }
 
 /** Returns an error and its causes as text. Consoles would print secrets and hidden characters as they are. */
@@ -89,9 +115,10 @@ function textOf(error: unknown): string {
 }
 
 /** Calls `onError`. Passes the error of the port instead of a {@link PortFault}. Logs the error if `onError` throws or rejects. */
-export function reportFault(error: unknown, { onError }: Observers, { method, target }: ErrorReport): void {
+export function reportFault(error: unknown, { onError }: Observers, about: ErrorReport): void {
   const fault = isPortFault(error) ? error.cause : error
-  const report = { method, target: target === undefined ? undefined : originForm(target) }
+  const { method, target, operation, keyId } = about
+  const report = { method, target: target === undefined ? undefined : originForm(target), operation, keyId }
   callObserver(
     () => onError(fault, report),
     (failure) => {
@@ -101,7 +128,7 @@ export function reportFault(error: unknown, { onError }: Observers, { method, ta
   )
 }
 
-/** The members of a request context that a {@link ResponseReport} needs. */
+/** The members of a request context that the reports need. */
 interface ReportedContext {
   readonly request: ApiRequest
   readonly clientAddress: string | null | undefined
@@ -109,22 +136,30 @@ interface ReportedContext {
   readonly key: ApiKey | undefined
 }
 
+/** Returns what `onError` gets about a request. */
+export function errorReport({ request: { method, target }, route, key }: ReportedContext) {
+  const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
+  return { method, target: originForm(target), operation, keyId: key?.id } satisfies ErrorReport
+}
+
 /** Calls `onResponse`. Calls `onError` if `onResponse` throws or rejects. */
 export function reportResponse(
   observers: Observers,
-  { request, route, key, clientAddress }: ReportedContext,
-  status: number,
-  durationMs: number,
+  context: ReportedContext,
+  { status, code, headers }: OwnResponse,
+  isClosed: boolean,
+  duration: number,
 ): void {
-  const { method, target } = request
+  const { key, clientAddress } = context
   const report: ResponseReport = {
-    method,
-    target: originForm(target),
-    status,
-    operation: 'allow' in route || route.kind === 'unknown' ? undefined : route.kind,
-    keyId: key?.id,
+    ...errorReport(context),
+    status: isClosed ? CLIENT_CLOSED_REQUEST : status,
+    code: isClosed ? undefined : code,
+    plan: key?.plan,
+    account: key?.account ?? undefined,
+    replayed: headers.includes('Idempotency-Replayed'),
     clientAddress: clientAddress ?? undefined,
-    durationMs,
+    durationMs: Math.round(duration * 1_000) / 1_000,
   }
   callObserver(
     () => observers.onResponse?.(report),

@@ -44,13 +44,15 @@ function pairsOf(headers: readonly string[]): [name: string, value: string][] {
 /** A response whose list of headers belongs to this response alone, so that the pipeline can add headers without a copy. */
 export interface OwnResponse extends ApiResponse {
   readonly headers: string[]
+  /** The error code in the body. */
+  readonly code?: ErrorCode
 }
 
 /** Returns an error response: its body has `code`, `message` and `status`. */
 export function errorResponse(code: ErrorCode, headers?: readonly string[], message?: string): OwnResponse {
   const { status, message: defaultMessage } = errorTable[code]
   const text = JSON.stringify(message ?? defaultMessage)
-  return jsonResponse(status, `{"code":"${code}","message":${text},"status":${status}}`, headers)
+  return { ...jsonResponse(status, `{"code":"${code}","message":${text},"status":${status}}`, headers), code }
 }
 
 /** Returns a JSON response. Caches must not store it, because it is meant for one API key. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports.ts'
 
-/** The clock of the runtime. Reads the global `Date` at each call, because fake timers replace it. */
-export const systemClock: Clock = { now: () => Date.now() }
+/** The clock of the runtime. Reads the globals at each call, because fake timers replace them. */
+export const systemClock = { now: () => Date.now(), monotonic: () => performance.now() } satisfies Clock
 
 /** The last millisecond of the year 9999, which is the last year with four digits. */
 export const LAST_TIME = Date.UTC(10_000, 0) - 1

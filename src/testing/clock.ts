@@ -25,14 +25,17 @@ export interface ManualClock extends Clock {
  */
 export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): ManualClock {
   let time = checkTime('start', start instanceof Date ? start.getTime() : start)
+  let elapsed = 0
+  const set = (name: string, instant: number) => {
+    const before = time
+    time = checkTime(name, instant)
+    elapsed += Math.max(0, time - before)
+  }
   return {
     now: () => time,
-    advance(length) {
-      time = checkTime('milliseconds', time + length)
-    },
-    set(instant) {
-      time = checkTime('time', instant)
-    },
+    monotonic: () => elapsed,
+    advance: (length) => set('milliseconds', time + length),
+    set: (instant) => set('time', instant),
   }
 }
 

@@ -7,7 +7,8 @@ import { invalidOption, isCount, type OptionRule } from '../../../src/support/op
  * Which proxies to trust for the client's address.
  *
  * `false`: no proxy is trusted, and the connection's address is used. A number: how many proxies are in front of the server; each
- * adds an address to `X-Forwarded-For`. A list: the addresses and CIDR ranges of the proxies; the client is the first address
+ * adds an address to `X-Forwarded-For`. With a number, nobody may reach the server around the proxies, because such a client could
+ * choose its address. A list is safer: the addresses and CIDR ranges of the proxies; the client is the first address
  * from the right that is not in the list.
  */
 export type TrustProxy = false | number | readonly string[]

@@ -35,7 +35,7 @@ export function mountStore(petStore: PetStore, options: HandlerOptions, others: 
     checkProxy(request: ApiRequest): void {
       if (!isUndecided || request.header('x-forwarded-for') === undefined) return
       isUndecided = false
-      report(petStore, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), request)
+      report(petStore, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), undefined)
     },
     /** Reports an error of the adapter, or of code that wraps the store, and returns a 500. A client that disconnects is no error. */
     fail(error: unknown, request: ApiRequest | undefined): ApiResponse {

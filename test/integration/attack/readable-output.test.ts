@@ -149,7 +149,7 @@ test.each(['text', 'json', undefined] as const)('the log of the command: %s', as
   const run = fc.asyncProperty(text, text, text, error, async (target, keyId, method, error) => {
     const lines = await printed(() => {
       onError?.(error, { method: 'GET', target })
-      onResponse?.({ method, target, status: 200, keyId, clientAddress: keyId, durationMs: 1 })
+      onResponse?.({ method, target, status: 200, keyId, clientAddress: keyId, replayed: false, durationMs: 1 })
     })
     expectReadable(lines, [token, fixed])
   })

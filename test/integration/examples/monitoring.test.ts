@@ -47,8 +47,10 @@ test('the Prometheus example counts requests by operation and status', async () 
   const [, metrics = ''] = await line(/^curl (http.*\/metrics)$/m)
   await sendRequests(await line(API))
   const text = await (await fetch(metrics)).text()
-  expect(text).toContain('petstore_request_duration_seconds_count{operation="listPets",status="200"} 1')
-  expect(text).toContain('petstore_request_duration_seconds_count{operation="listPets",status="401"} 1')
+  expect(text).toContain('petstore_request_duration_seconds_count{operation="listPets",status="200",code="none"} 1')
+  expect(text).toContain(
+    'petstore_request_duration_seconds_count{operation="listPets",status="401",code="missing_api_key"} 1',
+  )
   expect(text).toContain('petstore_faults_total 0')
 })
 
@@ -59,5 +61,7 @@ test('the OpenTelemetry example exports durations when the server stops', async 
   child.kill('SIGTERM')
   await closed
   expect(output()).toContain("name: 'http.server.request.duration'")
-  expect(output()).toMatch(/'http\.response\.status_code': 401,\s+'petstore\.operation': 'listPets'/)
+  expect(output()).toMatch(
+    /'http\.response\.status_code': 401,\s+'petstore\.operation': 'listPets',\s+'petstore\.code': 'missing_api_key'/,
+  )
 })

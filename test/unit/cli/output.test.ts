@@ -7,7 +7,7 @@ import { newToken } from '../../../src/keys/token.ts'
 function linesFor(target: string, format: 'text' | 'json' = 'text', secrets: readonly string[] = []): string {
   const print = vi.spyOn(console, 'log').mockImplementation(() => {})
   const { onResponse } = logTo(format, secrets)
-  onResponse?.({ method: 'GET', target, status: 200, durationMs: 1 })
+  onResponse?.({ method: 'GET', target, status: 200, replayed: false, durationMs: 1 })
   const [line] = print.mock.calls.flat()
   print.mockRestore()
   return String(line)
@@ -44,4 +44,15 @@ test('logs a fault without control characters, and names the flag for a proxy', 
     [expect.stringMatching(/^petstore: GET \/ failed: Error: a\\u009b31m\n {4}at /)],
     ['petstore: set --trust-proxy false'],
   ])
+})
+
+test('logs the notice about a proxy as a warning without a stack', () => {
+  const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => lines.mockRestore())
+  logTo('json').onError?.(new PetStoreError('untrusted_forwarded_for', 'set trustProxy: false'), {})
+  expect(JSON.parse(String(lines.mock.calls[0]))).toEqual({
+    time: expect.any(String),
+    level: 'warn',
+    error: 'set --trust-proxy false',
+  })
 })

@@ -15,6 +15,7 @@ import {
   type ResponseReport,
 } from '../../../src/index.ts'
 import { newToken } from '../../../src/keys/token.ts'
+import { manualClock } from '../../../src/testing/index.ts'
 import { rateLimit, startApi } from '../../support/api.ts'
 
 const SECRET = 'password=hunter2 at 10.0.0.7'
@@ -483,32 +484,105 @@ test.each([
 describe('observers', () => {
   test('onResponse gets every response and no credential', async () => {
     const reported: ResponseReport[] = []
-    const { send, add, clock, key, token } = await startApi({ onResponse: (report) => reported.push(report) })
+    const { send, add, key, token } = await startApi({ onResponse: (report) => reported.push(report) })
     await add('{"name":"Rex","categoryId":1}')
     await send('/v1/pets/1?x=1', { address: '192.0.2.1' })
     await send('https://any.example/v1/none', { token: null })
-    clock.advance(5)
+    const known = { keyId: key.id, plan: 'free', replayed: false, durationMs: 0 }
     expect(reported).toEqual([
-      { method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet', keyId: key.id, durationMs: 0 },
+      { ...known, method: 'POST', target: '/v1/pets', status: 201, operation: 'createPet' },
       {
+        ...known,
         method: 'GET',
         target: '/v1/pets/1?x=1',
         status: 200,
         operation: 'getPet',
-        keyId: key.id,
         clientAddress: '192.0.2.1',
+      },
+      {
+        method: 'GET',
+        target: '/v1/none',
+        status: 401,
+        code: 'missing_api_key',
+        replayed: false,
         durationMs: 0,
       },
-      { method: 'GET', target: '/v1/none', status: 401, durationMs: 0 },
     ])
     expect(JSON.stringify(reported)).not.toContain(token)
   })
 
-  test('onError gets the method and the target of the request', async () => {
+  test('onResponse gets the code, which tells a ban from a limit, and the account', async () => {
+    const reported: unknown[] = []
+    const { send, keyStore } = await startApi({
+      onResponse: ({ code, account }) => reported.push([code, account]),
+      plans: { free: { perMinute: 1, perDay: 9 } },
+      ban: { afterRefusals: 2, seconds: 9 },
+    })
+    const { token } = await keyStore.issue({ plan: 'free', account: 'acme' })
+    for (let i = 0; i < 3; i++) await send('/v1/pets', { token })
+    expect(reported).toEqual([
+      [undefined, 'acme'],
+      ['rate_limit_exceeded', 'acme'],
+      ['api_key_banned', 'acme'],
+    ])
+  })
+
+  test('onResponse gets whether an idempotency key had been used', async () => {
+    const reported: unknown[] = []
+    const { add } = await startApi({
+      onResponse: ({ status, code, replayed }) => reported.push([status, code, replayed]),
+    })
+    const headers = { 'idempotency-key': 'one' }
+    for (const name of ['Rex', 'Rex', 'Max']) await add(`{"name":"${name}","categoryId":1}`, { headers })
+    expect(reported).toEqual([
+      [201, undefined, false],
+      [201, undefined, true],
+      [422, 'idempotency_key_reused', false],
+    ])
+  })
+
+  test('a duration is from the monotonic clock, with fractions', async () => {
+    const durations: number[] = []
+    const times = [5, 5.4321987, 7, 7]
+    let now = 9_000
+    const petStore = createPetStore({
+      clock: { now: () => (now -= 1_000), monotonic: () => times.shift() as number },
+      onResponse: ({ durationMs }) => void durations.push(durationMs),
+    })
+    await petStore.fetch('http://localhost/v1/pets')
+    await petStore.fetch('http://localhost/v1/pets')
+    expect(durations).toEqual([0.432, 0])
+  })
+
+  test('a manual clock that is set back measures no negative duration', async () => {
+    const clock = manualClock()
+    const durations: number[] = []
+    const list = () => {
+      clock.advance(2)
+      clock.advance(-1_000)
+      return []
+    }
+    const storage = { ...memory().storage, list }
+    const { send } = await startApi({ storage, clock, onResponse: ({ durationMs }) => void durations.push(durationMs) })
+    await send('/v1/pets')
+    expect(durations).toEqual([2])
+  })
+
+  test('onError gets the method, the target, the operation and the key of the request', async () => {
     const reported: ErrorReport[] = []
-    const { send } = await broken({ list: fail(new Error(SECRET)) }, { onError: (_, report) => reported.push(report) })
+    const { send, key } = await broken(
+      { list: fail(new Error(SECRET)) },
+      { onError: (_, report) => reported.push(report) },
+    )
     await send('/v1/pets?limit=3')
-    expect(reported).toEqual([{ method: 'GET', target: '/v1/pets?limit=3' }])
+    expect(reported).toEqual([{ method: 'GET', target: '/v1/pets?limit=3', operation: 'listPets', keyId: key.id }])
+  })
+
+  test('the default of onError logs the notice about a proxy without a failed request', () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    createPetStore().reportError?.(new PetStoreError('untrusted_forwarded_for', 'set trustProxy'), {})
+    expect(log.mock.calls).toEqual([['petstore-kit: set trustProxy']])
   })
 
   test.each([fail, reject])('logs the fault and the error of an onError that fails: %o', async (failing) => {
@@ -526,9 +600,10 @@ describe('observers', () => {
   test.each([fail, reject])('onError gets the error of an onResponse that fails: %o', async (failing) => {
     const onError = vi.fn()
     const failure = new Error('onResponse')
-    const { send } = await startApi({ onError, onResponse: failing(failure) })
+    const { send, key } = await startApi({ onError, onResponse: failing(failure) })
     expect((await send('/v1/pets')).status).toBe(200)
-    expect(onError).toHaveBeenCalledExactlyOnceWith(failure, { method: 'GET', target: '/v1/pets' })
+    const report = { method: 'GET', target: '/v1/pets', operation: 'listPets', keyId: key.id }
+    expect(onError).toHaveBeenCalledExactlyOnceWith(failure, report)
   })
 
   test('onResponse gets no operation for a path or method that has none', async () => {
