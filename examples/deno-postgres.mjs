@@ -1,4 +1,5 @@
-// On Deno Deploy, or: DATABASE_URL=postgres://… deno run --allow-net --allow-env examples/deno-postgres.mjs
+// On Deno Deploy, or with a local PostgreSQL, for example DATABASE_URL=postgres://shop@127.0.0.1:5432/shop:
+// deno run --allow-net=0.0.0.0:3000,127.0.0.1:5432 --allow-env='DATABASE_URL,PORT,PG*,NODE_PG*,USER*' examples/deno-postgres.mjs
 import pg from 'npm:pg@8'
 import { createPetStore } from 'petstore-kit'
 import { toDenoHandler } from 'petstore-kit/deno'

@@ -1,4 +1,4 @@
-// deno run --allow-net --allow-env examples/deno.mjs
+// deno run --allow-net=127.0.0.1:3000 --allow-env=PORT examples/deno.mjs
 import { createPetStore, memory } from 'petstore-kit'
 import { toDenoHandler } from 'petstore-kit/deno'
 

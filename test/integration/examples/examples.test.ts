@@ -63,7 +63,9 @@ test.skipIf(missing('Bun', bun !== undefined)).each(['bun.mjs', 'elysia.mjs', 'i
 
 const deno = await runtimeBinary('deno')
 test.skipIf(missing('Deno', deno !== undefined))('the example deno.mjs responds', async () => {
-  await expectPetStore(await start(deno ?? '', 'run', '--allow-net', '--allow-env', example('deno.mjs')))
+  await expectPetStore(
+    await start(deno ?? '', 'run', '--allow-net=127.0.0.1:0', '--allow-env=PORT', example('deno.mjs')),
+  )
 })
 
 const workerd = await runtimeBinary('workerd')

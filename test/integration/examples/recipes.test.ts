@@ -84,7 +84,9 @@ const noPostgres = missing('PostgreSQL', (await postgresPrograms()) !== undefine
 test.skipIf(noDeno || noPostgres)('deno-postgres.mjs keeps its data in PostgreSQL', async () => {
   const server = await startPostgres()
   onTestFinished(() => server.remove())
-  const command = [deno ?? '', 'run', '--allow-net', '--allow-env', '--allow-read', example('deno-postgres.mjs')]
+  const net = `--allow-net=0.0.0.0:0,${new URL(server.url).host}`
+  const env = '--allow-env=DATABASE_URL,PORT,PG*,NODE_PG*,USER*'
+  const command = [deno ?? '', 'run', net, env, example('deno-postgres.mjs')]
   const request = await start(command, { DATABASE_URL: server.url })
   await expectPetStore(request)
   await server.stop('crash')
