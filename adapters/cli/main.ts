@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { Argument, Command, Option } from 'commander'
+import { runBackup } from './backup.ts'
 import {
   parseExpiry,
   parseFile,
@@ -139,6 +140,13 @@ function createProgram(): Command {
     .description('fill a catalogue with demo animals; an interrupted seed continues where it stopped')
     .addOption(parsed(new Option('--count <number>', 'total number of animals'), wholeNumber()).makeOptionMandatory())
     .action(runSeed)
+
+  program
+    .command('backup')
+    .description('copy a SQLite file, while it is served; for PostgreSQL, use pg_dump')
+    .addArgument(parsed(new Argument('<file>', 'name of the copy, a new file'), parseFile))
+    .addOption(flag('--data <file>', 'the SQLite file to copy', parseFile).makeOptionMandatory())
+    .action(runBackup)
 
   program
     .command('check')

@@ -16,12 +16,17 @@ const DRIVERS = [
 
 /** Opens a back end in a SQLite file. Creates the file if it is missing. */
 export async function openSqliteFile(path: string, plans: readonly string[] = []): Promise<OpenedBackEnd> {
-  await using(path, () => requirePlace(path))
-  const Driver = await findDriver()
-  const database = await using(path, () => new Driver(path))
+  const database = await connectTo(path)
   const close = async () => void database.close()
   const backEnd = await closeOnFailure(close, () => using(path, () => sqlite(database, { plans })))
   return { ...backEnd, place: path, close }
+}
+
+/** Opens a connection to a SQLite file. Creates the file if it is missing. */
+export async function connectTo(path: string): Promise<Connection> {
+  await using(path, () => requirePlace(path))
+  const Driver = await findDriver()
+  return using(path, () => new Driver(path))
 }
 
 /** Checks that a file exists, for commands that only read it. @throws {Error} if there is no such file */

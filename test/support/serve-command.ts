@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { within } from './deadline.ts'
 
-const COMMAND = join(import.meta.dirname, '../../dist/cli.js')
+/** The path of the built command. */
+export const COMMAND = join(import.meta.dirname, '../../dist/cli.js')
 
 /** The outcome of a command. */
 export interface Ended {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rename, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
@@ -13,8 +12,10 @@ import type { Pet, PetStorage } from '../../../src/index.ts'
 import { openPool } from '../../support/postgres-back-end.ts'
 import { postgresPrograms, startPostgres } from '../../support/postgres-server.ts'
 import { missingRedis, startRedis } from '../../support/redis-server.ts'
+import { COMMAND, runPetstore } from '../../support/serve-command.ts'
 import { findProgram } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
+import { temporaryFolder } from '../sqlite/open.ts'
 
 /** Adds animals until `stop` is called. `added` contains every animal whose `create` has resolved. */
 function addSteadily(storage: PetStorage): { added: Pet[]; stop: () => Promise<void> } {
@@ -57,28 +58,73 @@ async function expectBackup(restored: PetStorage, before: readonly Pet[], added:
   expect(next.id).toBeGreaterThan(pets.at(-1)?.id ?? 0n)
 }
 
-test('VACUUM INTO makes a complete copy of a SQLite file in use', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-backup-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const database = new Database(join(folder, 'pets.db'))
+test('petstore backup makes a complete copy of a SQLite file in use', async () => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(() => remove())
+  const data = join(folder, 'pets.db')
+  const database = new Database(data)
   const served = sqlite(database)
   const { token, key } = await served.keyStore.issue({ plan: 'pro' })
   const { added, stop } = addSteadily(served.storage)
   await until(() => added.length >= 300)
   const before = [...added]
-  const copy = join(folder, 'copy.db')
-  // A second connection makes the copy, as the `sqlite3` program would.
-  new Database(join(folder, 'pets.db')).exec(`VACUUM INTO '${copy}'`)
-  await until(() => added.length >= 600)
+  const copy = join(folder, "the store's copy.db")
+  const backup = () => runPetstore(['backup', copy, '--data', data])
+  // What an interrupted copy has left does not matter.
+  await writeFile(`${copy}.partial`, 'half a copy')
+  expect(await backup()).toEqual({ code: 0, stdout: `Copied ${data} to ${copy}.\n`, stderr: expect.any(String) })
+  expect(added.length).toBeGreaterThan(before.length)
   await stop()
   database.close()
 
-  const data = join(folder, 'pets.db')
+  const again = await backup()
+  expect([again.code, again.stderr]).toEqual([1, `petstore: ${copy} exists already: give the name of a new file\n`])
+  expect((await readdir(folder)).filter((name) => name.includes('partial'))).toEqual([])
   for (const log of ['-wal', '-shm']) await rm(data + log, { force: true })
   await rename(copy, data)
   const restored = sqlite(new Database(data))
   await expectBackup(restored.storage, before, added)
   expect(await restored.keyStore.find(token)).toEqual(key)
+})
+
+test.each([
+  ['a file that is missing', 'none.db', /^petstore: there is no file /],
+  ['another file', 'notes.txt', /^petstore: cannot copy \S+notes.txt to \S+copy.db: file is not a database\n$/],
+  ['another database', 'other.db', /^petstore: cannot copy \S+ to \S+: it contains no pet store\n$/],
+])('petstore backup refuses %s', async (_title, name, message) => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(() => remove())
+  await writeFile(join(folder, 'notes.txt'), 'not a database '.repeat(100))
+  new Database(join(folder, 'other.db')).exec('CREATE TABLE notes (text)')
+  const { code, stderr } = await runPetstore(['backup', join(folder, 'copy.db'), '--data', join(folder, name)])
+  expect([code, stderr]).toEqual([1, expect.stringMatching(message)])
+  expect((await readdir(folder)).filter((name) => name.startsWith('copy'))).toEqual([])
+})
+
+test('the documented restore leaves revoked keys revoked', async () => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(() => remove())
+  const data = join(folder, 'pets.db')
+  const petstore = async (...args: string[]) => (await runPetstore([...args, '--data', data])).stdout.trim()
+  const issue = () => petstore('keys', 'issue', '--plan', 'pro')
+  const [kept, revoked, known] = [await issue(), await issue(), await issue()]
+  const idOf = async (token: string) => (await sqlite(new Database(data)).keyStore.find(token))?.id ?? ''
+  const revoke = async (token: string) => petstore('keys', 'revoke', await idOf(token))
+  await revoke(known)
+  await petstore('backup', join(folder, 'backup.db'))
+  await revoke(revoked)
+  const late = await issue()
+  await revoke(late)
+
+  const page = await readFile(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
+  const [, script = ''] = /^```bash\n([\s\S]*?)^```$/m.exec(page) ?? []
+  const command = `petstore() { '${process.execPath}' '${COMMAND}' "$@"; }\n`
+  await promisify(execFile)('bash', ['-euc', command + script], { cwd: folder })
+  const { keyStore } = sqlite(new Database(data))
+  const valid = await Promise.all(
+    [kept, revoked, known, late].map(async (token) => (await keyStore.find(token)) !== undefined),
+  )
+  expect(valid).toEqual([true, false, false, false])
 })
 
 const bin = await postgresPrograms()

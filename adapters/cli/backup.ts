@@ -1,0 +1,33 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { reason } from './driver.ts'
+import { connectTo, requireFile } from './sqlite-file.ts'
+
+/**
+ * Runs `petstore backup`: copies a SQLite file, while it is served, into a new file. `VACUUM INTO` reads one state of the file. The
+ * backup API of SQLite would begin anew at each write of another process, and every request is a write.
+ */
+export async function runBackup(copy: string, { data }: { readonly data: string }): Promise<void> {
+  requireFile(data)
+  if (existsSync(copy)) throw new Error(`${copy} exists already: give the name of a new file`)
+  const database = await connectTo(data)
+  // An interrupted copy keeps this name, so that nobody takes it for a backup.
+  const draft = `${copy}.partial`
+  try {
+    database.exec('PRAGMA busy_timeout = 5000')
+    const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'petstore_pets'").all()
+    if (tables.length === 0) throw new Error('it contains no pet store')
+    rmSync(draft, { force: true })
+    database.exec(`VACUUM INTO '${draft.replaceAll("'", "''")}'`)
+    // SQLite does not wait until the copy is on disk.
+    const file = openSync(draft, 'r+')
+    fsyncSync(file)
+    closeSync(file)
+    renameSync(draft, copy)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw new Error(`cannot copy ${data} to ${copy}: ${reason(error)}`)
+  } finally {
+    database.close()
+  }
+  console.log(`Copied ${data} to ${copy}.`)
+}
