@@ -25,8 +25,8 @@ process.on('uncaughtException', (error) => {
 collectDefaultMetrics()
 const durations = new Histogram({
   name: 'petstore_request_duration_seconds',
-  help: 'Duration of requests to the pet store, by operation and status.',
-  labelNames: ['operation', 'status'],
+  help: 'Duration of requests to the pet store, by operation, status and error code.',
+  labelNames: ['operation', 'status', 'code'],
 })
 const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the pet store and its engines.' })
 const fail = (error, entry) => {
@@ -65,11 +65,11 @@ const petStore = createPetStore({
   ...backEnd,
   publicUrl: env.PUBLIC_URL,
   onResponse({ target, ...report }) {
-    const { operation = 'none', status, durationMs } = report
-    durations.observe({ operation, status }, durationMs / 1_000)
+    const { operation = 'none', status, code = 'none', durationMs } = report
+    durations.observe({ operation, status, code }, durationMs / 1_000)
     log('info', { path: pathOf(target), ...report })
   },
-  onError: (error, { method, target }) => fail(error, { method, path: pathOf(target), stack: error?.stack }),
+  onError: (error, { target, ...report }) => fail(error, { path: pathOf(target), ...report, stack: error?.stack }),
 })
 const server = await serve(petStore, {
   port: Number(env.PORT ?? 3000),

@@ -87,7 +87,9 @@ test.skipIf(noEngines)(
     expect(await probe('/health')).toEqual([200, { status: 'ok' }])
     expect(await probe('/ready')).toEqual([200, { status: 'ok', failing: [] }])
     const metrics = await (await fetch(second.metrics)).text()
-    expect(metrics).toMatch(/petstore_request_duration_seconds_count\{operation="listPets",status="200"\} [1-9]/)
+    expect(metrics).toMatch(
+      /petstore_request_duration_seconds_count\{operation="listPets",status="200",code="none"\} [1-9]/,
+    )
     expect(metrics).toContain('process_cpu_seconds_total')
     const { path, operation, status, keyId } = second.log.find((entry) => entry.operation !== undefined) as Entry
     expect({ path, operation, status, keyId }).toEqual({
