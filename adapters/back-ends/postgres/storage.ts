@@ -29,7 +29,7 @@ interface PetRow {
 const SMALLEST = -(2n ** 63n)
 const GREATEST = 2n ** 63n - 1n
 
-/** The largest batch, in characters of names. For its other columns, each animal counts as `ROW_SIZE` more characters. */
+/** The largest batch, in characters of JSON. Each animal counts as `ROW_SIZE` more characters. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
 /** After this many statements that add animals, ids that are no longer needed are removed from the table `durable`. */
@@ -37,10 +37,11 @@ const PRUNE_EVERY = 100
 /** The first use of an idempotency key by this process removes ended keys, and so does one of this many uses. */
 const PRUNE_KEYS_EVERY = 1_000
 
-/** An animal to add. */
+/** An animal to add, its row as JSON, and that of its idempotency key, or `null`. */
 interface Given {
   readonly pet: NewPet
-  readonly idempotency: Idempotency | undefined
+  readonly row: string
+  readonly key: string | null
 }
 
 /** The id of an animal, the run of the server, and, if its key had been used, whether the fingerprints are the same. */
@@ -75,7 +76,7 @@ export function postgresStorage(
     ...statementRules(lockTimeout),
     send: addMany,
     maxSize: LARGEST_BATCH,
-    sizeOf: ({ pet, idempotency }: Given) => pet.name.length + (idempotency?.fingerprint.length ?? 0) + ROW_SIZE,
+    sizeOf: ({ row, key }: Given) => row.length + (key?.length ?? 0) + ROW_SIZE,
   })
   const saves = postgresSaves(connection, statements.save, lockTimeout)
   const pruneDurable = inBackground(() => query(statements.prune), onError)
@@ -86,14 +87,14 @@ export function postgresStorage(
   async function addMany(given: readonly Given[]): Promise<readonly Added[]> {
     await saves.retryFailed()
     if (batches++ % PRUNE_EVERY === 0) pruneDurable()
-    const keys = given.filter(({ idempotency }) => idempotency !== undefined).length
-    const values = [JSON.stringify(given.map(({ pet }) => toEntry(pet))), lockTimeout]
+    const keys = given.filter(({ key }) => key !== null).length
+    const values = [`[${given.map(({ row }) => row)}]`, lockTimeout]
     const rows =
       keys === 0
         ? await query<AddedRow>(statements.addThem, values)
         : await query<AddedRow>(statements.addThemOnce, [
             ...values,
-            JSON.stringify(given.map(toKeyEntry)),
+            `[${given.map(({ key }) => String(key))}]`,
             clock?.now() ?? null,
           ])
     if (keys > 0) pruneKeysAfter(keys)
@@ -120,10 +121,15 @@ export function postgresStorage(
     return createdPet(id, { name, categoryId, status: row.status ?? undefined })
   }
 
-  async function create(given: Given, context: CallContext | undefined): Promise<CreatedPet> {
-    const { pet, saved } = await add(given, context)
-    await saved
-    return pet
+  async function create(
+    pet: NewPet,
+    idempotency: Idempotency | undefined,
+    context: CallContext | undefined,
+  ): Promise<CreatedPet> {
+    // Writes the JSON here, so that a value of a wrong type, such as a bigint as the name, rejects this call alone.
+    const added = await add({ pet, row: rowOf(pet), key: idempotency ? keyRowOf(idempotency) : null }, context)
+    await added.saved
+    return added.pet
   }
 
   return {
@@ -133,8 +139,8 @@ export function postgresStorage(
       const values = status === undefined ? [first, limit] : [first, limit, status]
       return (await query<PetRow>(status === undefined ? statements.listAll : statements.listStatus, values)).map(toPet)
     },
-    create: (pet, context) => create({ pet, idempotency: undefined }, context),
-    createOnce: (pet, idempotency, context) => create({ pet, idempotency }, context),
+    create: (pet, context) => create(pet, undefined, context),
+    createOnce: create,
     async get(id) {
       const [row] = await query<PetRow>(statements.getOne, [String(id)])
       return row && toPet(row)
@@ -142,14 +148,12 @@ export function postgresStorage(
   }
 }
 
-function toEntry({ name, categoryId, status }: NewPet) {
-  return [name, String(categoryId), status ?? null]
+function rowOf({ name, categoryId, status }: NewPet): string {
+  return JSON.stringify([name, String(categoryId), status ?? null])
 }
 
-function toKeyEntry({ idempotency }: Given) {
-  if (idempotency === undefined) return null
-  const { scope, key, fingerprint } = idempotency
-  return [scope, key, fingerprint].map((text) => JSON.stringify(text))
+function keyRowOf({ scope, key, fingerprint }: Idempotency): string {
+  return JSON.stringify([scope, key, fingerprint].map((text) => JSON.stringify(text)))
 }
 
 function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {

@@ -67,6 +67,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(created.map(({ name }) => name)).toEqual(times(500, String))
   })
 
+  test('a name of a wrong type does not make others fail', async () => {
+    const { storage } = postgres(pool)
+    const [wrong, right] = await Promise.allSettled([storage.create(pet(1n as never)), storage.create(pet('Rex'))])
+    expect([wrong.status, right.status]).toEqual(['rejected', 'fulfilled'])
+    expect(await names()).toEqual(['Rex'])
+  })
+
   test('an animal that PostgreSQL refuses does not make others fail', async () => {
     const { storage } = postgres(pool)
     const given = times(9, (i) => (i % 4 === 2 ? `\u0000${i}` : `${i}`))
