@@ -31,7 +31,7 @@ export interface CallContext {
 export interface Idempotency {
   /** Whose key it is: the subject of the quota, such as `account:acme`. The same key of two scopes is two keys. */
   readonly scope: string
-  /** The key, as the client has chosen it: 1 to 255 visible ASCII characters. */
+  /** The key, as the client has chosen it: 1 to 255 visible ASCII characters or spaces. */
   readonly key: string
   /** Text that is equal for equal animals, and differs for different ones. */
   readonly fingerprint: string

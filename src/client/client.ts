@@ -35,9 +35,9 @@ export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> 
 /** The options of {@link PetStoreClient.createPet}. */
 export interface CreatePetOptions extends CallOptions {
   /**
-   * Identifies the animal for 48 hours, such as an order number: 1 to 255 visible ASCII characters. However often an animal is sent
-   * with the same key, it is added once. If the server does not support keys, the call rejects with `idempotency_not_supported`.
-   * `null` sends no key.
+   * Identifies the animal for 48 hours, such as an order number: 1 to 255 visible ASCII characters or spaces. However often an
+   * animal is sent with the same key, it is added once. If the server does not support keys, the call rejects with
+   * `idempotency_not_supported`. `null` sends no key.
    * @default a random UUID for each call
    */
   readonly idempotencyKey?: string | null | undefined
@@ -132,7 +132,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     async createPet({ name, categoryId, status }, { idempotencyKey: chosen, signal } = {}) {
       checkExact('categoryId', categoryId)
       if (chosen != null && !isIdempotencyKey(chosen))
-        throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters without spaces, or null', chosen)
+        throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters or spaces, or null', chosen)
       const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
       const request = {
@@ -171,7 +171,7 @@ function checkExact(name: string, value: unknown): void {
 }
 
 function isIdempotencyKey(value: unknown): boolean {
-  return typeof value === 'string' && /^[!-~]{1,255}$/.test(value)
+  return typeof value === 'string' && /^[ -~]{1,255}$/.test(value)
 }
 
 function isPets(value: unknown): value is Pet[] {

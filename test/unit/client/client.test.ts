@@ -372,7 +372,7 @@ describe('the idempotency key of createPet', () => {
     const { token } = await backEnd.keyStore.issue({ plan: 'business' })
     const { fetch } = createPetStore(backEnd)
     const client = createPetStoreClient({ baseUrl: 'https://api.example/v1', apiKey: token, fetch })
-    for (const idempotencyKey of ['a', '"', '\\', '\\"', 'x'.repeat(255), '"'.repeat(255)]) {
+    for (const idempotencyKey of ['a', ' a b ', '"', '\\', '\\"', 'x'.repeat(255), '"'.repeat(255)]) {
       const [one, two] = [
         await client.createPet(REX, { idempotencyKey }),
         await client.createPet(REX, { idempotencyKey }),
@@ -385,7 +385,7 @@ describe('the idempotency key of createPet', () => {
     })
   })
 
-  test.each(['', 'a b', 'x'.repeat(256), 'é', '\n', 7])('rejects the key %j before it sends', async (key) => {
+  test.each(['', 'x'.repeat(256), 'é', '\n', 7])('rejects the key %j before it sends', async (key) => {
     const { client, sent } = clientOf([])
     await expect(client.createPet(REX, { idempotencyKey: key as never })).rejects.toMatchObject({
       code: 'invalid_option',
