@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import express from 'express'
+import fc from 'fast-check'
+import Fastify from 'fastify'
+import { expect, onTestFinished, test } from 'vitest'
+import { toExpressHandler } from '../../../adapters/hosts/express.ts'
+import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
+import { serve, toNodeHandler } from '../../../adapters/hosts/node/index.ts'
+import { memory, type PetStore } from '../../../src/index.ts'
+import { keyedStore, petBody } from '../../support/node-server.ts'
+import { rawConnection } from '../../support/raw-http.ts'
+import { readResponses } from './responses.ts'
+
+/** `FUZZ_SEED=123 FUZZ_RUNS=1000 npx vitest run test/integration/attack/pipelining.test.ts` repeats a run, or lengthens it. */
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
+const RUNS = Number(process.env.FUZZ_RUNS ?? 150)
+
+interface Piece {
+  readonly method: string
+  readonly bytes: string
+  /** The statuses that the request may get: several only if it is broken, because its head may be answered first. */
+  readonly statuses: readonly number[]
+}
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n`
+const PET = '{"name":"Rex","categoryId":1}'
+const chunks = (text: string) => `${text.length.toString(16)};a=b\r\n${text}\r\n0\r\nT: x\r\n\r\n`
+
+/** Requests after which the connection stays open. The token is in `key`. */
+const whole = (key: string): Piece[] =>
+  [
+    ['GET', `/v1/pets?limit=2 HTTP/1.1\r\nHost: a\r\n${key}\r\n`, 200],
+    ['GET', '/v1/pets HTTP/1.1\r\nHost: a\r\n\r\n', 401],
+    ['GET', `/v1/none HTTP/1.1\r\nHost: a\r\n${key}\r\n`, 404],
+    ['HEAD', `/v1/pets HTTP/1.1\r\nHost: a\r\n${key}\r\n`, 200],
+    ['OPTIONS', `/v1/pets HTTP/1.1\r\nHost: a\r\n${key}\r\n`, 204],
+    ['DELETE', `/v1/pets HTTP/1.1\r\nHost: a\r\n${key}Content-Length: 5\r\n\r\nhello`, 405],
+    ['POST', `/v1/pets HTTP/1.1\r\nHost: a\r\n${key}${petBody()}`, 201],
+    ['POST', `/v1/pets HTTP/1.1\r\nHost: a\r\n${key}Expect: 100-continue\r\n${petBody()}`, 201],
+    ['POST', `/v1/pets HTTP/1.1\r\nHost: a\r\n${key}${CHUNKED}${chunks(PET)}`, 201],
+    ['POST', `/v1/pets HTTP/1.1\r\nHost: a\r\n${key}${CHUNKED}${chunks('[')}`, 400],
+    ['POST', `/v1/pets HTTP/1.1\r\nHost: a\r\n${petBody()}`, 401],
+    ['POST', `/v1/pets HTTP/1.1\r\nHost: a\r\n${CHUNKED}${chunks(PET)}`, 401],
+  ].map(([method, rest, status]) => ({ method, bytes: `${method} ${rest}`, statuses: [status] })) as Piece[]
+
+/** Requests that Node's parser refuses. Nothing after them deserves a response. */
+const broken = (key: string): Piece[] =>
+  [
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${CHUNKED}zz\r\n`,
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${CHUNKED}2\r\n{}x\r\n0\r\n\r\n`,
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${key}${CHUNKED}1\r\n{\r\n-1\r\n`,
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${key}${CHUNKED}5;${'x'.repeat(20_000)}\r\n`,
+    `PUT /v1/pets HTTP/1.1\r\nHost: a\r\n${key}Transfer-Encoding: chunked\r\n\r\nGET / HTTP/1.1\r\n\r\n`,
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${key}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${key}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+    `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${key}no colon\r\n\r\n`,
+    `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+    `GET /v1/pets HTTP/9.9\r\nHost: a\r\n\r\n`,
+    'POST\r\n\r\n',
+    '\u0016\u0003\u0001\u0000\u0005',
+  ].map((bytes) => ({ method: 'GET', bytes, statuses: [400, 401, 405, 413, 431] }))
+
+const lastOf = (key: string): Piece => ({
+  method: 'GET',
+  bytes: `GET /v1/pets HTTP/1.1\r\nHost: a\r\n${key}Connection: close\r\n\r\n`,
+  statuses: [200],
+})
+
+interface Host {
+  readonly url: string
+  close(): unknown
+}
+
+async function listen(listener: RequestListener): Promise<Host> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() }
+}
+
+interface FuzzedHost {
+  start(petStore: PetStore): Promise<Host>
+  /** Whether the host answers requests that Node's parser refuses, each once and after the requests before it. */
+  readonly answersBroken: boolean
+}
+
+const hosts: Readonly<Record<string, FuzzedHost>> = {
+  serve: { start: (petStore) => serve(petStore, { port: 0, closeTimeout: 1 }), answersBroken: true },
+  toNodeHandler: { start: (petStore) => listen(toNodeHandler(petStore)), answersBroken: false },
+  toExpressHandler: { start: (petStore) => listen(express().use(toExpressHandler(petStore))), answersBroken: false },
+  petStorePlugin: {
+    start: async (petStore) => {
+      // The default sends a second response to a request that has got one.
+      const app = Fastify({ clientErrorHandler: (_error, socket) => void socket.destroy() })
+      await app.register(petStorePlugin, { petStore })
+      return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() }
+    },
+    answersBroken: false,
+  },
+}
+
+/** Returns a store whose ports respond after some turns of the event loop. */
+function slowStore() {
+  const { storage } = memory()
+  const later =
+    <Input, T>(call: (input: Input) => T | Promise<T>, turns: number) =>
+    async (input: Input) => {
+      for (let i = 0; i < turns; i++) await setImmediate()
+      return call(input)
+    }
+  return keyedStore({
+    store: { storage: { list: later(storage.list, 2), create: later(storage.create, 3), get: storage.get } },
+  })
+}
+
+/** Writes the bytes in parts, each followed by some turns of the event loop. Returns all bytes that the server sends. */
+async function exchange(url: string, bytes: string, parts: readonly (readonly [length: number, turns: number])[]) {
+  const connection = await rawConnection(url)
+  let received = ''
+  connection.socket.on('data', (data) => {
+    received += data.toString('latin1')
+  })
+  let rest = bytes
+  for (const [length, turns] of [...parts, [bytes.length, 0] as const]) {
+    void connection.send(rest.slice(0, length))
+    rest = rest.slice(length)
+    for (let i = 0; i < turns; i++) await setImmediate()
+  }
+  await connection.closed()
+  connection.leave()
+  return received
+}
+
+for (const [name, { start, answersBroken }] of Object.entries(hosts)) {
+  test(`${name} sends one response to each pipelined request that deserves one`, async ({ annotate }) => {
+    await annotate(`FUZZ_SEED=${seed}`)
+    const { petStore, token } = await slowStore()
+    const { url, close } = await start(petStore)
+    onTestFinished(async () => void (await close()))
+    const key = `Authorization: Bearer ${token}\r\n`
+    const pieces = fc.array(fc.constantFrom(...whole(key)), { maxLength: 8 })
+    const end = fc.oneof(fc.constant(lastOf(key)), fc.constantFrom(...broken(key)))
+    const length = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 20, max: 400 }))
+    const parts = fc.array(fc.tuple(length, fc.nat(12)), { maxLength: 25 })
+    const tail = fc.constantFrom('', ...whole(key).map(({ bytes }) => bytes))
+    const run = fc.asyncProperty(pieces, end, tail, parts, async (before, last, after, parts) => {
+      const requests = [...before, last]
+      const bytes = requests.map(({ bytes }) => bytes).join('') + after
+      const received = await exchange(url, bytes, parts)
+      const responses = readResponses(
+        received,
+        requests.map(({ method }) => method),
+      )
+      const statuses = responses.map(({ status }) => status)
+      // Data after `Connection: close` is an error of Node's parser too.
+      if (answersBroken || (last.statuses.length === 1 && after === '')) {
+        expect(statuses).toHaveLength(requests.length)
+        for (const [i, { statuses: allowed }] of requests.entries()) expect(allowed).toContain(statuses[i])
+      } else expect(statuses.length).toBeLessThanOrEqual(requests.length)
+    })
+    await fc.assert(run, { numRuns: RUNS, seed })
+  })
+}
