@@ -10,6 +10,4 @@ export default defineConfig({
       csrf: { trustedOrigins: ['*'] },
     }),
   ],
-  // Otherwise, Vite's dev server responds to OPTIONS itself.
-  server: { cors: { preflightContinue: true } },
 })

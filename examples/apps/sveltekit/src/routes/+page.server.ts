@@ -1,4 +1,4 @@
-import { backEnd } from '../lib/server/pet-store.js'
+import { backEnd } from '../lib/server/pet-store'
 
 export async function load() {
   const pets = await backEnd.storage.list({ limit: 3 })
