@@ -8,7 +8,7 @@ export { type MemoryOptions, memory } from './memory/index.ts'
 export { type ApiKey, type NewPet, type Pet, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 export type { PetStoreOptions } from './options.ts'
 export { createPetStore, type PetStore, type PetStoreFetch } from './pet-store.ts'
-export type { SunsetPolicy } from './pets/deprecation.ts'
+export type { SunsetPolicy } from './pets/get.ts'
 export type {
   BackEnd,
   BanRule,

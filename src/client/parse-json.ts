@@ -1,4 +1,4 @@
-import { JsonNumber, readJson } from '../pets/json.ts'
+import { JsonNumber, readJson } from '../pets/json/read.ts'
 
 const encoder = new TextEncoder()
 

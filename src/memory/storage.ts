@@ -1,6 +1,5 @@
 import type { NewPet, Pet, PetStatus } from '../model.ts'
-import { fingerprintOf } from '../pets/idempotency.ts'
-import { KEY_PERIOD, keyText } from '../pets/used-keys.ts'
+import { fingerprintOf, KEY_PERIOD, keyText } from '../pets/idempotency.ts'
 import type { Clock, PetStorage } from '../ports.ts'
 
 /** Creates a storage in memory. The time to read a page hardly depends on the number of animals. */

@@ -1,4 +1,4 @@
-import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
+import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
 import type { Connection } from './connection.ts'
 import type { SqlTime } from './time.ts'

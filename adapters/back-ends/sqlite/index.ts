@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IdempotencyHashes } from '../../../src/back-end.ts'
 import type { Clock, Idempotency, ManagedBackEnd } from '../../../src/index.ts'
-import { keyText } from '../../../src/pets/used-keys.ts'
+import { keyText } from '../../../src/pets/idempotency.ts'
 import {
   checkOptions,
   clockRule,

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../../src/index.ts'
-import { KEY_PERIOD } from '../../../src/pets/used-keys.ts'
+import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 
 /** A value for a driver. Integers are text, because drivers represent 64-bit integers differently. */

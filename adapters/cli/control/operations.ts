@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { isPetStoreError } from '../../../src/errors.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { newPetSchema, parseNewPet } from '../../../src/pets/schemas.ts'
+import { newPetSchema, parseNewPet } from '../../../src/pets/animal.ts'
 import { demoPet } from '../demo-data.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { operationNames } from '../../../src/http/routes.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { limitSchema } from '../../../src/pets/pagination.ts'
-import { newPetSchema, petSchema } from '../../../src/pets/schemas.ts'
+import { newPetSchema, petSchema } from '../../../src/pets/animal.ts'
+import { limitSchema } from '../../../src/pets/list.ts'
 import { isTime } from '../../../src/support/time.ts'
 
 /** Returns the JSON Schema of what a schema accepts (`input`) or returns (`output`). */

@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { INT64_MAX, INT64_MIN, isInt64, type NewPet, petStatuses } from '../../model.ts'
-import { isName } from '../../pets/schemas.ts'
+import { isName } from '../../pets/animal.ts'
 import type { FastCheck } from './runner.ts'
 
 /** Names that some database, driver or encoding changes. */

@@ -1,7 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import type { NewPet, Pet } from '../../model.ts'
-import { fingerprintOf } from '../../pets/idempotency.ts'
-import { KEY_PERIOD, keyText } from '../../pets/used-keys.ts'
+import { fingerprintOf, KEY_PERIOD, keyText } from '../../pets/idempotency.ts'
 import type { CreatedPet, Idempotency, MaybePromise } from '../../ports.ts'
 import { type CheckedStorage, checkAdded } from './checked-storage.ts'
 import { type Steps, show } from './report.ts'

@@ -1,4 +1,4 @@
-import { SUNSET_AT } from '../../pets/deprecation.ts'
+import { SUNSET_AT } from '../../pets/get.ts'
 import type { ContractClient, ContractResponse } from './client.ts'
 
 /** One test of a server. */

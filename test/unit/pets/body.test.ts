@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import * as z from 'zod/mini'
 import { petStatuses } from '../../../src/index.ts'
-import { newPetSchema, parseNewPet } from '../../../src/pets/schemas.ts'
+import { newPetSchema, parseNewPet } from '../../../src/pets/animal.ts'
 import { startApi } from '../../support/api.ts'
 
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }

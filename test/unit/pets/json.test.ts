@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { stringify } from 'lossless-json'
 import { expect, test } from 'vitest'
 import { type Pet, petStatuses } from '../../../src/index.ts'
-import { JsonNumber, parseExactly, parsePlain, readJson, writePets } from '../../../src/pets/json.ts'
+import { JsonNumber, parseExactly, parsePlain, readJson } from '../../../src/pets/json/read.ts'
+import { writePets } from '../../../src/pets/json/write.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (text: string) => readJson(bytes(text))

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
 import { isInt64, isPetStatus, type NewPet, type Pet, petStatuses } from '../model.ts'
-import { describeJson, JsonNumber } from './json.ts'
+import { describeJson, JsonNumber } from './json/read.ts'
 
 // The error of each schema says what is expected; `problemsOf` adds the field and what was received.
 

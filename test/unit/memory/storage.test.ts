@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memory, type PetStorage } from '../../../src/index.ts'
 import { usedKeys } from '../../../src/memory/storage.ts'
-import { hashIdempotency, KEY_PERIOD } from '../../../src/pets/used-keys.ts'
+import { hashIdempotency, KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 
 const idempotency = (key: string, scope = 'account:acme') => ({ scope, key, fingerprint: '1  Rex' })

@@ -1,3 +1,19 @@
+import type { ApiRequest } from '../http/request.ts'
+import { errorResponse, jsonResponse, type OwnResponse } from '../http/response.ts'
+import { parseInt64 } from '../model.ts'
+import type { MaybePromise, PetStorage } from '../ports.ts'
+import { andThen } from '../support/maybe-promise.ts'
+import { writePet } from './json/write.ts'
+
+/** `GET /pets/{petId}`, deprecated: returns one animal. */
+export function getPet(storage: PetStorage, request: ApiRequest, petId: string): MaybePromise<OwnResponse> {
+  const id = parseInt64(petId)
+  if (id === undefined) return errorResponse('pet_not_found')
+  return andThen(storage.get(id, request), (pet) =>
+    pet == null ? errorResponse('pet_not_found') : jsonResponse(200, writePet(pet)),
+  )
+}
+
 /** Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal (`announce`). */
 export type SunsetPolicy = 'enforce' | 'announce'
 

@@ -1,12 +1,32 @@
 import { LRUCache } from 'lru-cache'
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import type { Target } from '../http/request.ts'
+import type { LinkBase } from '../http/links.ts'
+import type { ApiRequest, Target } from '../http/request.ts'
+import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import { isPetStatus, MAX_LIMIT, type Pet, parseInt64 } from '../model.ts'
-import type { PetQuery } from '../ports.ts'
+import type { MaybePromise, PetQuery, PetStorage } from '../ports.ts'
 import { describe } from '../support/describe-value.ts'
-import { writePets } from './json.ts'
-import { problemsOf, statusSchema } from './schemas.ts'
+import { andThen } from '../support/maybe-promise.ts'
+import { problemsOf, statusSchema } from './animal.ts'
+import { writePets } from './json/write.ts'
+
+/** `GET /pets`: returns one page and the link to the next page. */
+export function listPets(
+  storage: PetStorage,
+  request: ApiRequest,
+  target: Target,
+  writePage: ReturnType<typeof pageWriter>,
+): MaybePromise<OwnResponse> {
+  const query = parsePageQuery(target.query)
+  const { limit, after, status } = query
+  // One animal more than requested shows whether there is a next page.
+  return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
+    if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describe(found)}`)
+    const { text, headers } = writePage(query, found, target)
+    return jsonResponse(200, text, headers)
+  })
+}
 
 /** The number of animals on a page if the client does not send `limit`. */
 export const DEFAULT_LIMIT = 20
@@ -170,27 +190,4 @@ export function decodeCursor(cursor: string): bigint | undefined {
     // The text is not Base64.
   }
   return undefined
-}
-
-/** Returns where links begin: with the path or URL of the API as the client sees it. */
-export type LinkBase = (target: Target) => string
-
-/** Returns a {@link LinkBase} that uses `publicUrl`, or else the path that the client requested. The Host header is never used. */
-export function linkBaseOf(basePath: string, publicUrl: string | undefined): LinkBase {
-  const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
-  if (publicUrl === undefined) return requested
-  const { origin, pathname } = new URL(publicUrl)
-  const prefix = pathname.replace(/\/+$/, '')
-  if (prefix === '') return (target) => origin + requested(target)
-  const address = origin + (prefix.endsWith(basePath) ? prefix : prefix + basePath)
-  return () => address
-}
-
-/** Matches a path that needs no escaping, as most paths do. */
-const PLAIN_PATH = /^(?:\/[\w\-.~]+)*$/
-
-/** Escapes the start of a link. A mount path may contain `>`, which ends a link, or begin with `//`, which names another host. */
-function escapePath(path: string): string {
-  if (PLAIN_PATH.test(path)) return path
-  return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPetStore, type Pet, type PetStatus, petStatuses } from '../../../src/index.ts'
-import { decodeCursor, encodeCursor, listQuerySchema, parsePageQuery } from '../../../src/pets/pagination.ts'
+import { decodeCursor, encodeCursor, listQuerySchema, parsePageQuery } from '../../../src/pets/list.ts'
 import { startApi } from '../../support/api.ts'
 
 const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
