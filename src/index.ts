@@ -1,5 +1,4 @@
 export { type ErrorCode, PetStoreError, type PetStoreErrorCode, type PetStoreErrorOptions } from './errors.ts'
-export type { ErrorReport, ResponseReport } from './faults/observers.ts'
 export type { CorsOptions } from './http/cors.ts'
 export { type ApiRequest, toApiRequest } from './http/request.ts'
 export { type ApiResponse, toResponse } from './http/response.ts'
@@ -31,3 +30,4 @@ export type {
 } from './ports.ts'
 export type { BanOptions } from './quota/rate-limit.ts'
 export { type ReadyCheck, type ReadyCheckOptions, readyCheck } from './ready-check.ts'
+export type { ErrorReport, ResponseReport } from './reports/observers.ts'

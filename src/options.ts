@@ -1,4 +1,3 @@
-import { type ErrorReport, logError, type ResponseReport } from './faults/observers.ts'
 import { type CorsOptions, corsRules } from './http/cors.ts'
 import { linkBaseOf } from './http/links.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
@@ -6,6 +5,7 @@ import { newPetSchema } from './pets/animal.ts'
 import type { SunsetPolicy } from './pets/get.ts'
 import type { Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { BanOptions, QuotaRules } from './quota/rate-limit.ts'
+import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
 import {
   checkOptions,
   clockRule,

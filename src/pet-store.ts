@@ -1,6 +1,4 @@
-import { errorResponseOf } from './faults/error-response.ts'
-import { guardPorts } from './faults/guard-ports.ts'
-import { type ErrorReport, errorReport, reportFault, reportResponse } from './faults/observers.ts'
+import { guardPorts } from './guard-ports.ts'
 import { addCorsHeaders, isPreflight, preflightResponse } from './http/cors.ts'
 import {
   type ApiRequest,
@@ -32,6 +30,8 @@ import {
   tooManyRequests,
 } from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/refusal-memory.ts'
+import { errorResponseOf } from './reports/error-response.ts'
+import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'
 import { andThen, isPending } from './support/maybe-promise.ts'
 import { invalidOption } from './support/option-rules.ts'
 import { isTime, systemClock } from './support/time.ts'

@@ -7,7 +7,7 @@ export default defineConfig({
     ...config.test,
     include: [
       'test/unit/*.test.ts',
-      'test/unit/{contracts,faults,http,keys,memory,pets,quota,support}/**/*.test.ts',
+      'test/unit/{contracts,http,keys,memory,pets,quota,support}/**/*.test.ts',
       'test/unit/hosts/fetch-bodies.test.ts',
     ],
     exclude: ['test/unit/architecture.test.ts'],

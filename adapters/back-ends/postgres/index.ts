@@ -1,5 +1,5 @@
-import { readableError } from '../../../src/faults/observers.ts'
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
+import { readableError } from '../../../src/reports/observers.ts'
 import {
   checkOptions,
   clockRule,

@@ -1,7 +1,7 @@
-import { logError } from '../../../src/faults/observers.ts'
 import { isAborted } from '../../../src/http/request.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
+import { logError } from '../../../src/reports/observers.ts'
 import { checkOptions, invalidOption } from '../../../src/support/option-rules.ts'
 import { addressReader, type TrustProxy, trustProxyRule } from './client-address.ts'
 

@@ -1,9 +1,9 @@
-import { isPetStoreError, PetStoreError, PortFault } from '../errors.ts'
-import type { ApiKey, NewPet } from '../model.ts'
-import type { BackEnd, CallContext, Idempotency, MaybePromise, QuotaCount } from '../ports.ts'
-import { describe } from '../support/describe-value.ts'
-import { isPending } from '../support/maybe-promise.ts'
-import { looksLikeSeconds, withTimeout } from '../support/time.ts'
+import { isPetStoreError, PetStoreError, PortFault } from './errors.ts'
+import type { ApiKey, NewPet } from './model.ts'
+import type { BackEnd, CallContext, Idempotency, MaybePromise, QuotaCount } from './ports.ts'
+import { describe } from './support/describe-value.ts'
+import { isPending } from './support/maybe-promise.ts'
+import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
 type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 

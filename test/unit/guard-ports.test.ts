@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { guardPorts } from '../../../src/faults/guard-ports.ts'
+import { guardPorts } from '../../src/guard-ports.ts'
 import {
   type CallContext,
   createPetStore,
@@ -13,10 +13,10 @@ import {
   type QuotaRequest,
   type QuotaStore,
   type ResponseReport,
-} from '../../../src/index.ts'
-import { newToken } from '../../../src/keys/token.ts'
-import { manualClock } from '../../../src/testing/index.ts'
-import { rateLimit, startApi } from '../../support/api.ts'
+} from '../../src/index.ts'
+import { newToken } from '../../src/keys/token.ts'
+import { manualClock } from '../../src/testing/index.ts'
+import { rateLimit, startApi } from '../support/api.ts'
 
 const SECRET = 'password=hunter2 at 10.0.0.7'
 const fail = (error: unknown) => () => {
