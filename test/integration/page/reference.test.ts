@@ -70,6 +70,12 @@ describe.skipIf(isMissing)('the API reference', () => {
     await samples.getByRole('button', { name: 'Copy' }).locator('visible=true').first().click()
     await samples.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^package main[\s\S]+"POST"/)
+
+    // A page over plain HTTP from another machine has no clipboard.
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+    await samples.getByRole('button', { name: 'Copied' }).click()
+    await samples.getByRole('button', { name: 'Selected' }).waitFor()
+    expect(await page.evaluate(() => String(getSelection()))).toMatch(/^package main/)
   })
 
   test.each([
