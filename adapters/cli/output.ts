@@ -93,6 +93,7 @@ function explain(error: unknown, code: string | undefined, message: string): str
 
 /** The flags whose names differ from those of the library's options. */
 const FLAGS: Readonly<Record<string, string>> = {
+  client: '--database-url',
   database: '--data',
   expiresAt: '--expires',
   plans: '--plan-limits',

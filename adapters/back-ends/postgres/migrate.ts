@@ -1,3 +1,4 @@
+import { PetStoreError } from '../../../src/errors.ts'
 import type { OptionRule } from '../../../src/support/option-rules.ts'
 import { laterSchema } from '../shared/errors.ts'
 import type { Query } from './connection.ts'
@@ -14,6 +15,11 @@ const NAME_BYTES = 63
  * version.
  */
 const LATER = 'PSK01'
+
+const OLDEST_MAJOR = 12
+
+/** Other servers whose `version()` begins like that of PostgreSQL. */
+const IMITATION = /-YB-|Redshift|Greenplum|QuestDB/
 
 /** The rule for the option `schema`. */
 export const schemaRule: OptionRule = {
@@ -35,15 +41,30 @@ export function quoteName(name: string): string {
  *
  * @param schema - the quoted name of the schema
  * @param steps - tests pass further steps
- * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema
+ * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema, or if the server is not PostgreSQL
  */
 export async function migrate(query: Query, schema: string, steps = STEPS): Promise<void> {
+  await requirePostgres(query)
   try {
     await query(`DO ${dollarQuoted(program(schema, steps))}`)
   } catch (error) {
     const { code, message } = error as { code?: unknown; message?: unknown }
     throw code === LATER ? laterSchema('schema', steps.length, Number(message), error) : error
   }
+}
+
+/** Checks that the server is PostgreSQL. A server that only speaks its protocol would fail later, and differently each time. */
+async function requirePostgres(query: Query): Promise<void> {
+  const [row] = await query<object>('SELECT version()')
+  const version = String(Object.values(row ?? {})[0])
+  const [, major] = /^PostgreSQL (\d+)/.exec(version) ?? []
+  if (Number(major) >= OLDEST_MAJOR && !IMITATION.test(version)) return
+  throw new PetStoreError(
+    'invalid_option',
+    `option client: expected PostgreSQL ${OLDEST_MAJOR} or later, but the server says that it is "${version.slice(0, 100)}". ` +
+      'Its advisory locks, unlogged tables and triggers may differ, and with them the promise to lose no animal: ' +
+      'connect to PostgreSQL itself, or write a back end for this server',
+  )
 }
 
 /** Returns the program of the migration. `pg_temp` stands last in the path, so that no temporary table hides a table. */

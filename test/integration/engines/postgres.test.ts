@@ -205,6 +205,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(errors.map(String)).toEqual([expect.stringContaining('synchronous_commit is off')])
   })
 
+  test('migrate reports Aurora, on which a crash empties no unlogged table', async () => {
+    const errors: unknown[] = []
+    await pool.query("CREATE FUNCTION aurora_version() RETURNS text LANGUAGE sql AS 'SELECT ''16.8.1'''")
+    await postgres(pool, { onError: (error) => errors.push(error) }).migrate()
+    await pool.query('DROP FUNCTION aurora_version')
+    expect(errors.map(String)).toEqual([expect.stringContaining('Aurora keeps unlogged tables after a crash')])
+  })
+
   test('spend uses the clock of PostgreSQL', async () => {
     const { migrate, quota, keyStore } = postgres(pool)
     await migrate()
