@@ -48,7 +48,6 @@ export interface FastifyScope {
   }): unknown
 }
 
-/** Options that Fastify itself reads when a plugin is registered. */
 const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
 
 /**

@@ -178,7 +178,6 @@ function isPets(value: unknown): value is Pet[] {
   return Array.isArray(value) && value.every(isPet)
 }
 
-/** Parses a body. Throws if it is not `what`. */
 function readBody<T>({ response, body }: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
   let value: unknown
   try {

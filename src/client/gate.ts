@@ -79,13 +79,11 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     timer?.abort()
   }
 
-  /** Rejects a call that would wait too long. */
   function check(waiter: Waiter): void {
     const deadline = Math.min(waiter.since, Math.max(waiter.made, servedAt)) + maxElapsed
     if (pause && pauseLeft() > 0 && deadline < pause.until && queue.delete(waiter)) waiter.reject(gaveUp(pause, clock))
   }
 
-  /** Runs a task that sends one request, as soon as the gate lets it. */
   return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
     const number = await untilAborted<number>(call.signal, (start, reject) => {
       const waiter = { ...call, start, reject }

@@ -20,7 +20,6 @@ export function parseJson(json: string | Uint8Array): unknown {
   return withPlainNumbers(readJson(typeof json === 'string' ? encoder.encode(json) : json))
 }
 
-/** Converts each {@link JsonNumber}, a number that is not an int64, to a `number`. */
 function withPlainNumbers(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number(value.text)
   if (Array.isArray(value)) return value.map(withPlainNumbers)

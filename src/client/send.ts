@@ -27,7 +27,6 @@ export interface ClientResponse {
   readonly body: Uint8Array
 }
 
-/** The result of one attempt: `received`, or `error`. */
 type Attempt = { headers: Headers | undefined; begun: number; key: string | undefined } & (
   | { received: ClientResponse; error?: undefined }
   | { received?: undefined; error: PetStoreError }
@@ -98,7 +97,6 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
 
   return {
     send,
-    /** The rate limit in the last response; `undefined` before the first response. */
     get rateLimit() {
       return rateLimit
     },

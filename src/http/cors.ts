@@ -12,7 +12,6 @@ export interface CorsOptions {
   readonly maxAge?: number | undefined
 }
 
-/** The option `cors` with defaults filled in. */
 type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 
 /** Returns the option with its defaults filled in, or `false` if CORS is off. */

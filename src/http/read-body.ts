@@ -41,7 +41,6 @@ export async function readBody(
   }
 }
 
-/** The size of the buffer for chunks, in bytes. */
 const BUFFER_SIZE = 65_536
 
 /**

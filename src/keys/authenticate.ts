@@ -32,7 +32,6 @@ export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clo
   return andThen(keyStore.find(token, request), (key) => (key && isLive(key, clock) ? { key } : INVALID_TOKEN))
 }
 
-/** Returns the token in an `Authorization` header, or `undefined` if the header has another form. */
 function tokenOf(header: string): string | undefined {
   if (!CREDENTIAL.test(header)) return undefined
   let start = 'bearer '.length

@@ -95,7 +95,6 @@ function isText(value: unknown): value is string {
   return isStorable(value) && value !== ''
 }
 
-/** Returns whether a value is a text that every database can store. */
 function isStorable(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\u0000')
 }

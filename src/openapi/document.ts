@@ -46,7 +46,6 @@ export type OpenApiDocument = {
 const { publicUrl: serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus } = storeRules
 const rules = { serverUrl, basePath, plans, ban, bodyLimit, maxNameLength, defaultStatus }
 
-/** A JSON value for each member of an animal. */
 type Example = Record<keyof Pet, string | number>
 
 /**

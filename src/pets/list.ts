@@ -115,21 +115,17 @@ function describeValues(value: unknown): string {
   return Array.isArray(value) ? `${value.length} values` : describe(value)
 }
 
-/** A page of animals, as it is sent. */
 interface WrittenPage {
   readonly text: string
-  /** The headers for the next page, if there is one. */
   readonly headers: readonly string[]
 }
 
-/** A page, with the path and the animals from which it was written. */
 interface KeptPage {
   readonly page: WrittenPage
   readonly path: string
   readonly found: readonly Pet[]
 }
 
-/** The number of queries that are remembered. */
 const MAX_QUERIES = 128
 
 /**

@@ -22,7 +22,6 @@ export interface QuotaRules {
   readonly ban: { readonly afterRefusals: number | undefined; readonly seconds: number } | false
 }
 
-/** Why a request is refused. */
 interface Refusal {
   readonly code: 'rate_limit_exceeded' | 'api_key_banned'
   /** Whole seconds after which the client is served again. */

@@ -4,7 +4,6 @@ import { boundedMap } from '../support/bounded-map.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { countRequest } from './fixed-windows.ts'
 
-/** How many refused subjects one process remembers. */
 const MAX_SUBJECTS = 10_000
 
 /** A refusal of the quota store, and the quota store's time minus the time of the request, in milliseconds. */

@@ -1,4 +1,3 @@
-/** The longest text in a message, in UTF-16 code units. */
 const MAX_LENGTH = 40
 
 /** Describes a value in a few words, for an error message. */

@@ -102,7 +102,6 @@ function unknownOption(path: string, name: string, known: readonly string[], val
   return new PetStoreError('invalid_option', similar ? `${message}; did you mean ${path}${similar}?` : message)
 }
 
-/** Returns the known option that an unknown name was probably meant to be. */
 function similarOption(name: string, known: readonly string[]): string | undefined {
   const lower = name.toLowerCase()
   // A name that differs in more than a third of its letters is probably another word.
@@ -111,7 +110,6 @@ function similarOption(name: string, known: readonly string[]): string | undefin
   return nearest
 }
 
-/** Returns how many letters must be added, removed or replaced to turn one name into the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...from].entries()) {

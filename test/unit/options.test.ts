@@ -133,7 +133,7 @@ describe('a wrong option', () => {
     ).not.toThrow()
   })
 
-  test('a storage that is also a Map is accepted', () => {
+  test('accepts a key store that is also a Map', () => {
     class Keys extends Map<string, ApiKey> {
       find(token: string) {
         return this.get(token)

@@ -9,7 +9,7 @@ import { sqlTime } from './time.ts'
 
 /** The largest number of requests that one statement counts. */
 const LARGEST_BATCH = 1_000
-/** After this many requests of this process, ended counters are removed. */
+/** The first request of this process deletes old counters, and so does one of this many requests. */
 const PRUNE_EVERY = 500
 
 /** The time of a group, and the subject's state before the group's first request. */

@@ -4,9 +4,7 @@ import type { SqliteValue } from './statements.ts'
 
 /** The part of a prepared statement that this package uses. Bound values are strings, numbers and `null`. */
 export interface SqliteStatement {
-  /** Runs the statement, and returns its rows as objects. */
   all(...values: never[]): unknown[]
-  /** Runs a statement without rows. */
   run(...values: never[]): unknown
 }
 

@@ -13,7 +13,6 @@ import { andThen } from '../../../src/support/maybe-promise.ts'
 import { subjectName } from '../shared/counters.ts'
 import type { Run, RunAll } from './statements.ts'
 
-/** An animal in the JSON text of a query's result. */
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
 
 /** The rows of a query whose result is one JSON text. */
@@ -22,7 +21,6 @@ type JsonRows = readonly [{ readonly json: string }?]
 /** One of this many new keys removes ended keys. */
 const REMOVE_EVERY = 50
 
-/** The access to the tables. */
 interface Tables {
   readonly read: Run
   readonly write: Run

@@ -9,7 +9,6 @@ import { REQUEST_EVENTS, type Running } from './closing.ts'
 /** How long the connection stays open after the response, in milliseconds, because a client may still be sending. */
 const LINGER = 2_000
 
-/** The error codes for the errors of Node that are not `bad_request`. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'request_header_fields_too_large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',

@@ -1,6 +1,5 @@
 import type { NodeIncoming } from './types.ts'
 
-/** Returns the index of the next header with a lower-case name, or -1. */
 function nextHeader(rawHeaders: readonly string[], name: string, start: number): number {
   for (let i = start; i < rawHeaders.length; i += 2) {
     const field = rawHeaders[i] as string

@@ -94,7 +94,6 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
 /** Matches a host with an optional port (RFC 3986, section 3.2). Two headers arrive joined by a comma and a space, so they do not match. */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
-/** Responds to all requests, including those with an `Expect` header. */
 function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // Node's own response to a request without Host has no body, and Node accepts two (RFC 9112, section 3.2).

@@ -1,7 +1,6 @@
 /** An event listener. Its arguments are `unknown`, because newer Node types do not accept `never`. */
 type Listener = (...args: unknown[]) => void
 
-/** The part of Node's `Socket` that the adapters use. */
 interface NodeSocket {
   readonly remoteAddress?: string | undefined
   readonly errored?: Error | null

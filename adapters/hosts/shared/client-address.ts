@@ -40,7 +40,6 @@ export const trustProxyRule: OptionRule = {
   check: (value) => value === false || value === 0 || isCount(value) || Array.isArray(value),
 }
 
-/** Returns a function that counts the proxies at the start of a chain that are in the list. */
 function countTrusted(entries: readonly string[]): (chain: readonly (string | undefined)[]) => number {
   const trusted = new BlockList()
   for (const entry of entries) addEntry(trusted, entry)

@@ -35,7 +35,6 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
   }
 }
 
-/** A class that adapts a Request and its connection to `ApiRequest`. */
 type Served<Connection> = new (
   request: Request,
   connection: Connection,

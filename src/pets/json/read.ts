@@ -4,9 +4,7 @@ import { isInt64 } from '../../model.ts'
 import { describe, shorten } from '../../support/describe-value.ts'
 import { readableText } from '../../support/readable-text.ts'
 
-/** The deepest nesting of a body, in levels. */
 const MAX_DEPTH = 256
-/** The longest part of a parser message in an error, in UTF-16 code units. */
 const MAX_REASON = 200
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -136,8 +134,7 @@ function countMembers(value: unknown): number {
 }
 
 const PARSE_OPTIONS = { parseNumber: readNumber }
-/** A JSON number, its sign and its digits before the point, its digits after the point, and its exponent. */
-type NumberParts = [string, string, string, string?, string?]
+type NumberParts = [all: string, sign: string, whole: string, fraction?: string, exponent?: string]
 const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?/
 
 /** Returns a `bigint` if a JSON number is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */

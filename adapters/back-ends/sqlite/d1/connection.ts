@@ -31,7 +31,6 @@ export function engineOf(database: D1Database) {
     throw invalidOption('database', 'a D1 binding such as env.DB, with prepare and batch', database)
   const bound = ([sql, ...values]: Command) => database.prepare(sql).bind(...values)
   return {
-    /** Runs one statement, and returns its rows. */
     run: async (...command: Command) => (await guarded(() => bound(command).all())).results,
     /** Runs statements in one round trip and one transaction, and returns the rows of each. */
     transact: async (commands: readonly Command[]) =>
