@@ -189,8 +189,8 @@ function conclusion(results: readonly RowResult[]): string {
   const say = ({ pass, fail, skip, notRun }: typeof contract) =>
     `${pass} pass, ${fail} fail, ${skip} skipped${notRun > 0 ? `, ${notRun} not run` : ''}`
   const verdicts = [
-    'The server keeps the interface.',
-    'The server does not keep the interface.',
+    'The server meets the interface.',
+    'The server does not meet the interface.',
     'The check is incomplete.',
   ]
   const hasDecisions = results.some(({ basis }) => basis === 'decision')

@@ -62,8 +62,8 @@ function tables(): string {
 }
 
 /**
- * Returns SQL that adds animals in two steps, so that a slow commit delays no other create. "How a create becomes durable" in
- * docs/architecture.md explains the tables, functions, triggers and locks.
+ * Returns SQL that adds animals in two steps, so that a slow commit delays no other create. docs/durability.md explains the
+ * tables, functions, triggers and locks.
  */
 function creating(): string {
   return `

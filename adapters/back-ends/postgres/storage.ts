@@ -59,7 +59,7 @@ interface Added {
 
 /**
  * Creates the storage in PostgreSQL. Animals that are added at the same time share statements: one adds them, and another waits
- * until they are on disk. Only then can clients read them, as docs/architecture.md explains.
+ * until they are on disk. Only then can clients read them, as docs/durability.md explains.
  */
 export function postgresStorage(
   connection: Connection,

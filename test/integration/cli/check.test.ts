@@ -73,7 +73,7 @@ describe('petstore check', () => {
     expect(stdout).toMatch(/^ {2}pass {2}rejects every operation without a key with 401$/m)
     expect(stdout).toMatch(/^ {2}skip {2}.* 429 and Retry-After: needs --limited-key/m)
     expect(stdout).toMatch(/^What petstore-kit decided where the interface is silent$/m)
-    expect(stdout).toMatch(/^The server does not keep the interface\.$/m)
+    expect(stdout).toMatch(/^The server does not meet the interface\.$/m)
   })
 
   test('petstore check --json reads the key from an environment variable', async () => {
