@@ -104,7 +104,6 @@ export class PetStoreError extends Error {
   }
 }
 
-/** Returns whether a value is an error code of the API. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(errorTable, value)
 }
@@ -132,7 +131,6 @@ export class BrokenConnection extends PetStoreError {
   readonly breaksConnection = true
 }
 
-/** Returns whether a value is a {@link BrokenConnection}. */
 export function isBrokenConnection(error: unknown): error is BrokenConnection {
   return error instanceof Error && 'breaksConnection' in error
 }

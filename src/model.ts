@@ -1,7 +1,6 @@
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 
-/** Returns whether an integer fits into 64 bits. */
 export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
@@ -13,13 +12,12 @@ export function parseInt64(text: string): bigint | undefined {
   return isInt64(value) ? value : undefined
 }
 
-/** The values of an animal's `status`, in the order of the interface specification. */
+/** The values of an animal's `status`, in the order of docs/interface.md, section 3. */
 export const petStatuses = ['available', 'pending', 'sold'] as const
 
 /** The availability of an animal. */
 export type PetStatus = (typeof petStatuses)[number]
 
-/** Returns whether a value is a status. */
 export function isPetStatus(value: unknown): value is PetStatus {
   return petStatuses.includes(value as PetStatus)
 }

@@ -128,7 +128,6 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
 /** Members of a back end that are no options. They are allowed, because `{ ...backEnd }` passes them too. */
 const COMPANIONS = ['migrate', 'close']
 
-/** The default of `maxNameLength`. */
 export const DEFAULT_MAX_NAME_LENGTH = 1_000
 
 /** With `onQuotaFailure: 'allow'`, a request waits no longer than this for the quota store, in milliseconds. */

@@ -195,7 +195,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     context.key = key
     context.limits = limitsOf(key, quotaRules)
     const address = key ? undefined : readClientAddress(context)
-    const request = key
+    const quotaRequest = key
       ? keyQuotaRequest(key, context.limits, quotaRules, now)
       : address && anonymousQuotaRequest(address, quotaRules, now)
     if (!request) return admit(caller, context, untouchedCount(now))

@@ -130,7 +130,6 @@ function watched(client: ContractClient, onReached: () => void): ContractClient 
   return { ...client, ...wrapPort(client, { send: watch, sendLimited: watch }) }
 }
 
-/** Returns the result of a row that has thrown this error, or none. */
 function outcomeOf(error: Error | undefined): Pick<RowResult, 'result' | 'reason'> {
   if (!error) return { result: 'pass' }
   return { result: error instanceof LimitReached ? 'skip' : 'fail', reason: error.message }
@@ -164,7 +163,6 @@ const HEADINGS = {
   decision: 'What petstore-kit decided where the interface is silent',
 } as const
 
-/** Returns a function that prints one line per row, under the heading for `contract` or `decision`. */
 function printRow(): (row: RowResult) => void {
   let heading: string | undefined
   return ({ title, basis, result, reason }) => {

@@ -51,7 +51,6 @@ export function leaveTimeForOthers(batchTime: number): Promise<void> {
   return setTimeout(Math.max(10, batchTime))
 }
 
-/** Issues one key for each plan. */
 export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanLimitsByName): Promise<IssuedKey[]> {
   return Promise.all(
     knownPlans(planLimits).map((plan) =>
@@ -60,7 +59,6 @@ export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanL
   )
 }
 
-/** The number of demo animals that an empty store gets. */
 export const DEMO_ANIMALS = 8
 
 /** The demo data that a server added at its start. */

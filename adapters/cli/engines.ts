@@ -51,7 +51,6 @@ type IoRedisDriver = { Redis: new (url: string, options: object) => IoRedis }
 type NodeRedis = Events & { connect(): Promise<unknown>; destroy(): void } & RedisClient
 type NodeRedisDriver = { createClient(options: object): NodeRedis }
 
-/** Opens a quota store in Redis. */
 export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota' | 'place' | 'close'>> {
   const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
   const { client, close } = await createRedisClient(url, place)
@@ -63,7 +62,6 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
   })
 }
 
-/** Creates a Redis client with the driver that is installed. */
 async function createRedisClient(
   url: string,
   place: string,

@@ -29,7 +29,6 @@ export function knownPlans(planLimits: PlanLimitsByName): string[] {
   return [...new Set([...Object.keys(defaultPlans), 'enterprise', ...Object.keys(planLimits)])]
 }
 
-/** The limits that demo keys and fixed keys of the plan `enterprise` get. */
 const ENTERPRISE = { perMinute: 10_000, perDay: 1_000_000 }
 
 /** Returns the limits for a demo key or a fixed key; `undefined` if the limits of its plan apply. */
@@ -39,7 +38,6 @@ export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimi
 
 export type LogFormat = 'text' | 'json'
 
-/** A fixed key, from the flag `--key`. */
 export interface FixedKey {
   readonly plan: string
   readonly token: string

@@ -92,7 +92,6 @@ export async function runUpdate(id: string, flags: UpdateFlags): Promise<void> {
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
 }
 
-/** Runs `petstore keys revoke`. */
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
   await changeKey(id, place, (keyStore) => keyStore.revoke(id))
   console.log(`Revoked ${id}. Running servers refuse it within 30 seconds.`)

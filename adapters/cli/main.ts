@@ -224,7 +224,6 @@ function parsed<Target extends Option | Argument>(
   return target
 }
 
-/** Adds the flags for where animals and keys are stored. */
 function withPlace(command: Command): Command {
   return command
     .addOption(flag('--data <file>', 'store everything in this SQLite file', parseFile))

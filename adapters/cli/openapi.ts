@@ -43,7 +43,6 @@ export function referenceRoute(options: OpenApiOptions, hasConsole: boolean): Si
   })
 }
 
-/** Returns a route that sends the document in a form of its own. */
 function documentRoute(
   options: OpenApiOptions,
   headers: readonly string[],

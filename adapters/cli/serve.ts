@@ -75,7 +75,6 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, `${control.url}/${secret}`)
 }
 
-/** Starts a server with the API and the routes outside the base path. */
 async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   const { petStore, usageOf, keyOf } = service
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
@@ -108,7 +107,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
     drainDelay,
     closeTimeout: CLOSE_TIMEOUT,
   })
-  /** Prints the addresses and the keys. */
+  /** Hands the demo keys to the page, if it may show them, and prints the addresses and the keys. */
   const announce = (place: string, added: AddedData, controlUrl?: string) => {
     if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
     const api = url + petStore.basePath

@@ -22,7 +22,6 @@ export function documentResponse({ bytes, tag }: SharedDocument, request: ApiReq
   return { status: 200, headers: tagged, body: '', bytes } satisfies BytesResponse
 }
 
-/** Returns whether a reverse proxy has passed a request on. */
 export function isProxied(request: ApiRequest): boolean {
   return ['forwarded', 'via', 'x-forwarded-for'].some((name) => request.header(name) !== undefined)
 }

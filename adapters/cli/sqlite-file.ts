@@ -37,7 +37,7 @@ export function requireFile(path: string): void {
 /** Checks that this user may read and write a file. Otherwise, every request would fail. @throws {Error} if not */
 export function requireWritable(path: string): void {
   if (existsSync(path) && !isAllowed(path, constants.R_OK | constants.W_OK))
-    throw new Error(`cannot use ${path}: this user may not read and write it`)
+    throw new Error(`cannot use ${path}: you have no permission to read and write it`)
 }
 
 /** Checks the folder of a file. For a wrong path, drivers only report "unable to open database file". */

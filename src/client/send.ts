@@ -6,7 +6,6 @@ import { type RateLimit, readRateLimit } from './rate-limit.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
 import { untilAborted } from './until-aborted.ts'
 
-/** One request to the API. */
 export interface ClientRequest {
   readonly method: 'GET' | 'POST'
   /** The path below the base address, with its query. */
@@ -19,7 +18,6 @@ export interface ClientRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A response with status 2xx. */
 export interface ClientResponse {
   readonly response: Response
   /** The URL to which the request was sent. */

@@ -63,7 +63,6 @@ export function preflightResponse({ headers, maxAge }: CorsRules, route: Route):
   }
 }
 
-/** Adds the headers that let a page of an allowed origin read the response. */
 export function addCorsHeaders(headers: string[], { origins }: CorsRules, request: ApiRequest): void {
   const sent = request.header('origin')
   const allowed = origins === '*' ? '*' : origins.find((origin) => origin === sent)

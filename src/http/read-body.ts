@@ -139,7 +139,6 @@ export async function readAndDiscard(reader: BodyReader): Promise<void> {
   }
 }
 
-/** Returns the error for a body that exceeds the limit. */
 export function tooLarge(limit: number): PetStoreError {
   return payloadTooLarge(`expected at most ${limit} bytes`)
 }

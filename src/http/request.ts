@@ -34,7 +34,6 @@ export interface Target {
   readonly query: string
 }
 
-/** Splits the target of a request. */
 export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: string): Target {
   const whole = originForm(target)
   const sentPath = pathOf(whole)
@@ -71,7 +70,6 @@ export function pathOf(target: string): string {
   return mark === -1 ? target : target.slice(0, mark)
 }
 
-/** Returns whether a path is the root itself or below it. */
 export function isBelow(path: string, root: string): boolean {
   return path.startsWith(root) && (path.length === root.length || path[root.length] === '/')
 }
@@ -105,7 +103,6 @@ export function hasUnknownExpectation(request: ApiRequest): boolean {
   return expected !== undefined && expected.toLowerCase() !== '100-continue'
 }
 
-/** Returns whether the client has disconnected. */
 export function isAborted(request: ApiRequest): boolean {
   return request.isAborted ?? request.signal?.aborted ?? false
 }

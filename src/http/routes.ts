@@ -2,7 +2,6 @@ import { IttyRouter } from 'itty-router/IttyRouter'
 import type { Target } from './request.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
-/** The names of the operations in the interface specification. */
 export const operationNames = ['listPets', 'createPet', 'getPet'] as const
 
 export type OperationName = (typeof operationNames)[number]

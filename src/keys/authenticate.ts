@@ -23,7 +23,6 @@ const SCHEME = /^bearer(?: |$)/i
  */
 const CREDENTIAL = new RegExp(`^bearer {1,64}${TOKEN68}$`, 'i')
 
-/** Finds the sender of a request. */
 export function authenticate(request: ApiRequest, keyStore: KeyStore, clock: Clock): MaybePromise<Caller> {
   const header = request.header('authorization')
   if (header === undefined) return NO_CREDENTIAL

@@ -174,7 +174,6 @@ const RULES: OptionRules<keyof KeyCacheOptions> = {
   clock: clockRule,
 }
 
-/** The rule of the option `keyCache` of a back end. */
 export const keyCacheRule: OptionRule = {
   expected: 'false or { ttl, max, clock }',
   check: (value) => value === false || isObject(value),

@@ -11,7 +11,6 @@ const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 export const TOKEN68 = '[\\w\\-.~+/]+=*'
 const ONE_TOKEN68 = new RegExp(`^${TOKEN68}$`)
 
-/** Returns whether a value has the form of a bearer token. */
 export function isToken68(value: unknown): value is string {
   return typeof value === 'string' && ONE_TOKEN68.test(value)
 }

@@ -50,7 +50,6 @@ export function json(schema: string, examples: object) {
   return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } } }
 }
 
-/** Returns the error responses of an operation, by status. */
 export function errorResponses(operation: OperationName) {
   const ofOthers = Object.entries(codesOf).flatMap(([name, codes]) => (name === operation ? [] : codes))
   const codes = allCodes.filter((code) => !ofOthers.includes(code))
@@ -85,7 +84,6 @@ export function errorExamples(messages: Partial<Record<ErrorCode, string>>) {
   )
 }
 
-/** Returns every error code as a row of a Markdown table. */
 export function errorRows(): string {
   return allCodes.map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`).join('\n')
 }

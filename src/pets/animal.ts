@@ -28,10 +28,8 @@ function nameSchema(maxLength: number) {
 
 const INT64 = 'an integer from -2^63 to 2^63-1'
 const int64Schema = z.bigint(INT64).check(z.refine(isInt64, INT64))
-/** The schema of an animal's status. */
 export const statusSchema = z.enum(petStatuses, `one of ${petStatuses.join(', ')}`)
 
-/** Returns the schema of the body of createPet. */
 export function newPetSchema(maxNameLength: number) {
   return z.object(
     {
@@ -43,7 +41,6 @@ export function newPetSchema(maxNameLength: number) {
   )
 }
 
-/** The schema of an animal that the service returns. */
 export const petSchema = z.object({
   id: int64Schema,
   name: z.string(),

@@ -34,7 +34,6 @@ export const DEFAULT_LIMIT = 20
 const MAX_PARAMETERS = 100
 const CURSOR = 'a cursor from an earlier page'
 
-/** Returns the schema of a query parameter that limits the number of results. */
 export function limitSchema(maximum: number, defaultLimit: number) {
   const error = `a whole number from 1 to ${maximum}`
   const digits = z.string(error).check(z.regex(/^[1-9]\d*$/, error))
@@ -49,7 +48,6 @@ export const listQuerySchema = z.object({
   cursor: z.optional(z.string(CURSOR).check(z.refine((text) => decodeCursor(text) !== undefined, CURSOR))),
 })
 
-/** The query of listPets. */
 export interface PageQuery extends PetQuery {
   /** The parameters that the link to the next page repeats, such as `limit=5&`. */
   readonly kept: string

@@ -91,7 +91,7 @@ function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, in
   return { limit, remaining: 0, resetsAt, refusal: { code, retryAfter } }
 }
 
-/** Adds the three rate-limit headers of the interface, section 8.2. The reset is in Unix seconds. */
+/** Adds the three rate-limit headers of docs/interface.md, section 8.2. The reset is in Unix seconds. */
 export function addRateLimitHeaders(headers: string[], { limit, remaining, resetsAt }: Allowance): void {
   headers.push(
     'X-RateLimit-Limit',

@@ -29,10 +29,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(Symbol.iterator in value || value instanceof Promise)
 }
 
-/** The rule of an option that is a function. */
 export const functionRule: OptionRule = { expected: 'a function', check: (value) => typeof value === 'function' }
 
-/** The rule of an option that has a fixed list of values. */
 export function oneOf(...values: readonly unknown[]): OptionRule {
   return { expected: values.map(String).join(' or '), check: (value) => values.includes(value) }
 }
@@ -58,19 +56,16 @@ export const millisecondsRule: OptionRule = {
   check: (value) => value === 0 || (isCount(value) && value < 2 ** 31),
 }
 
-/** The rule of a time limit. */
 export const timeoutRule: OptionRule = {
   expected: 'a whole number of milliseconds from 1 to 2147483647',
   check: (value) => isCount(value) && millisecondsRule.check(value),
 }
 
-/** The rule of a list of plan names. */
 export const planNamesRule: OptionRule = {
   expected: 'a list of the names of plans',
   check: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
 }
 
-/** The rule of the limits of a plan or a key. */
 export const limitsRule: OptionRule = {
   expected: '{ perMinute, perDay }, whole numbers of at least 1',
   check: (value) => isObject(value) && isCount(value.perMinute) && isCount(value.perDay),
@@ -123,7 +118,6 @@ function editDistance(from: string, to: string): number {
   return row[to.length] as number
 }
 
-/** Returns the error for an invalid option. */
 export function invalidOption(name: string, expected: string, value: unknown): PetStoreError {
   return new PetStoreError('invalid_option', `option ${name}: expected ${expected}, got ${describe(value)}`)
 }

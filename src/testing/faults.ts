@@ -105,7 +105,6 @@ export function portFaults() {
     return fault
   }
 
-  /** Returns a function that makes a call and applies the faults of its part to it. */
   function affect(part: Fault['part'], operation?: OperationName) {
     return <T>(call: () => MaybePromise<T>): MaybePromise<T> => {
       const failure = take(part, 'fail', operation)

@@ -2,7 +2,6 @@ import { type ApiRequest, originForm } from '../http/request.ts'
 import { type ApiResponse, toResponse } from '../http/response.ts'
 import type { Clock } from '../ports.ts'
 
-/** The largest number of requests in a journal. Older requests are removed. */
 const MAX_ENTRIES = 1_000
 
 /** A request that the test store has received. */

@@ -199,7 +199,6 @@ function isManual(clock: Clock): clock is ManualClock {
   return 'advance' in clock && typeof clock.advance === 'function'
 }
 
-/** Returns the function `request` of a test store. */
 function requestFunction(
   basePath: string,
   publicUrl: string | undefined,

@@ -10,7 +10,6 @@ import { unavailable } from '../shared/errors.ts'
  */
 export type Reach = 'call' | 'statement' | 'waiting'
 
-/** The options of {@link inBatches}. */
 export interface BatchOptions<Input, Output> {
   /** Runs calls as one statement, all or none. Returns their results in the order of the calls. */
   send(inputs: readonly Input[]): Promise<readonly Output[]>
@@ -97,7 +96,7 @@ export function inBatches<Input, Output>(
     })
 }
 
-/** Returns whether a call is still needed. Rejects a call whose client has disconnected or received 503. */
+/** Returns false, and rejects the call, if its client has left or has already received a 503. */
 function isWanted({ context, reject }: Call<unknown, never>): boolean {
   const signal = context?.signal
   if (signal?.aborted) reject(signal.reason)

@@ -12,7 +12,6 @@ export type PostgresValue = string | number | null
 /** Runs one statement. If PostgreSQL cannot be reached, it rejects with `service_unavailable`. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
 
-/** How the stores reach PostgreSQL. */
 export interface Connection {
   readonly query: Query
   /** Runs one statement like `query`, but without the `query_timeout` of pg, which would replace a connection that still waits. */

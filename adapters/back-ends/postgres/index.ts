@@ -28,8 +28,8 @@ export interface PostgresOptions extends KeyOptions {
    */
   readonly clock?: Clock | undefined
   /**
-   * How long a write waits for a lock, in milliseconds. A call waits for the write before it, and then for its own. So choose less
-   * than half of the store's `timeout`, so that nothing is written after a client has received 503.
+   * How long a write waits for a lock, in milliseconds. A call can wait twice: for the write before it and for its own lock. Stay
+   * below half of the store's `timeout`; otherwise an animal may be stored after its client got a 503.
    *
    * @default 4000
    */

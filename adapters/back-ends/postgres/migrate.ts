@@ -30,7 +30,6 @@ export const schemaRule: OptionRule = {
   },
 }
 
-/** Returns the quoted name of a schema. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

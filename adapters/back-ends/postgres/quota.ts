@@ -18,7 +18,6 @@ type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>
 /** Requests of one subject with equal limits and ban rules, in their order. */
 interface Group {
   readonly request: QuotaRequest
-  /** The indexes of these requests in the batch. */
   readonly places: number[]
 }
 

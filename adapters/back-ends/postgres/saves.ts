@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 
 /** Animals that a statement has added, and that may not be on disk yet. */
 export interface Unsaved {
-  /** The run of the server, as `add_pets` returned it. */
+  /** A number for the time since PostgreSQL last crashed or `pets` was truncated. */
   readonly run: string
   /** The greatest id of the animals. */
   readonly lastId: bigint
@@ -18,7 +18,10 @@ export interface Saves {
    * @throws {PetStoreError} `service_unavailable` if PostgreSQL is unavailable, or crashed after the animals were added
    */
   save(unsaved: Unsaved): Promise<void>
-  /** After a failed save, waits for a successful one. Otherwise, each create would add an animal and respond 503. */
+  /**
+   * Call this before adding animals. If the last save failed, it is tried again; while saving is impossible, creates fail here and
+   * add nothing.
+   */
   retryFailed(): Promise<void>
 }
 

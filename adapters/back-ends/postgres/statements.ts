@@ -55,7 +55,6 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8
 const changed = (column: string, member: string, cast = '') =>
   `CASE WHEN changes -> '${member}' IS NULL THEN ${column} ELSE (changes ->> '${member}')${cast} END`
 
-/** Returns the statements for keys. */
 export function keyStatements(schema: string, { textColumn }: Connection, time: SqlTime) {
   const keys = `${schema}.keys`
   const columns = `id, ${textColumn('plan')} AS plan, ${textColumn('account')} AS account, ${textColumn('label')} AS label,

@@ -4,7 +4,6 @@ import { hexDigest } from '../../../src/support/hex-digest.ts'
 /** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
 export const KEPT_FOR = 2 * 86_400_000
 
-/** The number of hash buckets for anonymous clients. */
 export const BUCKETS = 256
 /** The largest number of anonymous clients in one bucket. All buckets together hold about 10,240 clients at most. */
 export const BUCKET_SIZE = 40

@@ -10,7 +10,6 @@ export interface KeyOptions {
   readonly plans?: readonly string[] | undefined
 }
 
-/** The rules of {@link KeyOptions}. */
 export const keyRules = { keyCache: keyCacheRule, plans: planNamesRule }
 
 /** Returns a key store with the cache that the option `keyCache` describes. */

@@ -25,7 +25,6 @@ export function prepare(database: SqliteDatabase, sql: string): Statement {
   return database.prepare(sql) as Statement
 }
 
-/** Prepares several statements, by name. */
 export function prepareAll<Name extends string>(database: SqliteDatabase, statements: Readonly<Record<Name, string>>) {
   const prepared = Object.entries<string>(statements).map(([name, sql]) => [name, prepare(database, sql)])
   return Object.fromEntries(prepared) as Readonly<Record<Name, Statement>>

@@ -50,10 +50,8 @@ CREATE UNIQUE INDEX petstore_used_keys_by_key ON petstore_used_keys (scope, key_
 UPDATE petstore_schema SET version = 2;`,
 ]
 
-/** Returns a row if the schema has a version. */
 export const IS_THERE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'petstore_schema'`
 
-/** Returns the version of the schema. */
 export const VERSION = 'SELECT version FROM petstore_schema'
 
 /**

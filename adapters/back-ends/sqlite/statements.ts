@@ -73,7 +73,6 @@ export const statements = {
 
 type Name = keyof typeof statements
 
-/** Runs one of the statements, and returns its rows. */
 export type Run = (name: Name, ...values: SqliteValue[]) => MaybePromise<readonly unknown[]>
 
 /** Runs statements in one transaction, and returns the rows of each. */

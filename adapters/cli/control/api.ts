@@ -91,7 +91,6 @@ function noOperation(path: string, matches: readonly { readonly operation: Opera
   return errorResponse('method_not_allowed', ['Allow', allow], `The path ${path} supports only ${allow}.`)
 }
 
-/** The longest excerpt of a body in an error message, in UTF-16 code units. */
 const MAX_RECEIVED = 200
 
 /** Returns the checked value. @throws {Problem} naming the place of the first problem, what was expected and what was received */

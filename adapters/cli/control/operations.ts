@@ -22,7 +22,6 @@ export interface Operation {
   run(double: TestDouble, input: OperationInput): unknown
 }
 
-/** The checked input of an operation. */
 export interface OperationInput {
   readonly body: unknown
   /** The body with a `bigint` for each integer: a JavaScript number would round the ids of animals. */
@@ -32,7 +31,6 @@ export interface OperationInput {
   readonly id: string
 }
 
-/** The request headers that the journal of requests shows. */
 const HEADERS = [
   'accept',
   'authorization',
@@ -56,7 +54,6 @@ export class Problem extends Error {
 
 const stateOf = ({ clock }: TestDouble) => ({ now: new Date(clock.now()).toISOString(), running: clock.isRunning() })
 
-/** The operations of the control API. */
 export const operations: readonly Operation[] = [
   {
     method: 'POST',

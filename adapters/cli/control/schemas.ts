@@ -21,11 +21,9 @@ const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchem
 const INSTANT = 'a time such as "2030-12-05T00:00:00Z", from 1970 to 9999'
 const isInstant = (text: string) => /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(text) && isTime(Date.parse(text))
 const instant = z.string(INSTANT).check(z.refine(isInstant, INSTANT), z.meta({ format: 'date-time' }))
-/** The schema of a time in a response. */
 const writtenInstant = z.string().check(z.meta({ format: 'date-time' }))
 const text = z.string('a string')
 
-/** Returns the schema of a whole number in a range. */
 function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   const expected = `a whole number from ${minimum} to ${maximum}`
   return z.int(expected).check(z.minimum(minimum, expected), z.maximum(maximum, expected))

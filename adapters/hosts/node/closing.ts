@@ -6,7 +6,6 @@ import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 /** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` for an unknown value. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
-/** The unsent responses of each open connection. */
 export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
 
 /** Tracks unsent responses. A closed connection is removed as a whole: Node emits `close` only for one of its responses. */

@@ -26,7 +26,6 @@ async function respond(route: SiteRoute, request: ApiRequest): Promise<ApiRespon
   return method === 'HEAD' ? { status: response.status, headers, body: '' } : { ...response, headers }
 }
 
-/** Returns the routes for a load balancer. */
 export function probeRoutes(checkReady: ReadyCheck, isClosing: () => boolean): SiteRoutes {
   return {
     '/health': () => jsonResponse(200, '{"status":"ok"}'),

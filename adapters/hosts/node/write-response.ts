@@ -6,7 +6,6 @@ import type { NodeRequest } from './request.ts'
 import type { NodeOutgoing } from './types.ts'
 import { closesAmidBody, drain, isLastByHead, isSmallBody, isUnreadBody, readRest } from './unread-body.ts'
 
-/** Returns whether the client has disconnected. */
 export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
   return destroyed === true || stream?.destroyed === true
 }

@@ -59,7 +59,6 @@ export function int64s(fc: FastCheck): Arbitrary<bigint> {
   return fc.oneof(fc.constantFrom(...near), fc.bigInt({ min: INT64_MIN, max: INT64_MAX }))
 }
 
-/** Generates animals that a client can add. */
 export function newPets(fc: FastCheck): Arbitrary<NewPet> {
   return fc.record(
     {

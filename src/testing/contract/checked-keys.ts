@@ -43,7 +43,6 @@ const MISTAKES = {
   'its SHA-256 in place of the token': (token) => hashToken(token),
 } satisfies Record<string, (token: string) => string | Promise<string>>
 export type Mistake = keyof typeof MISTAKES
-/** The names of all mistakes. */
 export const mistakes = Object.keys(MISTAKES) as Mistake[]
 
 /** Adds checks to a key store, which must be without keys. */

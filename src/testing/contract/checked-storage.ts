@@ -77,7 +77,6 @@ export async function checkedStorage(
   }
 }
 
-/** Checks that no earlier animal has this id. */
 export function checkNewId(steps: Steps, id: bigint, earlier: readonly Pet[]): void {
   const isNew = earlier.every((pet) => pet.id !== id)
   steps.check(isNew, `create returned id ${id} twice: each animal has an id of its own`, 'a new id', id)
@@ -164,7 +163,6 @@ export async function listed(storage: PetStorage, steps: Steps, query: PetQuery)
   return page
 }
 
-/** Checks a page by all animals that the storage must have. */
 function checkContent(steps: Steps, query: PetQuery, page: readonly Pet[], pets: readonly Pet[]): void {
   const text = `list(${show(query)})`
   const expected = expectedPage(pets, query)
@@ -180,7 +178,6 @@ function checkContent(steps: Steps, query: PetQuery, page: readonly Pet[], pets:
   page.forEach((pet, i) => void checkFound(steps, text, pet, expected[i]))
 }
 
-/** Returns the animals that `list` must return. */
 function expectedPage(pets: readonly Pet[], { limit, after, status }: PetQuery): Pet[] {
   const matching = pets.filter((pet) => (after === undefined || pet.id > after) && matches(pet, status))
   return matching.slice(0, limit)

@@ -10,19 +10,14 @@ const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n, status: 'sold' } as const
 const HOUR = 3_600_000
 
-/** A call of `createOnce`. */
 interface KeyedCall {
-  /** @default REX */
   readonly pet?: NewPet
-  /** @default 'account:acme' */
   readonly scope?: string
-  /** @default 'order-1' */
   readonly key?: string
   /** The time since the first call, in milliseconds. @default 0 */
   readonly after?: number
 }
 
-/** A storage with checks that each idempotency key adds one animal in 48 hours. */
 type KeyedStorage = ReturnType<typeof keyedStorage>
 
 /** One example for each rule. They are skipped if the storage does not support keys. */
@@ -98,7 +93,6 @@ export function callWithKeys(checked: CheckedStorage, calls: readonly KeyedCall[
   return callAll(checked)
 }
 
-/** A call that has returned. */
 interface Returned {
   readonly pet: NewPet
   readonly idempotency: Idempotency
@@ -127,7 +121,6 @@ function keyedStorage(checked: CheckedStorage) {
     return { pet, idempotency, now, result }
   }
 
-  /** Checks a result by the earlier calls. */
   function check({ pet, idempotency, now, result }: Returned): void {
     const first = uses.get(keyText(idempotency))
     if (first !== undefined && now < first.endsAt) {
@@ -148,7 +141,6 @@ function keyedStorage(checked: CheckedStorage) {
   return {
     reopen: checked.reopen,
     create: async (made?: KeyedCall) => check(await call(made)),
-    /** Makes equal calls at once. */
     async createAtOnce(times: number) {
       const returned = await Promise.all(Array.from({ length: times }, () => call()))
       const isFirst = ({ result }: Returned) => result?.earlier == null

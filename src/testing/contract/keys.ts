@@ -147,7 +147,6 @@ async function refuseWrongOptions({ store, steps, list }: CheckedKeys): Promise<
   await list()
 }
 
-/** Changes that `update` must reject. */
 const WRONG_CHANGES: readonly object[] = [
   { plan: null },
   { plan: 'enterprise' },
@@ -188,7 +187,6 @@ async function revokeAtOnce({ store, steps, issue }: CheckedKeys): Promise<void>
   steps.check(!found, 'find(the token of key 1) returned a key: it is revoked', 'undefined', found)
 }
 
-/** Returns generators of calls to a key store. */
 function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
   const onKey = (use: (checked: CheckedKeys, number: number) => Promise<void>) =>
     usesWith(fc.nat(), async (checked: CheckedKeys, index) => {

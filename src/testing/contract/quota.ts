@@ -89,7 +89,6 @@ const EXAMPLES: Record<string, Use<CheckedQuota>> = {
   'grants exactly the limit to concurrent requests': ({ spend }) => spend(spending(50, 1_000), 200),
 }
 
-/** Returns generators of calls, single and in bursts, and of moves of the clock. */
 function calls(fc: FastCheck): Arbitrary<Use<CheckedQuota>>[] {
   const limit = fc.oneof(
     { arbitrary: fc.integer({ min: 1, max: 6 }), weight: 8 },

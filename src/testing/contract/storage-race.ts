@@ -68,7 +68,6 @@ async function addInTurn({ storage, steps }: CheckedStorage, pets: readonly NewP
   }
 }
 
-/** What a reader has got for one page. */
 interface Page {
   readonly text: string
   readonly pets: readonly Pet[]
@@ -92,7 +91,6 @@ async function follow(
   }
 }
 
-/** Checks that a reader has seen all these animals. */
 async function checkReader({ storage, steps }: CheckedStorage, all: readonly Pet[], pages: readonly Page[]) {
   const seen = pages.flatMap(({ pets }) => pets)
   const left = all.find(({ id }) => seen.every((pet) => pet.id !== id))

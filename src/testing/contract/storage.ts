@@ -135,7 +135,6 @@ function places(fc: FastCheck): Arbitrary<Place> {
   return fc.oneof({ arbitrary: among, weight: 3 }, { arbitrary: fixed, weight: 1 })
 }
 
-/** Returns generators of calls to a storage. */
 function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
   const pets = newPets(fc)
   const status = fc.option(fc.constantFrom(...petStatuses), { nil: undefined })

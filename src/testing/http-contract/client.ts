@@ -143,7 +143,6 @@ function secondsToWait({ headers, time }: ContractResponse): number {
   return Math.max(1, readRetryAfter(headers.get('Retry-After'), { now: () => time }) ?? 1)
 }
 
-/** Returns the time in the `Date` header, or the time of the clock if there is none. */
 function timeOf(headers: Headers, clock: Clock): number {
   const time = Date.parse(headers.get('Date') ?? '')
   return Number.isNaN(time) ? clock.now() : time

@@ -5,7 +5,6 @@ import { type HttpContractRow, isRemoved, limitedRow, post, REX, rowsOf, UNKNOWN
 
 const row = rowsOf('contract')
 
-/** The number of animals on a page if the request has no `limit`. */
 const DEFAULT_LIMIT = 20
 
 /** Checks that every operation responds with 401 to the given `Authorization` header. */

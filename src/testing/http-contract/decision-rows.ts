@@ -214,7 +214,6 @@ export const decisionRows: readonly HttpContractRow[] = [
   }),
 ]
 
-/** Returns the only animal on the page. Throws if there is none or more than one. */
 function onlyPet(page: ContractResponse): Pet {
   const [pet, ...others] = expectPets(page)
   if (pet === undefined || others.length > 0)

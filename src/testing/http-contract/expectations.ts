@@ -27,7 +27,7 @@ export function expectJson(response: ContractResponse, status: number): void {
   checkEqual(type.trim(), 'application/json', `${response.name}: Content-Type`)
 }
 
-/** Checks an error response: its status, and the members of section 2 of the interface specification. Returns the code. */
+/** Checks an error response: its status, and the members of docs/interface.md, section 2. Returns the code. */
 export function expectError(response: ContractResponse, status: number): string {
   expectJson(response, status)
   const error = Object(response.json) as Record<string, unknown>
@@ -71,7 +71,7 @@ function toPet(value: unknown, name: string): Pet {
   throw new Error(`${name}: expected ${expected}, got ${show(value)}`)
 }
 
-/** Checks the rate-limit headers (section 8.2 of the interface specification), and returns their values. */
+/** Checks the rate-limit headers (docs/interface.md, section 8.2), and returns their values. */
 export function expectRateLimit({ name, headers }: ContractResponse) {
   const read = (header: string) => {
     const value = headers.get(header) ?? ''

@@ -18,13 +18,11 @@ export function rowsOf(basis: HttpContractRow['basis']) {
   return (title: string, check: HttpContractRow['check']): HttpContractRow => ({ title, basis, check })
 }
 
-/** A valid body for createPet. */
 export const REX = { name: 'Rex', categoryId: 1 }
 
 /** The path of an animal that no server has: its id is the largest int64. */
 export const UNKNOWN_PET = '/pets/9223372036854775807'
 
-/** Sends a body to createPet. */
 export function post(
   client: ContractClient,
   body: string | object = REX,
@@ -38,7 +36,6 @@ export function isRemoved({ status, time }: ContractResponse): boolean {
   return status === 410 && time >= SUNSET_AT
 }
 
-/** How many requests per minute the limited key may have at most. */
 const MAX_REQUESTS = 100
 
 /** Creates a row that uses up the limit of `limitedToken`, and checks the 429 response. */

@@ -18,7 +18,6 @@ export interface HttpContractOptions extends HttpContractTarget {
   readonly basis?: 'contract' | 'all' | undefined
 }
 
-/** The names of the groups of tests. */
 const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract, decisions of petstore-kit' } as const
 
 /**

@@ -15,7 +15,6 @@ export interface D1Database {
   batch(statements: D1Statement[]): Promise<readonly { readonly results: readonly unknown[] }[]>
 }
 
-/** An SQL statement and the values of its parameters. */
 export type Command = readonly [sql: string, ...values: SqliteValue[]]
 
 /** The access to D1 that the stores share. If D1 cannot be reached, a call rejects with `service_unavailable`. */
