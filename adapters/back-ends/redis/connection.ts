@@ -5,17 +5,21 @@ import { concealCommand, isScriptMissing, isUnavailable } from './errors.ts'
 
 /** A client of ioredis, or its `Cluster`. */
 export interface IoRedisClient {
+  /** Sends one command. */
   call(command: string, ...args: string[]): Promise<unknown>
 }
 
 /** A client of node-redis, or its cluster, pool or sentinel. */
 export interface NodeRedisClient {
+  /** Runs a Lua script. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+  /** Runs a Lua script that the server already knows, given by its SHA-1. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
 /** Bun's Redis client. */
 export interface BunRedisClient {
+  /** Sends one command. */
   send(command: string, args: string[]): Promise<unknown>
 }
 
