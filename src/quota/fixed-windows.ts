@@ -1,7 +1,7 @@
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 
-// The same rule in other languages, for engines that count themselves: `back-ends/redis/script.ts`, `d1/statements.ts` and
-// `spendFunction` in `postgres/schema.ts`. Every change goes there too; `quotaContract` compares all four.
+// The same rule in other languages, for engines that count themselves, in adapters/back-ends: `redis/script.ts`,
+// `sqlite/d1/statements.ts`, and `spendFunction` in `postgres/schema.ts`. Every change goes there too; `quotaContract` compares all four.
 
 const MINUTE = 60_000
 const DAY = 86_400_000

@@ -35,7 +35,7 @@ interface Tables {
  * ids, and a repeat waits until the first request with its idempotency key has ended.
  */
 export function tableStorage({ read, write, transact, hash, clock }: Tables): PetStorage {
-  let keys = 0
+  let keysUsed = 0
 
   async function createOnce(pet: NewPet, idempotency: Idempotency): Promise<CreatedPet> {
     const { name, categoryId, status } = pet
@@ -47,7 +47,7 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
       ['addPetOnce', name, `${categoryId}`, status ?? null, ...used],
       ['useKey', scope, hashes.key, hashes.fingerprint, now, ...used],
       ['usedKey', ...used],
-      ...(keys++ % REMOVE_EVERY === 0 ? [['removeEndedKeys', now, now] as const] : []),
+      ...(keysUsed++ % REMOVE_EVERY === 0 ? [['removeEndedKeys', now, now] as const] : []),
     ])
     const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
     const created = toPet(BigInt(id), name, categoryId, status)
