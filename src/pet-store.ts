@@ -198,10 +198,10 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     const quotaRequest = key
       ? keyQuotaRequest(key, context.limits, quotaRules, now)
       : address && anonymousQuotaRequest(address, quotaRules, now)
-    if (!request) return admit(caller, context, untouchedCount(now))
-    context.subject = request.subject
-    const count = spend(request, (error) => reportFault(error, observers, errorReport(context)))
-    return andThen(count, (count) => admit(caller, context, count))
+    if (!quotaRequest) return admit(caller, context, untouchedCount(now))
+    context.subject = quotaRequest.subject
+    const counting = spend(quotaRequest, (error) => reportFault(error, observers, errorReport(context)))
+    return andThen(counting, (count) => admit(caller, context, count))
   }
 
   function admit(caller: Caller, context: RequestContext, count: QuotaCount): MaybePromise<OwnResponse> {
