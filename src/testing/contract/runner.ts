@@ -10,7 +10,10 @@ export type FastCheck = typeof import('fast-check')
 export interface TestRunner {
   /** Names a group of tests. */
   describe(name: string, body: () => void): unknown
-  /** Adds a test, which fails if its body rejects. */
+  /**
+   * Adds a test, which fails if its body rejects. A test that does not apply calls `skip` of the context that vitest and node:test
+   * pass to the body.
+   */
   test(name: string, body: () => Promise<void>): unknown
   /** The module `fast-check`. Pass it if `import()` does not work, as in CommonJS under Jest. @default it is imported */
   readonly fc?: object | undefined

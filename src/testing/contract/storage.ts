@@ -16,7 +16,7 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
  *
  * The first tests show one rule each by a short example. Then the results of random sequences of calls must be those of a plain
  * list, and other tests read page by page while animals are added. If the storage has `createOnce`, each idempotency key must add one
- * animal in 48 hours, by the clock that `open` gets.
+ * animal in 48 hours, by the clock that `open` gets. If `open` returns `reopen`, the storage must keep its animals and keys.
  *
  * @example
  * ```ts
@@ -61,12 +61,6 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
     for (const pet of await create(REX)) await get(pet.id)
     await list({ limit: 10 })
   },
-  'keeps what create returned when it is opened again': async ({ create, reopen }) => {
-    for (const pet of [REX, SOLD, { name: 'Zoë', categoryId: INT64_MAX }]) {
-      await create(pet)
-      await reopen()
-    }
-  },
   'create gives each animal a greater id': async ({ create }) => {
     for (let i = 0; i < 3; i++) await create(REX)
   },
@@ -107,6 +101,12 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   'keeps each character of `name`': async ({ create, get }) => {
     for (const name of ['Zoë', 'Zoe\u0308', '🐕', "O'Hara", ' Rex ', 'x'.repeat(1_000)])
       for (const { id } of await create({ ...REX, name })) await get(id)
+  },
+  'keeps what create returned when it is opened again': async ({ create, reopen }) => {
+    for (const pet of [REX, SOLD, { name: 'Zoë', categoryId: INT64_MAX }]) {
+      await create(pet)
+      await reopen()
+    }
   },
 }
 

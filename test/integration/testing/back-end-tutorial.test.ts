@@ -34,14 +34,16 @@ async function load(name: string, text: string): Promise<Create> {
 }
 
 function suites(runner: TestRunner, create: () => Create): void {
-  const open = (clock?: Clock) => create()(fakeMongoClient(), clock)
-  storageContract(runner, { name: 'MongoDB', runs: 3, open: async () => ({ port: open().storage, close }) })
-  keyStoreContract(runner, {
-    name: 'MongoDB',
-    runs: 3,
-    open: async (clock) => ({ port: open(clock).keyStore, close }),
-  })
-  quotaContract(runner, { name: 'MongoDB', runs: 3, open: async (clock) => ({ port: open(clock).quota, close }) })
+  const opening =
+    <Name extends keyof Ports>(name: Name) =>
+    async (clock?: Clock) => {
+      const client = fakeMongoClient()
+      const open = () => create()(client, clock)[name]
+      return { port: open(), close, reopen: open }
+    }
+  storageContract(runner, { name: 'MongoDB', runs: 3, open: opening('storage') })
+  keyStoreContract(runner, { name: 'MongoDB', runs: 3, open: opening('keyStore') })
+  quotaContract(runner, { name: 'MongoDB', runs: 3, open: opening('quota') })
 }
 
 describe('the back end of the tutorial', () => {
