@@ -10,7 +10,7 @@ export interface Limit {
 }
 
 /** Hosts that pass a plain Request to the store. */
-const FETCH_HOSTS = ['workerd', 'workerd with D1', 'Hono', 'h3', 'itty-router', 'Koa, with a Response']
+const FETCH_HOSTS = ['workerd', 'workerd with D1', 'itty-router', 'Koa, with a Response']
 
 /** Hosts on the HTTP server of Node. */
 const NODE_HOSTS = ['Node 20', 'Node 22', 'Node 24', 'Node, the newest', 'Express 4', 'Express 5', 'Fastify', 'Koa']
