@@ -31,7 +31,7 @@ async function expectPetStore({ url, token }: { url: string; token: string }): P
   assert.equal((await fetch(url)).status, 401)
 }
 
-const ownPages = ['express.mjs', 'fastify.mjs', 'h3.mjs', 'hono.mjs', 'koa.mjs']
+const ownPages = ['express.mjs', 'express-middleware.mjs', 'fastify.mjs', 'h3.mjs', 'hono.mjs', 'koa.mjs']
 
 for (const name of ['node-http.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
   test(`the example ${name} responds`, async () => {
@@ -40,6 +40,44 @@ for (const name of ['node-http.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
     if (ownPages.includes(name)) assert.equal(await (await fetch(new URL('/', started.url))).text(), 'The shop itself')
   })
 }
+
+test('express-middleware.mjs: middleware of the host and the store respond together', async () => {
+  const { url, token } = await start(process.execPath, example('express-middleware.mjs'))
+  const authorization = `Bearer ${token}`
+  const headers = { authorization, 'content-type': 'application/json', origin: 'https://shop.example' }
+  const post = (body: string) => fetch(url, { method: 'POST', headers, body })
+  for (let i = 0; i < 2; i++) await post(JSON.stringify({ name: 'Rex'.repeat(300), categoryId: 1 }))
+  const page = await fetch(`${url}?limit=1`, { headers })
+  assert.equal(page.status, 200)
+  assert.equal(page.headers.get('content-encoding'), null)
+  const list = await fetch(url, { headers })
+  assert.equal(list.headers.get('content-encoding'), 'gzip')
+  for (const response of [page, list, await fetch(url, { headers: { origin: 'https://shop.example' } })]) {
+    assert.equal(response.headers.get('access-control-allow-origin'), 'https://shop.example')
+    const exposed = response.headers.get('access-control-expose-headers')?.split(', ') ?? []
+    for (const name of ['X-RateLimit-Remaining', 'Retry-After', 'Link']) assert.ok(exposed.includes(name))
+    assert.match(response.headers.get('content-security-policy') ?? '', /default-src/)
+    assert.match(response.headers.get('vary') ?? '', /Origin.*Accept-Encoding/)
+  }
+  const asked = { origin: 'https://shop.example', 'access-control-request-method': 'POST' }
+  const asking = { ...asked, 'access-control-request-headers': 'authorization,content-type,idempotency-key' }
+  const preflight = await fetch(url, { method: 'OPTIONS', headers: asking })
+  assert.equal(preflight.status, 204)
+  assert.equal(preflight.headers.get('access-control-allow-headers'), asking['access-control-request-headers'])
+  const wrong: [string, Record<string, string>, number, string][] = [
+    ['{"name":', {}, 400, 'malformed_json'],
+    [`"${'x'.repeat(200_000)}"`, {}, 413, 'payload_too_large'],
+    ['{}', { 'content-encoding': 'x' }, 415, 'unsupported_media_type'],
+    ['{}', {}, 400, 'invalid_body'],
+  ]
+  for (const [body, more, status, code] of wrong) {
+    const response = await fetch(url, { method: 'POST', headers: { ...headers, ...more }, body })
+    assert.equal(response.status, status)
+    const { message, ...rest } = (await response.json()) as { message: string }
+    assert.deepEqual(rest, { code, status })
+    assert.equal(typeof message, 'string')
+  }
+})
 
 test('shop-with-own-auth.mjs: colleagues share one limit', async () => {
   const { url, token } = await start(process.execPath, example('shop-with-own-auth.mjs'))
