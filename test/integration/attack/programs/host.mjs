@@ -11,8 +11,14 @@ import { toNodeHandler } from 'petstore-kit/node'
 
 const isKit = process.argv[2] === 'kit'
 const keyStore = { find: (token) => (token === 'free' ? { id: 'key', plan: 'free' } : undefined) }
+const backEnd = memory()
+/** Fails with a message of a megabyte: for the id 1 with what logs look for, otherwise without it. */
+const get = (id) => {
+  throw new Error((id === 1n ? 'a:@/' : 'abcd').repeat(250_000))
+}
 const petStore = createPetStore({
-  ...memory(),
+  storage: { ...backEnd.storage, get },
+  quota: backEnd.quota,
   keyStore,
   anonymous: { perMinute: 1e6, perDay: 1e6 },
   plans: { free: { perMinute: 1e6, perDay: 1e6 } },
