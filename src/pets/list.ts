@@ -65,11 +65,6 @@ type Parameters = Partial<Record<keyof typeof listQuerySchema.shape, string | re
  * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
 export function parsePageQuery(query: string): PageQuery {
-  if (query.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS)
-    throw new PetStoreError(
-      'invalid_parameter',
-      `The query is not valid: expected at most ${MAX_PARAMETERS} parameters.`,
-    )
   const input = readParameters(query)
   const { limit = String(DEFAULT_LIMIT), status, cursor } = input
   const after = typeof cursor === 'string' ? decodeCursor(cursor) : undefined
@@ -96,8 +91,13 @@ const PLAIN_QUERY = /^[\w&=-]*$/
 function readParameters(query: string): Parameters {
   const input: Record<string, string | readonly string[]> = {}
   if (query === '') return input
+  const texts = query.split('&', MAX_PARAMETERS + 1)
+  if (texts.length > MAX_PARAMETERS) {
+    const problem = `expected at most ${MAX_PARAMETERS} parameters`
+    throw new PetStoreError('invalid_parameter', `The query is not valid: ${problem}.`)
+  }
   // Adds a `?`, because `URLSearchParams` removes the first `?`, and the query itself may begin with `?`.
-  const pairs = PLAIN_QUERY.test(query) ? query.split('&').map(splitPair) : new URLSearchParams(`?${query}`)
+  const pairs = PLAIN_QUERY.test(query) ? texts.map(splitPair) : new URLSearchParams(`?${query}`)
   for (const [name, value] of pairs)
     if (Object.hasOwn(listQuerySchema.shape, name))
       input[name] = name in input ? [input[name] ?? [], value].flat() : value
