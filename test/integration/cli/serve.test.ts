@@ -41,7 +41,7 @@ describe('petstore serve', () => {
   test("the log has each client's address, but no token", async () => {
     const { address, keys, bearer, line, output } = await startPetstore('--log')
     await fetch(`${address}/pets?limit=1`, bearer('free'))
-    const pattern = /^\d{4}-\d\d-\d\dT[\d:.]+Z 200 GET \/v1\/pets 127\.0\.0\.1 key_\w+ \d+ ms$/
+    const pattern = /^\d{4}-\d\d-\d\dT[\d:.]+Z 200 GET \/v1\/pets 127\.0\.0\.1 key_\w+ \d+(?:\.\d+)? ms$/
     expect(await line(/ 200 GET /)).toMatch(pattern)
     await fetch(`${address}/pets`)
     expect(await line(/ 401 GET /)).toContain('127.0.0.1 no key')
