@@ -2,8 +2,11 @@ import { shorten } from './describe-value.ts'
 
 /** Characters that change what a terminal or a page shows around them, or that nobody sees. */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
-/** A token of this package, and what is attached to it. A shorter text of this form is no secret. */
-const TOKEN = /pet_[0-9A-Za-z]{16}\w*/gi
+/**
+ * A token of this package, and what is attached to it. A shorter text of this form is no secret. The underscore of a whole token may
+ * be written in any way, such as `&#95;`.
+ */
+const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
 /** A visible ASCII character as a percent-encoding (RFC 3986, section 2.1), or as an escape of JSON. */
 const ENCODED = /(?:%|\\u00)(2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi
 /** How often a token may be encoded. A second encoding makes `%255f` of `%5f`. */

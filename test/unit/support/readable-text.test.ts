@@ -33,6 +33,9 @@ test.each([
   ['a token that is encoded twice', encode(encode(token))],
   ['a token with one letter that is encoded twice', token.replace('_', '%255F')],
   ['a token with an escape of JSON', token.replace('_', '\\u005f')],
+  ...['%25252525255f', '&#95;', '\\x5f', '\\u{5f}', '%u005f', '\\\\u005f', '_\u200b', '＿'].map(
+    (underscore): [string, string] => [`a token with the underscore ${underscore}`, token.replace('_', underscore)],
+  ),
   ['a fixed key', fixed],
   ['an encoded fixed key', encode(fixed)],
   ['a password', 'postgres://app:s3cret@db'],
