@@ -187,6 +187,9 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(await lines).toEqual(Array(20).fill(1))
     await long.getByText('x'.repeat(80)).first().click()
     await page.getByText('x'.repeat(1_000), { exact: true }).waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('W'.repeat(1_000))
+    await button(page, 'Add animal').click()
+    await page.locator('#add-note', { hasText: 'was added with the id' }).waitFor()
     expect(await isTooWide(page)).toBe(false)
   })
 
