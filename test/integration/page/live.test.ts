@@ -57,7 +57,7 @@ describe.skipIf(isMissing)('the request log', () => {
     const { token } = await keyStore.issue({ plan: 'pro' })
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')
-    await newest(page).locator('summary').first().focus()
+    await newest(page).locator('.log-content > p').first().click()
     const read = await page.locator('#log > li').first().elementHandle()
     let before: { readonly y: number } | null | undefined
     const headers = { authorization: `Bearer ${token}` }

@@ -33,7 +33,7 @@ function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement
   const pairs = responseHeaders.flatMap((name, i) =>
     i % 2 === 0 ? [[name, responseHeaders[i + 1] ?? ''] as const] : [],
   )
-  return create(
+  const content = create(
     'div',
     'log-content stack',
     create('p', '', explanationOf(request)),
@@ -46,6 +46,9 @@ function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement
     folded('Response headers', factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)]))),
     folded('Request headers', factsOf(Object.entries(headers))),
   )
+  // A click on its text moves the focus into the entry, which the log then keeps in its place.
+  content.tabIndex = -1
+  return content
 }
 
 /** Returns what the server knows about a request besides its texts. */
