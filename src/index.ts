@@ -28,6 +28,5 @@ export type {
   QuotaRequest,
   QuotaStore,
 } from './ports.ts'
-export type { BanOptions } from './quota/rate-limit.ts'
 export { type ReadyCheck, type ReadyCheckOptions, readyCheck } from './ready-check.ts'
 export type { ErrorReport, ResponseReport } from './reports/observers.ts'

@@ -3,8 +3,8 @@ import { linkBaseOf } from './http/links.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import { newPetSchema } from './pets/animal.ts'
 import type { SunsetPolicy } from './pets/get.ts'
-import type { Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
-import type { BanOptions, QuotaRules } from './quota/rate-limit.ts'
+import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
+import type { QuotaRules } from './quota/rate-limit.ts'
 import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
 import {
   checkOptions,
@@ -47,7 +47,7 @@ export interface PetStoreOptions {
   /** The length of an IPv6 prefix, from 32 to 128 bits. Clients without a valid key share a limit by prefix. @default 56 */
   readonly ipv6Prefix?: number | undefined
   /** When to ban a key that keeps sending after a 429; `false` for no bans. @default 300 seconds, after as many refusals in a minute as the per-minute limit */
-  readonly ban?: BanOptions | false | undefined
+  readonly ban?: Partial<BanRule> | false | undefined
   /** The status of a new animal if the client sends none; `null` for no status. @default 'available' */
   readonly defaultStatus?: PetStatus | null | undefined
   /** The longest name of an animal, in UTF-16 code units. @default 1000 */

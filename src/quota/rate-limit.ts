@@ -5,14 +5,6 @@ import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { addressGroup } from '../support/ip-address.ts'
 import { isCount } from '../support/option-rules.ts'
 
-/** The option `ban`. */
-export interface BanOptions {
-  /** The number of refusals within one minute that starts a ban. @default the per-minute limit of the key */
-  readonly afterRefusals?: number | undefined
-  /** Length of a ban, in seconds. @default 300 */
-  readonly seconds?: number | undefined
-}
-
 /** The options that decide how requests are counted, with defaults filled in. */
 export interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>

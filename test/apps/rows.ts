@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { contractClient } from '../../src/testing/http-contract/client.ts'
 import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
-import { type Received, type Sent, socketClient, Wire } from '../conformance/http/client.ts'
+import { fetchThrough, type Received, type Sent, socketClient, Wire } from '../conformance/http/client.ts'
 import { accepts, type RunningApp } from './app.ts'
 
 /** The token of the key with the plan `business` that every example app knows. */
@@ -197,17 +197,5 @@ const contractRows: readonly AppRow[] = httpContractRows
     check: ({ anonymous }) =>
       check(contractClient({ baseUrl: 'http://localhost/v1', token: TOKEN, fetch: fetchThrough(anonymous) })),
   }))
-
-function fetchThrough(send: Target['anonymous']) {
-  return async (url: string, { method = 'GET', headers, body }: RequestInit) => {
-    const { pathname, search } = new URL(url)
-    const received = await send(pathname + search, {
-      method,
-      headers: Object.fromEntries(new Headers(headers)),
-      ...((typeof body === 'string' || body instanceof Uint8Array) && { body }),
-    })
-    return new Response(received.body || null, { status: received.status, headers: received.headers })
-  }
-}
 
 export const rows: readonly AppRow[] = [...ownRows, ...contractRows, SIGTERM_ROW]

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import {
   type ApiKey,
-  type BanOptions,
+  type BanRule,
   createPetStore,
   type MemoryOptions,
   memory,
@@ -238,13 +238,13 @@ test('the error about an option describes the received value', () => {
   expect(() => createPetStore({ plans: { gold: { perMinute: 60, perDay: 0 } } })).toThrow(
     'option plans.gold.perDay: expected a whole number from 1 to 2^53-1, got the number 0',
   )
-  expect(() => createPetStore({ ban: { afterRefusal: 3 } as BanOptions })).toThrow(
+  expect(() => createPetStore({ ban: { afterRefusal: 3 } as Partial<BanRule> })).toThrow(
     'option ban.afterRefusal: expected one of the options afterRefusals, seconds, got the number 3; did you mean ban.afterRefusals?',
   )
   expect(() => createPetStore({ keystore: memory().keyStore } as object)).toThrow(
     /^option keystore: expected .*, got an object; did you mean keyStore\?$/,
   )
-  expect(() => createPetStore({ ban: { hours: 3 } as BanOptions })).toThrow(
+  expect(() => createPetStore({ ban: { hours: 3 } as Partial<BanRule> })).toThrow(
     /^option ban\.hours: expected one of the options afterRefusals, seconds, got the number 3$/,
   )
 })

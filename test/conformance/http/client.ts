@@ -155,3 +155,16 @@ function change(socket: Socket, deadline: AbortSignal, describe: () => string): 
     deadline.addEventListener('abort', onDeadline)
   })
 }
+
+/** Returns a fetch function that sends the path and query of a URL with `send`. */
+export function fetchThrough(send: Send) {
+  return async (url: string, { method = 'GET', headers, body }: RequestInit) => {
+    const { pathname, search } = new URL(url)
+    const received = await send(pathname + search, {
+      method,
+      headers: Object.fromEntries(new Headers(headers)),
+      ...((typeof body === 'string' || body instanceof Uint8Array) && { body }),
+    })
+    return new Response(received.body || null, { status: received.status, headers: received.headers })
+  }
+}

@@ -18,7 +18,7 @@ export class LogView {
   /** The first digit of the statuses that are shown; empty for all. */
   #filter = ''
   #newerCount = 0
-  /** What the note says while the log is empty. */
+  /** The text of the note while the log is empty. */
   emptyText = ''
 
   constructor(actions: RequestActions) {

@@ -2,7 +2,7 @@ import type { LoggedRequest } from '../request-log.ts'
 import { LANGUAGES, type Language, type SampledRequest, sampleOf } from '../samples.ts'
 import { copyOrSelect, create, setText } from './dom.ts'
 
-/** What the page can do with a request of its log. */
+/** The actions of the page for a request of its log. */
 export interface RequestActions {
   /** Returns the token of a demo key of this page by the key's id; `undefined` for any other key. */
   tokenOf(keyId: string | undefined): string | undefined
