@@ -45,7 +45,7 @@ Our figure, as a ratio of theirs:
 
 ${betterServers(results) || 'Nowhere in this run.'}
 
-Their animals are in an array, and a key is an entry of a list. Ours also reads and writes 64-bit integers exactly, finds repeated
+Their animals are in an array, and their keys are fixed. Ours also reads and writes 64-bit integers exactly, finds repeated
 member names, counts per day, and can ban a key.
 
 ## Growth
