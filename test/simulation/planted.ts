@@ -41,7 +41,7 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
   },
   'an animal is acknowledged before it is saved': {
     rule: 'An animal answered with 201',
-    edits: [{ file: 'storage.ts', from: 'await saved\n', to: '\n' }],
+    edits: [{ file: 'storage.ts', from: 'await added.saved\n', to: '\n' }],
   },
   'a key is stored in another transaction than its animal': {
     rule: 'One key adds one animal',
