@@ -94,17 +94,11 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
     quota: postgresQuota(query, schema, clock, lockTimeout, onError),
     async migrate() {
       await migrate(query, schema)
-      const [row] = await query<{ commit: string; aurora: boolean }>(SETTINGS)
-      if (row?.commit === 'off') onError(new Error(NOT_DURABLE))
-      if (row?.aurora) onError(new Error(AURORA))
+      const [row] = await query<{ synchronous_commit: string }>('SHOW synchronous_commit')
+      if (row?.synchronous_commit === 'off') onError(new Error(NOT_DURABLE))
     },
   }
 }
-
-const SETTINGS = `SELECT current_setting('synchronous_commit') AS commit, to_regproc('aurora_version') IS NOT NULL AS aurora`
-
-const AURORA =
-  'Aurora keeps unlogged tables after a crash, so a crash during a create is not noticed and can lose an animal that was acknowledged with 201. RDS for PostgreSQL has no such gap'
 
 const NOT_DURABLE =
   'synchronous_commit is off on the server, the database or the role: a crash of PostgreSQL loses animals that were acknowledged with 201. Set it to on'

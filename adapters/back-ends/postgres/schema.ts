@@ -14,7 +14,7 @@ const LIMIT_LOCK_WAITS = `PERFORM set_config('lock_timeout', lock_wait::text, tr
  * The steps of the schema: all SQL that `migrate` runs. Each step leads from one version to the next. Never change a released
  * step; add another step. While a step runs, the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
  */
-export const STEPS: readonly string[] = [tables() + creating() + counting(), usedKeys(), longerKeys()]
+export const STEPS: readonly string[] = [tables() + creating() + counting(), usedKeys(), longerKeys(), aurora()]
 
 /**
  * Counters are `double precision`, which calculates exactly as JavaScript does. The index on status and id makes a list with a
@@ -77,29 +77,7 @@ function creating(): string {
     CREATE UNLOGGED TABLE server_runs (run bigint NOT NULL);
     CREATE UNIQUE INDEX only_one_run ON server_runs ((true));
 
-    -- Adds animals in the given order, without a wait for the disk. Returns their ids and the run of the server.
-    CREATE FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)
-    LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
-    BEGIN
-      ${LIMIT_LOCK_WAITS}
-      -- TRUNCATE locks the tables in this order too.
-      LOCK TABLE pets, server_runs, durable IN ROW EXCLUSIVE MODE;
-      -- One transaction at a time assigns ids, so animals become visible in the order of their ids.
-      PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
-      SELECT r.run INTO run FROM server_runs AS r;
-      IF run IS NULL THEN
-        -- The number is random, because a crash would also undo a sequence.
-        run := floor(random() * 9e15);
-        INSERT INTO server_runs VALUES (run) ON CONFLICT DO NOTHING;
-      END IF;
-      PERFORM set_config('synchronous_commit', 'off', true), set_config('${DEFERRED}', 'on', true);
-      RETURN QUERY INSERT INTO pets AS p (id, name, category_id, status)
-        SELECT nextval('pet_ids'), pet->>0, (pet->>1)::bigint, pet->>2
-        FROM json_array_elements(given) WITH ORDINALITY AS each (pet, place) ORDER BY place
-        RETURNING p.id, add_pets.run;
-      PERFORM set_config('${DEFERRED}', 'off', true);
-    END
-    $body$;
+    ${addPets("'off'")}
 
     -- Waits for the disk, and then lets clients read the animals up to last_id. PostgreSQL writes commits to disk in their order,
     -- so all earlier commits of the run are on disk too. Returns false if the run has ended: the animals may be lost.
@@ -208,6 +186,46 @@ function longerKeys(): string {
   return `
     DROP INDEX used_keys_by_scope;
     ${addPetsOnce(', moment double precision', time, 172_800_000)}`
+}
+
+/**
+ * Returns SQL for the function `add_pets`.
+ *
+ * @param commit - SQL for `synchronous_commit` of its transaction
+ */
+function addPets(commit: string, create = 'CREATE'): string {
+  return `-- Adds animals in the given order, without a wait for the disk. Returns their ids and the run of the server.
+    ${create} FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)
+    LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
+    BEGIN
+      ${LIMIT_LOCK_WAITS}
+      -- TRUNCATE locks the tables in this order too.
+      LOCK TABLE pets, server_runs, durable IN ROW EXCLUSIVE MODE;
+      -- One transaction at a time assigns ids, so animals become visible in the order of their ids.
+      PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
+      SELECT r.run INTO run FROM server_runs AS r;
+      IF run IS NULL THEN
+        -- The number is random, because a crash would also undo a sequence.
+        run := floor(random() * 9e15);
+        INSERT INTO server_runs VALUES (run) ON CONFLICT DO NOTHING;
+      END IF;
+      PERFORM set_config('synchronous_commit', ${commit}, true), set_config('${DEFERRED}', 'on', true);
+      RETURN QUERY INSERT INTO pets AS p (id, name, category_id, status)
+        SELECT nextval('pet_ids'), pet->>0, (pet->>1)::bigint, pet->>2
+        FROM json_array_elements(given) WITH ORDINALITY AS each (pet, place) ORDER BY place
+        RETURNING p.id, add_pets.run;
+      PERFORM set_config('${DEFERRED}', 'off', true);
+    END
+    $body$;`
+}
+
+/**
+ * Returns SQL that makes `add_pets` wait for the disk on Aurora. Its unlogged tables survive a crash, so `save` would not notice that
+ * an animal was lost before it was on disk.
+ */
+function aurora(): string {
+  const commit = `CASE WHEN to_regproc('aurora_version') IS NULL THEN 'off' ELSE current_setting('synchronous_commit') END`
+  return addPets(commit, 'CREATE OR REPLACE')
 }
 
 /**

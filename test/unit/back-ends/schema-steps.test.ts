@@ -11,6 +11,7 @@ const released = {
       '33a4b53ff41221302c95739951e63a32f91388dba8158c66b3ef2c10cef59fe7',
       '1b3d0a38d547970b90adf1a6bd0ca0c14f55dba5e88bf91f45e6edb86a9361fb',
       '93a647353cffa24c528e78691b335179ec1eed7d01e9b1e560ef455db9ff44b4',
+      'c3140fa1a67e7af48a7d06ea0024bccf2ff04e9373fc266d04de67206ec81c62',
     ],
   },
   'SQLite and D1': {
