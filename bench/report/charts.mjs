@@ -2,7 +2,13 @@ import * as Plot from '@observablehq/plot'
 import { figures, groupNamed, integer, number } from './figures.mjs'
 import { colorOf, svgOf } from './svg.mjs'
 
-const WORKS = ['list', 'walk 20', 'walk 100', 'create']
+/** The kinds of work, with their titles for readers who do not know the names. */
+const WORKS = {
+  list: 'first page of 20',
+  'walk 20': 'new pages of 20',
+  'walk 100': 'new pages of 100',
+  create: 'create',
+}
 
 /** Returns the charts by the names of their files. */
 export const chartsOf = (results) => ({
@@ -21,16 +27,18 @@ const margins = ({ top, bottom, left, right = 16 }) => ({
 function cpuChart(results) {
   const { cpu } = figures(results)
   const { servers } = groupNamed('Node')
-  const bars = servers.flatMap(({ name }) => WORKS.map((work) => ({ name, work, cpu: cpu('Node', name, work) })))
+  const bars = servers.flatMap(({ name }) =>
+    Object.entries(WORKS).map(([work, title]) => ({ name, title, cpu: cpu('Node', name, work) })),
+  )
   return svgOf('CPU time per request on Node.js, in microseconds: shorter is better', {
     ...margins({ top: 66, bottom: 10, left: 130 }),
     height: 76 + servers.length * 26,
     x: { axis: null, domain: [0, Math.max(...bars.map((bar) => bar.cpu)) * 1.35] },
-    fx: { axis: 'top', label: null, domain: WORKS, padding: 0.08 },
+    fx: { axis: 'top', label: null, domain: Object.values(WORKS), padding: 0.08 },
     y: { label: null, domain: servers.map(({ name }) => name), tickSize: 0 },
     marks: [
-      Plot.barX(bars, { x: 'cpu', y: 'name', fx: 'work', fill: colorOf, rx: 2, insetTop: 2, insetBottom: 2 }),
-      Plot.text(bars, { x: 'cpu', y: 'name', fx: 'work', text: (bar) => number(bar.cpu), textAnchor: 'start', dx: 5 }),
+      Plot.barX(bars, { x: 'cpu', y: 'name', fx: 'title', fill: colorOf, rx: 2, insetTop: 2, insetBottom: 2 }),
+      Plot.text(bars, { x: 'cpu', y: 'name', fx: 'title', text: (bar) => number(bar.cpu), textAnchor: 'start', dx: 5 }),
     ],
   })
 }
@@ -48,7 +56,7 @@ function scaleChart({ parts: { scale } }) {
     ...margins({ top: 50, bottom: 34, left: 60, right: 150 }),
     height: 280,
     x: { type: 'log', label: null, ticks: 6, tickFormat: integer },
-    y: { label: null, grid: true, zero: true },
+    y: { label: null, grid: true, zero: true, nice: true },
     marks: [
       Plot.line(lines, { x: 'count', y: 'time', z: 'what', stroke: color, strokeWidth: 2 }),
       Plot.dot(lines, { x: 'count', y: 'time', r: 3, fill: color }),
