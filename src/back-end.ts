@@ -1,4 +1,3 @@
-/** Functions for authors of back ends. */
 export { keyChanges, type NewKey, newKey } from './keys/new-key.ts'
 export { hashToken, isToken } from './keys/token.ts'
 export { hashIdempotency, type IdempotencyHashes } from './pets/idempotency.ts'

@@ -1,4 +1,4 @@
-/** Every error code of the API, with its status and its default message. Of one status, the most frequent code is first. */
+/** Every error code of the API, with its status and its default message. Codes of one status begin with the most frequent one. */
 export const errorTable = {
   invalid_body: { status: 400, message: 'The body is not a valid animal.' },
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
@@ -45,10 +45,10 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /**
- * The code of a {@link PetStoreError}: an error code of the API; `invalid_option` for an invalid option or argument;
- * `untrusted_forwarded_for`, which `onError` gets once if `X-Forwarded-For` arrives and `trustProxy` is not set; or a code of the
- * client: `network_error` if no response arrived, `unexpected_response` if a response is not as the API describes it. A later
- * version may add codes, so the type is open: let a `switch` have a `default`.
+ * The code of a {@link PetStoreError}: a code of the API, or `invalid_option` for an invalid option or argument, `network_error` if
+ * the client got no response, `unexpected_response` if the client got a response that the API does not describe, and
+ * `untrusted_forwarded_for`, for which `onError` is called once if `X-Forwarded-For` arrives and `trustProxy` is not set. Later
+ * versions may add codes: give a `switch` a `default`.
  */
 export type PetStoreErrorCode =
   | ErrorCode
@@ -56,7 +56,7 @@ export type PetStoreErrorCode =
   | 'untrusted_forwarded_for'
   | 'network_error'
   | 'unexpected_response'
-  // Unlike `string`, this type keeps the codes above for the completion of editors.
+  // Permits any string. With `string` itself, editors would no longer suggest the codes above.
   | (string & {})
 
 /** The options of {@link PetStoreError}. */
@@ -92,7 +92,7 @@ export class PetStoreError extends Error {
   readonly status: number | undefined
   /** How many seconds to wait before the request is sent again, from the `Retry-After` header. Only the client sets it. */
   declare readonly retryAfter?: number
-  /** The key of a `createPet` that has rejected: with the same key, the animal can be sent again. Only the client sets it. */
+  /** The key of a failed `createPet`. If the animal is sent again with this key, it is added once. Only the client sets it. */
   declare readonly idempotencyKey?: string
 
   constructor(code: PetStoreErrorCode, message?: string, options?: PetStoreErrorOptions) {
@@ -108,15 +108,15 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(errorTable, value)
 }
 
-/** Returns whether a value is a {@link PetStoreError}, also one from another copy of this package, such as its CommonJS build. */
+/** Returns whether a value is a `PetStoreError`, also one from another copy of this package, such as its CommonJS build. */
 export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }
 
-/** Wraps a {@link PetStoreError} that a port must not throw, such as `invalid_body`, so that the client gets a 500. */
+/** The 500 for a port that throws a `PetStoreError` such as `invalid_body`, which would otherwise send 400 to the client. */
 export class PortFault extends Error {}
 
-/** Returns whether a value is a {@link PortFault}. Returns `false` if `instanceof` throws, as it does for some proxies. */
+/** Returns whether a value is a `PortFault`. `instanceof` throws for some proxies. */
 export function isPortFault(error: unknown): error is PortFault {
   try {
     return error instanceof PortFault

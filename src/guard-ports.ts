@@ -7,7 +7,7 @@ import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
 type PortCall<Input, T> = (input: Input, context?: CallContext) => MaybePromise<T>
 
-/** The context of a port call. Its signal also aborts at the time limit. The signal is created only if the port reads it. */
+/** The context of a port call, whose signal also aborts at the time limit. Creates this signal only if the port reads it. */
 class TimedContext implements CallContext {
   readonly #context: CallContext | undefined
   #controller: AbortController | undefined
@@ -32,13 +32,13 @@ class TimedContext implements CallContext {
     this.#controller.abort(reason)
   }
 
-  /** Ends the call. Without this, each call would leave a listener on a signal that several requests share. */
+  /** Removes the listener on the client's signal. Several requests may share this signal, and would fill it with listeners. */
   settle(): void {
     this.#isSettled = true
     this.#stopListening?.()
   }
 
-  /** Returns a controller that aborts with `signal`. On Node 20, `AbortSignal.any` takes about four times as long. */
+  /** Creates a controller that aborts when `signal` aborts. On Node 20, `AbortSignal.any` takes about four times as long. */
   #abortedWith(signal: AbortSignal | undefined): AbortController {
     const controller = new AbortController()
     if (!signal) return controller
@@ -52,11 +52,7 @@ class TimedContext implements CallContext {
   }
 }
 
-/**
- * Returns `call` with a time limit. If `call` returns a value instead of a promise, no timer is started.
- *
- * @param check - returns the value of a call, or throws if the value is invalid
- */
+/** Returns `call` with a time limit for a promise, and with `check`, which throws if the returned value is invalid. */
 function guard<Input, T>(
   port: string,
   timeout: number,
@@ -93,7 +89,7 @@ function guard<Input, T>(
   }
 }
 
-/** Wraps a {@link PetStoreError}, except `service_unavailable`, which a port may throw. Returns any other error unchanged. */
+/** Wraps a `PetStoreError` of a port, because its code could send a 4xx to the client. A port may throw `service_unavailable`. */
 function toPortFault(error: unknown): unknown {
   try {
     if (isPetStoreError(error) && error.code !== 'service_unavailable')
@@ -112,10 +108,7 @@ function checkCount(count: QuotaCount): QuotaCount {
   throw new TypeError(`quota store: expected a QuotaCount from spend, got ${describe(count)}`)
 }
 
-/**
- * Returns the key, or `undefined` for `false` and `null`. Throws for values such as `true`, from plain JavaScript, and for an
- * `expiresAt` in a wrong unit, because the key would get 401 and nobody would know why.
- */
+/** Throws for an `expiresAt` in seconds: without this error, the client would get 401, and the operator would not know why. */
 function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   if (!key) return undefined
   if (typeof key !== 'object')
@@ -130,11 +123,7 @@ function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   )
 }
 
-/**
- * Returns the ports with a time limit for each call, and with checks of the results of `find` and `spend`.
- *
- * @param timeouts - time limits in milliseconds
- */
+/** Returns the ports with a time limit for each call, in milliseconds, and with checks of the results of `find` and `spend`. */
 export function guardPorts(
   { storage, keyStore, quota }: BackEnd,
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },

@@ -5,7 +5,7 @@ export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
-/** Returns the int64 of a canonical decimal text, such as `7`, or `undefined` for any other text, such as `07`. */
+/** Returns the int64 of a text such as `7`, or `undefined` for any other text. `07` is refused: each id has one text. */
 export function parseInt64(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
   const value = BigInt(text)
@@ -35,19 +35,13 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/**
- * An animal in the store. Code that lists the members has `satisfies Record<keyof Pet, …>`, so that the compiler names it when a
- * member is added.
- */
+/** An animal in the store. For a new member, the compiler names the code that must change: it has `satisfies Record<keyof Pet, …>`. */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint
 }
 
-/**
- * Returns whether a value is an animal. Its ids may also be numbers that are exact, because storages in plain JavaScript may
- * return them.
- */
+/** Returns whether a value is an animal. Its ids may also be exact numbers, because storages in plain JavaScript return them. */
 export function isPet(value: unknown): value is Pet {
   const { id, name, categoryId, status } = Object(value) as Partial<Pet>
   const rules = {
@@ -71,7 +65,7 @@ export interface PlanLimits {
   readonly perDay: number
 }
 
-/** The plans of the interface whose limits are the same for every key. Each key of `enterprise` has limits of its own. */
+/** The plans of docs/interface.md, except `enterprise`: each `enterprise` key has its own limits. */
 export const defaultPlans = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -84,7 +78,7 @@ export interface ApiKey {
   readonly id: string
   /** The plan. Its limits apply unless the key has `limits` of its own. */
   readonly plan: string
-  /** Keys with the same account share one allowance. */
+  /** Keys with the same account are counted together. */
   readonly account?: string | undefined
   /** Limits for this key only. Keys of the plan `enterprise` need them. */
   readonly limits?: PlanLimits | undefined

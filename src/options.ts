@@ -35,18 +35,18 @@ export interface PetStoreOptions {
   readonly clock?: Clock | undefined
   /** The path under which clients see the API, without a trailing slash. @default '/v1' */
   readonly basePath?: string | undefined
-  /**
-   * The public URL, which makes links absolute: `https://api.example`, or a URL that includes the path of the API.
-   * @default links contain only a path
-   */
+  /** The public URL, with or without `basePath`. Links then begin with this URL. @default links contain only a path */
   readonly publicUrl?: string | undefined
-  /** Limits by plan. A plan is added to `free`, `pro` and `business`, or replaces one of these. @default those three plans */
+  /** Limits by plan, in addition to `free`, `pro` and `business`, or in place of one of these. @default those three plans */
   readonly plans?: Readonly<Record<string, PlanLimits>> | undefined
   /** The limits for all requests without a valid key from one client address. @default the limits of the plan `free` */
   readonly anonymous?: PlanLimits | undefined
-  /** The length of an IPv6 prefix, from 32 to 128 bits. Clients without a valid key share a limit by prefix. @default 56 */
+  /** The bits of an IPv6 prefix, from 32 to 128. All clients in one prefix without a valid key share one limit. @default 56 */
   readonly ipv6Prefix?: number | undefined
-  /** When to ban a key that keeps sending after a 429; `false` for no bans. @default 300 seconds, after as many refusals in a minute as the per-minute limit */
+  /**
+   * When to ban a key that keeps sending after a 429; `false` for no bans.
+   * @default 300 seconds, when a key has as many refusals in one minute as its limit per minute
+   */
   readonly ban?: Partial<BanRule> | false | undefined
   /** The status of a new animal if the client sends none; `null` for no status. @default 'available' */
   readonly defaultStatus?: PetStatus | null | undefined
@@ -61,20 +61,17 @@ export interface PetStoreOptions {
   /** Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal. @default 'enforce' */
   readonly sunset?: SunsetPolicy | undefined
   /**
-   * What happens while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served uncounted. Each
-   * waits at most one second for the quota store. After a failure, the quota store is not called for one second.
+   * What happens while the quota store fails. With `refuse`, clients get 503. With `allow`, requests are served uncounted: each waits
+   * at most one second for the quota store, which gets no call for one second after a failure.
    * @default 'refuse'
    */
   readonly onQuotaFailure?: 'refuse' | 'allow' | undefined
-  /**
-   * Called with every error that is not the client's fault, and with a report of the request. @default logs to `console.error`
-   */
+  /** Called with every error that the client has not caused, and a report of the request. @default logs to `console.error` */
   readonly onError?: ((error: unknown, report: ErrorReport) => void) | undefined
   /** Called with a report of every response. @default none */
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
-/** Describes the valid values of each option, for `checkOptions`. */
 export const storeRules: OptionRules<keyof PetStoreOptions> = {
   storage: withMethods('list', 'create', 'get'),
   keyStore: keyStoreRule,
@@ -125,19 +122,15 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
   onResponse: functionRule,
 }
 
-/** Members of a back end that are no options. They are allowed, because `{ ...backEnd }` passes them too. */
+/** Members of a back end that are no options, but that a caller passes with `createPetStore({ ...backEnd })`. */
 const COMPANIONS = ['migrate', 'close']
 
 export const DEFAULT_MAX_NAME_LENGTH = 1_000
 
-/** With `onQuotaFailure: 'allow'`, a request waits no longer than this for the quota store, in milliseconds. */
+/** How long a request waits for the quota store with `onQuotaFailure: 'allow'`, in milliseconds. */
 const ALLOW_TIMEOUT = 1_000
 
-/**
- * Checks the options of `createPetStore` and fills in their defaults.
- *
- * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
- */
+/** Checks the options of `createPetStore` and fills in their defaults. @throws {PetStoreError} `invalid_option` */
 export function resolveOptions(options: PetStoreOptions) {
   checkOptions(storeRules, options, COMPANIONS)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
@@ -164,16 +157,12 @@ export function resolveOptions(options: PetStoreOptions) {
   } as const
 }
 
-/** The options of `createPetStore` with their defaults. */
-export type ResolvedOptions = ReturnType<typeof resolveOptions>
-
-/** Returns `basePath`, with its default and without a trailing slash, and the function that returns where links begin. */
+/** Returns `basePath` without a trailing slash, and the function that returns the first part of every link. */
 export function resolveAddress({ basePath = '/v1', publicUrl }: Pick<PetStoreOptions, 'basePath' | 'publicUrl'>) {
   const root = basePath.replace(/\/$/, '')
   return { basePath: root, linkBase: linkBaseOf(root, publicUrl) }
 }
 
-/** Returns the plans of the interface and those of the option `plans`, which replace plans of the same name. */
 export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans'] {
   return { ...defaultPlans, ...plans }
 }
@@ -186,7 +175,7 @@ function isOrigins(value: unknown): boolean {
   return value === '*' || (Array.isArray(value) && value.every(isOrigin))
 }
 
-/** Returns whether a value is an origin as browsers send it. Compares the parts, because `URL.origin` is `null` for extensions. */
+/** Returns whether a value is an origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions. */
 function isOrigin(value: unknown): boolean {
   if (typeof value !== 'string' || value.includes('*') || !URL.canParse(value)) return false
   const { protocol, host } = new URL(value)

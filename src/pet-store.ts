@@ -44,47 +44,39 @@ export interface PetStore {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
-  /** The key store in use. A store that wraps another one may leave it out. */
+  /** The key store in use. A wrapper of a store may leave it out. */
   readonly keyStore?: KeyStore | undefined
-  /**
-   * Passes an error that the store cannot see to `onError`, such as a response that cannot be written. Adapters call it; a store
-   * that wraps another one may leave it out. It never throws.
-   */
+  /** Calls `onError` for an error of an adapter, such as a failed write. Never throws. A wrapper of a store may leave it out. */
   readonly reportError?: ((error: unknown, report: ErrorReport) => void) | undefined
 }
 
-/**
- * Responds to a standard `Request`, or to a URL as the global `fetch` accepts it.
- *
- * Arguments after a `Request` are ignored, because Bun, Deno and Workers pass their own. The promise rejects only if the first
- * argument is neither a `Request` nor a URL, such as a request object of Node.
- */
+/** Responds to a `Request`, or to a URL as the global `fetch` accepts it. Rejects only for any other first argument. */
 export interface PetStoreFetch {
-  /** Responds to a request; further arguments are ignored. */
+  /** Responds to a request. Ignores the other arguments, which Bun, Deno and Workers pass. */
   (request: Request, ...ignored: unknown[]): Promise<Response>
   /** Responds to a request for a URL. */
   (url: URL | string, init?: RequestInit): Promise<Response>
 }
 
-/** A request, and what the steps of the pipeline have found out about this request so far. */
+/** A request, and what the earlier steps have found out about it. */
 interface RequestContext {
   readonly request: ApiRequest
   readonly target: Target
   readonly route: Route
   readonly startedAt: number
-  /** By the monotonic clock; 0 without `onResponse`. */
+  /** The arrival by the monotonic clock, for the duration in reports. 0 without `onResponse`, to save reading this clock. */
   readonly arrivedAt: number
-  /** The client's address; `null` until the address has been read from the request. */
+  /** `null` until the address has been read from the request; `undefined` if the request has no address. */
   clientAddress: string | null | undefined
   key: ApiKey | undefined
   limits: PlanLimits
-  /** The name of the counter, to which the idempotency keys belong too. */
+  /** Who is counted, such as `account:acme`. Idempotency keys of different subjects are independent. */
   subject: string
   allowance: Allowance | undefined
 }
 
 /**
- * Creates a pet store: the whole service as one function from request to response. What the options lack is in memory.
+ * Creates a pet store: the whole service as one function from request to response. By default, all data is in memory.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -117,7 +109,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   const writePage = pageWriter(linkBase)
   const monotonic = () => clock.monotonic?.() ?? systemClock.monotonic()
 
-  /** Returns a response without a promise if no port has returned a promise. Never throws, and the promise never rejects. */
+  /** Responds to a request. Returns a promise only if a port has returned one. Never throws, and the promise never rejects. */
   function respond(request: ApiRequest): MaybePromise<ApiResponse> {
     let context: RequestContext | undefined
     try {
@@ -137,7 +129,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Returns the response to a request whose handling threw. If this fails too, returns a 500 without reading request or clock. */
+  /** Reports an error, and returns its response. If this throws too, returns a 500 without reading the request or the clock. */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)
@@ -163,7 +155,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Reads the clock. With a time before 1970, each new key would be banned. */
+  /** Reads the clock. Throws for a time before 1970, because the counting rule would ban each new key. */
   function readTime(): number {
     const time = clock.now()
     if (!isTime(time)) throw invalidOption('clock', 'milliseconds since the Unix epoch, from 1970 to 9999', time)
@@ -177,9 +169,9 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     if (cors && isPreflight(request)) return preflightResponse(cors, route)
     const caller = authenticate(request, ports.keyStore, clock)
     if (!isPending(caller)) return enforceQuota(caller, context)
-    // If `readClientAddress` throws, nothing awaits `caller`, and its rejection would be unhandled.
+    // If `readClientAddress` throws, nobody awaits `caller`. A rejection of `caller` would then end the Node process.
     caller.catch(() => {})
-    // Read the address before the look-up ends: a connection that closes during the look-up loses its address.
+    // Read the address now, because a socket loses its address if the client disconnects during the look-up of the key.
     readClientAddress(context)
     return caller.then((found) => enforceQuota(found, context))
   }
@@ -226,7 +218,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Adds the headers that every response has, and calls `onResponse`. */
+  /** Adds the headers that every response has to `response`, and calls `onResponse`. */
   function finalize(response: OwnResponse, context: RequestContext, isClosed = false): ApiResponse {
     const { request, route, target, startedAt } = context
     const { headers } = response
@@ -247,7 +239,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
   }
 }
 
-/** Returns a {@link PetStoreFetch} that passes each request to `respond` as plain values, and converts the response back. */
+/** Returns a `fetch` that converts each `Request` for `respond`, and the response back to a `Response`. */
 export function fetchThrough(respond: (request: ApiRequest) => MaybePromise<ApiResponse>): PetStoreFetch {
   return async (input: Request | URL | string, init?: unknown) => {
     const isUrl = typeof input === 'string' || input instanceof URL

@@ -1,20 +1,17 @@
 import type { ApiKey, NewPet, Pet, PetStatus, PlanLimits } from './model.ts'
 
-/** A value, or a promise of this value. */
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
 
 /** A source of the time. */
 export interface Clock {
   /** Returns milliseconds since the Unix epoch. The time may step back. */
   now(): number
-  /**
-   * Returns milliseconds, with fractions, of a clock that never steps back. `onResponse` measures durations by it.
-   * @default `performance.now()`
-   */
+  /** Returns milliseconds of a clock that never steps back, for the durations in reports. @default `performance.now()` */
   monotonic?(): number
 }
 
-/** Describes the request for which a port is called. */
+/** The request for which a port is called. */
 export interface CallContext {
   /** Aborts when the client disconnects or the call exceeds its time limit, so that the port can stop its work. */
   readonly signal?: AbortSignal | undefined
@@ -23,15 +20,13 @@ export interface CallContext {
 }
 
 /**
- * The idempotency key of one request to add an animal.
- *
- * A database stores only the hashes that `hashIdempotency` of `petstore-kit/back-end` returns, because keys and names of animals
- * may be personal data.
+ * The idempotency key of one request to add an animal. A database should store only the hashes from `hashIdempotency` of
+ * `petstore-kit/back-end`, because keys and names may be personal data.
  */
 export interface Idempotency {
-  /** Whose key it is: the subject of the quota, such as `account:acme`. The same key of two scopes is two keys. */
+  /** Who has sent the key: the subject of the quota, such as `account:acme`. Two scopes may use equal keys for two animals. */
   readonly scope: string
-  /** The key, as the client has chosen it: 1 to 255 visible ASCII characters or spaces. */
+  /** The key that the client has chosen: 1 to 255 visible ASCII characters or spaces. */
   readonly key: string
   /** Text that is equal for equal animals, and differs for different ones. */
   readonly fingerprint: string
@@ -40,8 +35,8 @@ export interface Idempotency {
 /** The result of `createOnce`. */
 export interface CreatedPet extends Pet {
   /**
-   * Set only if the idempotency key had been used, so that nothing was added. `id` is then the id of the animal that the first
-   * request has added, and `earlier` says whether the fingerprints of both requests are the `same` or `different`.
+   * Set only if an earlier request with this key has added an animal, which has the returned `id`. `earlier` says whether the
+   * fingerprints of both requests are the `same` or `different`. This request has added nothing.
    */
   readonly earlier?: 'same' | 'different' | null | undefined
 }
@@ -57,28 +52,20 @@ export interface PetQuery {
 }
 
 /**
- * Stores the animals.
- *
- * If the database cannot be reached, throw a {@link PetStoreError} with the code `service_unavailable`, or an error with a
- * connection code such as `ECONNREFUSED`: the client gets 503. After any other error, the client gets 500.
+ * Stores the animals. If the database cannot be reached, throw a {@link PetStoreError} with the code `service_unavailable`, or an
+ * error with a connection code such as `ECONNREFUSED`: the client gets 503. After any other error, the client gets 500.
  */
 export interface PetStorage {
   /**
-   * Returns the first `limit` animals by ascending id that match the query.
-   *
-   * An animal whose `create` has not returned yet may be missing. Then every animal with a greater id must be missing too, because
-   * a client that reads page by page would otherwise skip the first animal.
+   * Returns the first `limit` animals by ascending id that match the query. An animal may be missing while its `create` runs. Then
+   * all animals with greater ids must be missing too: a client that reads page by page would skip the first one for ever.
    */
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
-  /**
-   * Adds an animal. Its id must be at least 1, and greater than every id that `list` has returned. It must be durable when the call
-   * returns.
-   */
+  /** Adds an animal, and returns it when it is durable. Its id must be at least 1, and above every id that `list` has returned. */
   create(pet: NewPet, context?: CallContext): MaybePromise<Pet>
   /**
-   * Adds an animal and its idempotency key, as `create` does, unless the scope has used the key within 48 hours. The animal and its
-   * key become durable together, and of several calls at the same time, one adds the animal.
-   *
+   * Adds an animal as `create` does, unless this scope has used the idempotency key within 48 hours. The animal and the key become
+   * durable together. If several calls have the same key at the same time, only one adds its animal.
    * @default requests with `Idempotency-Key` get 400
    */
   readonly createOnce?:
@@ -91,9 +78,8 @@ export interface PetStorage {
 /** Finds the API key for a token. To use credentials of your own, implement only this interface. */
 export interface KeyStore {
   /**
-   * Returns the valid key for a token, or `undefined` or `null` if the token is unknown, revoked or expired.
-   *
-   * The token is what the client has sent. Only its characters have been checked (RFC 9110, section 11.2: token68).
+   * Returns the key for a token, or `undefined` or `null` if the token is unknown, revoked or expired. The token comes from the
+   * client: only its characters have been checked (RFC 9110, section 11.2: token68).
    */
   find(token: string, context?: CallContext): MaybePromise<ApiKey | null | undefined>
 }
@@ -102,7 +88,7 @@ export interface KeyStore {
 export interface IssueOptions {
   /** The plan: `free`, `pro`, `business`, `enterprise` (which needs `limits`), or a plan of your own. */
   readonly plan: string
-  /** Keys with the same account share one allowance. @default an allowance of its own */
+  /** Keys with the same account are counted together. @default the key is counted alone */
   readonly account?: string | undefined
   /** Limits for this key only. @default the limits of the plan */
   readonly limits?: PlanLimits | undefined
@@ -112,13 +98,13 @@ export interface IssueOptions {
   readonly expiresAt?: number | undefined
 }
 
-/** The changes of a key. A member that is missing or `undefined` does not change; `null` removes it from the key. */
+/** The changes of a key. A member that is absent or `undefined` does not change; `null` removes it from the key. */
 export interface KeyChanges {
-  /** The plan. Limits of the key itself stay until `limits` is `null`. A plan that needs `limits` is changed together with them. */
+  /** The plan. A key with `limits` keeps them unless the call has `limits` too. The plan `enterprise` requires `limits` in the call. */
   readonly plan?: string | undefined
-  /** The account. The key then counts in the allowance of this account, from the next request on. */
+  /** The account. From the next request on, the key is counted together with the keys of this account. */
   readonly account?: string | null | undefined
-  /** Limits for this key only; `null`, together with `plan`, for the limits of this plan. */
+  /** Limits for this key only; `null` removes them, and requires `plan` in the same call. */
   readonly limits?: PlanLimits | null | undefined
   /** A note that is shown in the list of keys. */
   readonly label?: string | null | undefined
@@ -140,12 +126,9 @@ export interface ManagedKeyStore extends KeyStore {
   find(token: string, context?: CallContext): MaybePromise<ApiKey | undefined>
   /** Issues a key. @throws {PetStoreError} `invalid_option`, with the name of the option */
   issue(options: IssueOptions): Promise<IssuedKey>
-  /**
-   * Changes a key and returns it as it is now. Returns `undefined` if there is no such key, or if it is revoked.
-   * @throws {PetStoreError} `invalid_option`, with the name of the option
-   */
+  /** Changes and returns a key; `undefined` if the id is unknown or revoked. @throws {PetStoreError} `invalid_option` */
   update(id: string, changes: KeyChanges): Promise<ApiKey | undefined>
-  /** Revokes the key with this id at once. Returns `false` if there is no such key, or if it was revoked before. */
+  /** Revokes the key with this id at once. Returns `false` if the id is unknown, or if the key was revoked before. */
   revoke(id: string): Promise<boolean>
   /** Returns every key ever issued, the oldest first, including revoked keys. */
   list(): Promise<readonly ApiKey[]>
@@ -164,8 +147,8 @@ export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
   /**
-   * True if `subject` is a client address. Store the counts of addresses separately and limit their number: the addresses of an
-   * attack must not push out the count of a customer.
+   * True if `subject` is a client address. Store these counts separately, and limit their number: an attacker has many addresses,
+   * which must not push out the counts of customers.
    */
   readonly anonymous: boolean
   /** The limits that apply. */
@@ -176,9 +159,9 @@ export interface QuotaRequest {
   readonly now: number
 }
 
-/** The counts of a subject after one request. All times are in milliseconds since the Unix epoch, from the same clock. */
+/** The counts of a subject after one request. All times are in milliseconds since the Unix epoch, by one clock. */
 export interface QuotaCount {
-  /** Whether the request may be served. If true, the request has been counted in both windows; if false, in neither. */
+  /** Whether the request may be served. If true, it has been counted in both windows; if false, in neither. */
   readonly granted: boolean
   /** The time of the quota store when it decided. */
   readonly now: number
@@ -194,16 +177,11 @@ export interface QuotaCount {
   readonly bannedUntil: number
 }
 
-/**
- * Counts requests.
- *
- * `spend` is one atomic step: if two calls compete for the last request, only one is granted. Every store must count as
- * {@link countRequest} does; a store may implement the same rules in SQL or Lua.
- */
+/** Counts requests exactly as {@link countRequest} does, which a store may also write in SQL or Lua. */
 export interface QuotaStore {
   /**
-   * Counts a request in both windows, or refuses it and counts it in neither. `context.signal` aborts only at the time limit: a
-   * request is counted even if its client disconnects.
+   * Counts a request in both windows, or refuses it and counts it in neither, in one atomic step: if two calls compete for the last
+   * request of a window, only one is granted. `context.signal` aborts only at the time limit, not when the client disconnects.
    */
   spend(request: QuotaRequest, context?: CallContext): MaybePromise<QuotaCount>
 }

@@ -3,14 +3,14 @@ import type { BackEnd, Clock } from './ports.ts'
 import { checkOptions, clockRule, functionRule, type OptionRules, timeoutRule } from './support/option-rules.ts'
 import { systemClock, withTimeout } from './support/time.ts'
 
-/** A check that resolves to the names of the failing parts: `storage`, `keys`, `quota`. With none, the back end is ready. */
+/** Resolves to the names of the failing parts: `storage`, `keys`, `quota`. An empty list means that the back end is ready. */
 export type ReadyCheck = () => Promise<readonly string[]>
 
 /** The options of {@link readyCheck}. */
 export interface ReadyCheckOptions {
   /** How long a check of one part may take, in milliseconds. @default 2000 */
   readonly timeout?: number | undefined
-  /** The clock for the time of a result. @default the system's */
+  /** The clock that measures how old a result is. @default the system clock */
   readonly clock?: Clock | undefined
   /** Called for each failing part, with the error. @default logs to `console.error` */
   readonly onFailure?: ((part: string, error: unknown) => void) | undefined
@@ -18,12 +18,11 @@ export interface ReadyCheckOptions {
 
 const RULES: OptionRules<keyof ReadyCheckOptions> = { timeout: timeoutRule, clock: clockRule, onFailure: functionRule }
 
-/** How long a result is reused, in milliseconds, so that frequent probes do not burden the back end. */
+/** How long a result is reused, in milliseconds. Without reuse, frequent probes would burden the back end. */
 const REUSED_FOR = 1_000
 
 /**
- * Returns a function that checks a back end with one call to each part, for the probe of a load balancer. A result is reused for
- * one second.
+ * Returns a function that calls each part of a back end once, for the probe of a load balancer. Reuses a result for one second.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -42,7 +41,7 @@ export function readyCheck({ storage, keyStore, quota }: BackEnd, options: Ready
   const { timeout = 2_000, clock = systemClock, onFailure = logFailure } = options
   const probes: Readonly<Record<string, () => unknown>> = {
     storage: () => storage.list({ limit: 1 }),
-    // The token is new, so no cache knows it, and the key store itself has to respond.
+    // No cache knows a new token, so the key store itself has to respond.
     keys: () => keyStore.find(newToken()),
     quota: () =>
       quota.spend({
