@@ -36,7 +36,7 @@ describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts
       const [port, controlPort] = [await freePort(), await freePort()]
       const command = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist/cli.js')}' "$@"\n`
       writeFileSync(join(folder, 'petstore'), command, { mode: 0o755 })
-      const ours = script.replaceAll('3000', String(port)).replaceAll('3001', String(controlPort))
+      const ours = script.replaceAll(/300[01]/g, (documented) => String(documented === '3000' ? port : controlPort))
       const child = spawn('bash', ['-euc', `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${ours}`], {
         cwd: folder,
         env: { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` },

@@ -64,7 +64,7 @@ test.skipIf(noEngines)(
     onTestFinished(async () => void (await Promise.all([database.remove(), counts.remove()])))
     const env = { DATABASE_URL: database.url, REDIS_URL: counts.url }
     const first = await start(env)
-    const issue = ['keys', 'issue', '--database-url', database.url, '--plan', 'pro', '--limits', '100000/1000000']
+    const issue = ['keys', 'issue', '--database-url', database.url, '--plan', 'pro', '--limits', '1000000/100000']
     const token = (await runPetstore(issue)).stdout.trim()
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const added = await addUntilGone(first.url, headers, (count) => count === 60 && first.kill('SIGKILL'))
