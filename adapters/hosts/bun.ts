@@ -33,13 +33,13 @@ export function toBunHandler(petStore: PetStore, options: HandlerOptions = {}): 
 }
 
 class BunRequest extends ServedRequest<BunServer | null | undefined> {
-  /** Returns the client's address, if there is a server and Bun itself has created the Request. Elysia's `app.handle` has no server. */
+  /** Elysia's `app.handle` passes no server; then the address is unknown. */
   protected override readPeer(): string | undefined {
     const { connection } = this
     try {
       return connection?.requestIP(this.request)?.address
     } catch {
-      // `requestIP` throws if a router passes its own object, such as a `Proxy`, in place of Bun's Request.
+      // Bun's `requestIP` throws if a router passes another object, such as a `Proxy`, in place of Bun's Request.
       if (typeof connection?.requestIP === 'function') return undefined
       throw invalidOption('server', 'the server that Bun.serve passes as the second argument', connection)
     }

@@ -45,8 +45,9 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   #left: AbortController | undefined
 
   /**
-   * A signal that aborts only if the client disconnects. Deno also aborts the signal of a Request after its response. Deno 2.9
-   * warns once if the signal was read. `info.completed` does not replace it: it resolves even if the client left before the response.
+   * Aborts only if the client disconnects: Deno aborts the signal of a Request after the response too. It is created only when
+   * needed, because Deno 2.9 prints a warning once the Request's signal is read. `info.completed` cannot replace the signal: it
+   * also resolves if the client left before the response.
    */
   override get signal(): AbortSignal {
     if (this.#left) return this.#left.signal
@@ -59,7 +60,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
     return left.signal
   }
 
-  /** Whether the client has disconnected. It is unknown, and so `false`, unless something else has read the signal. */
+  /** Whether the client has disconnected. Always `false` if nothing has read `signal`. */
   get isAborted(): boolean {
     return this.#left?.signal.aborted ?? false
   }
@@ -70,10 +71,11 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   }
 
   /**
-   * Reads the whole body. Over HTTP/2, an aborted upload without Content-Length ends like a whole one, and then the signal aborts.
-   * HTTP/2 has `:authority` in place of Host (RFC 9113, section 8.3.1).
+   * Over HTTP/2, an aborted upload without Content-Length ends like a complete upload. Only the signal shows the difference, and it
+   * aborts a moment later.
    */
   override async body(limit: number): Promise<Uint8Array> {
+    // HTTP/2 has `:authority` in place of Host (RFC 9113, section 8.3.1).
     if (this.header('host') !== undefined || this.header('content-length') !== undefined) return super.body(limit)
     const { signal } = this
     const bytes = await super.body(limit)
@@ -83,7 +85,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
     return bytes
   }
 
-  /** Cancels the rest of the body. Deno closes the connection if the body was neither read nor cancelled. */
+  /** Deno closes the connection if the body is neither read nor cancelled. */
   protected override async discardRest(reader: BodyReader): Promise<void> {
     await reader.cancel().catch(() => {})
   }
@@ -96,14 +98,14 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   }
 }
 
-/** Returns the target without a path that a client put into the Host header. Deno copies that header into `url`. */
+/** Removes a Host header with a path from the URL. Deno copies the header unchecked, so a client could change the target. */
 function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3
   return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
 }
 
-/** Cancels an unread body: Deno closes the connection after a response if the request body was neither read nor cancelled. */
+/** Cancels an unread body. Otherwise, Deno closes the connection after the response. */
 async function cancelBody(request: Request): Promise<void> {
   try {
     if (!request.bodyUsed) await request.body?.cancel()

@@ -69,7 +69,7 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // Other adapters take the store itself. If a caller passes the store itself here, `petStore` is undefined and the check fails.
+  // A caller who passes the store itself, as for other adapters, gets an error from `mountStore`: `petStore` is undefined.
   const petStore = options?.petStore
   const { readAddress, checkProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
   const prefix = scope.prefix.replace(/\/$/, '')
@@ -89,7 +89,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       checkProxy(request)
       send(reply, request, await petStore.handle(request), giveUp)
     } catch (error) {
-      // If the error were thrown, Fastify would send its message to the client.
+      // Fastify sends the message of a thrown error to the client.
       send(reply, request, fail(error, request), giveUp)
     }
     return reply
@@ -101,7 +101,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, onRequest, handler })
 }
 
-/** Returns the target and the mount path of a request. The prefix may contain parameters, so its segments are only counted. */
+/** The prefix may contain parameters, such as `/:shop`, so its segments are counted and not compared. */
 function placeOf(raw: NodeIncoming, prefix: string): Place {
   const rest = originForm(raw.url ?? '/')
   const matched = matchedPath(raw, rest)
@@ -109,7 +109,7 @@ function placeOf(raw: NodeIncoming, prefix: string): Place {
   return { target: matched + rest, mountPath: matched + segments.join('/') }
 }
 
-/** Sends a response. The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
+/** The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
 function send(
   reply: FastifyReplyLike,
   request: NodeRequest,

@@ -39,7 +39,7 @@ class AddressedRequest extends ServedRequest<string | null | undefined> {
     throw invalidOption('address', "the connection's address as the second argument, or nothing", address)
   }
 
-  /** Hosts differ in whether they end the read if the client disconnects. */
+  /** Some hosts do not end the read if the client disconnects. */
   protected override wholeBody(): Promise<ArrayBuffer> {
     return untilAborted(this.request.arrayBuffer(), this.request)
   }

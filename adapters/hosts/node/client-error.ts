@@ -6,7 +6,7 @@ import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from 
 import { systemClock } from '../../../src/support/time.ts'
 import { REQUEST_EVENTS, type Running } from './closing.ts'
 
-/** How long the connection stays open after the response, in milliseconds, because a client may still be sending. */
+/** In milliseconds. A client that is still sending may lose the response if the connection closes at once. */
 const LINGER = 2_000
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -15,7 +15,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Responds to what Node's parser refuses. Node's own responses have neither a body nor rate-limit headers. */
+/** Responds to requests that Node's parser rejects. Node's own responses have no body and no rate-limit headers. */
 export function answerClientErrors(server: Server, running: Running, petStore: PetStore): void {
   const refused = new WeakSet<Socket>()
   const latest = new WeakMap<Socket, ServerResponse>()
@@ -24,14 +24,14 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
 
   async function refuse(socket: Socket, code: ErrorCode): Promise<void> {
     const last = latest.get(socket)
-    /** The response to the request that the parser refused, if the head of this request was valid. */
+    // If the parser has rejected the body of a request, its handler already has a response object.
     const current = last?.req.complete === false ? last : undefined
     const earlier = [...(running.get(socket) ?? [])].filter((one) => one !== current).at(-1)
-    // A pipelined request is refused after the responses to the requests before it.
+    // Responses must be sent in the order of the requests, so the 4xx waits for the earlier ones.
     if (earlier) return void earlier.on('close', () => void refuse(socket, code))
     const hasBegun = () => !socket.writable || current?.headersSent
     const message = hasBegun() ? '' : messageOf(await refusal(petStore, code, socket))
-    // The response may have begun during `await`. `end` sends the rest of it, and no second response.
+    // If the handler has begun its own response during `await`, only the rest of that response is sent.
     socket.end(hasBegun() ? '' : message)
     const timer = setTimeout(() => socket.destroy(), LINGER)
     socket.on('close', () => clearTimeout(timer))
@@ -41,21 +41,21 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
     // Node emits the event again for everything that arrives later.
     if (refused.has(socket)) return
     refused.add(socket)
-    // A client that ends the connection amid a request has left, as Node sees it too. Others may still read a response.
+    // A client that ends the connection in the middle of a request has left. After other errors, the client may read a response.
     const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && Boolean(running.get(socket)?.size)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
     else void refuse(socket, CODES[error.code ?? ''] ?? 'bad_request')
   })
 }
 
-/** Returns a function for headers that makes the store respond with an error: the store reads `Authorization` first. */
+/** Returns a `header` method that throws when the store begins with `Authorization`, so that the store responds with the error. */
 export function refusing(code: ErrorCode): (name: string) => undefined {
   return (name) => {
     if (name === 'authorization') throw new PetStoreError(code)
   }
 }
 
-/** Returns the store's response to a request that cannot be read, with the headers of every response. */
+/** Lets the store respond, because it adds the rate-limit headers. */
 async function refusal(petStore: PetStore, code: ErrorCode, socket: Socket): Promise<ApiResponse> {
   const request: ApiRequest = {
     method: '-',
@@ -65,22 +65,13 @@ async function refusal(petStore: PetStore, code: ErrorCode, socket: Socket): Pro
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)
-  // Code that wraps `handle` may respond without reading the header.
+  // A wrapper of `handle` may respond without reading a header.
   return response?.status === errorTable[code].status ? response : errorResponse(code)
 }
 
 function messageOf({ status, headers, body }: ApiResponse): string {
-  const length = String(Buffer.byteLength(body))
-  const all = [
-    ...headers,
-    'Date',
-    new Date(systemClock.now()).toUTCString(),
-    'Content-Length',
-    length,
-    'Connection',
-    'close',
-  ]
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-  for (let i = 0; i < all.length; i += 2) head += `${all[i]}: ${all[i + 1]}\r\n`
-  return `${head}\r\n${body}`
+  for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`
+  const date = new Date(systemClock.now()).toUTCString()
+  return `${head}Date: ${date}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
 }

@@ -3,12 +3,12 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { sleep } from '../../../src/support/time.ts'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
-/** The events for requests. With an `Expect` header, Node emits `checkContinue`, or `checkExpectation` for an unknown value. */
+/** For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in place of `request`. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
 export type Running = ReadonlyMap<Socket, ReadonlySet<ServerResponse>>
 
-/** Tracks unsent responses. A closed connection is removed as a whole: Node emits `close` only for one of its responses. */
+/** Tracks the unsent responses of each connection. Node emits `close` for only one of them if the connection closes. */
 export function runningResponses(server: Server): Running {
   const running = new Map<Socket, Set<ServerResponse>>()
   server.on('connection', (socket: Socket) => {
@@ -24,14 +24,12 @@ export function runningResponses(server: Server): Running {
   return running
 }
 
-/** How long to serve before and after the server stops listening, in milliseconds. */
-export interface ClosingTimes {
-  readonly drainDelay?: number | undefined
-  readonly closeTimeout?: number | undefined
-}
-
-/** Returns a function that closes the server. From its first call, each connection ends after its next response. */
-export function closer(server: Server, running: Running, { drainDelay = 0, closeTimeout = 10_000 }: ClosingTimes) {
+/** After the first call of `close`, each connection closes after its next response. */
+export function closer(
+  server: Server,
+  running: Running,
+  { drainDelay = 0, closeTimeout = 10_000 }: { drainDelay?: number | undefined; closeTimeout?: number | undefined },
+) {
   let closed: Promise<void> | undefined
   const endWith = (outgoing: ServerResponse) => {
     outgoing.shouldKeepAlive = false
@@ -44,7 +42,7 @@ export function closer(server: Server, running: Running, { drainDelay = 0, close
     for (const event of REQUEST_EVENTS) server.prependListener(event, endConnection)
     for (const responses of running.values()) {
       const last = [...responses].at(-1)
-      // If its headers are sent, they have promised to keep the connection open, so the client may send one more request.
+      // Sent headers have promised to keep the connection open, so the client may send one more request.
       if (last?.headersSent === false) endWith(last)
     }
     if (drainDelay > 0) await sleep(drainDelay)
@@ -69,12 +67,12 @@ function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }
 
-/** Closes a server after written responses are sent. `server.close` would cut them off: Node calls their connections idle. */
+/** Waits for written responses to be sent. `server.close` alone would cut them off: it treats their connections as idle. */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
   NetServer.prototype.close.call(server, onClose)
   await requestsRead()
   const unsent = () => [...running.values()].flatMap(lastWritten)
-  // Repeats the wait, because other responses may be written meanwhile.
+  // Other responses may be written during the wait.
   do {
     await Promise.all(unsent().map(gone))
     await requestsRead()
@@ -85,12 +83,12 @@ async function closeGently(server: Server, running: Running, onClose: () => void
   destroyAll([...running.keys()].filter((socket) => socket.bytesRead === 0))
 }
 
-/** Resolves when Node has read the requests that have arrived. The current turn of the event loop may already be past its reading. */
+/** Waits until Node has read the data that has arrived. The current turn of the event loop may be past its reading phase. */
 async function requestsRead(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Returns the last written response of a connection, if any. The earlier responses are sent before it. */
+/** Returns the last written response of a connection in a list, or an empty list. Node sends the earlier responses before it. */
 function lastWritten(responses: ReadonlySet<ServerResponse>): ServerResponse[] {
   return [...responses].filter((one) => one.writableEnded).slice(-1)
 }

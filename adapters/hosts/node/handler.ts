@@ -29,16 +29,16 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
   return (incoming, outgoing, next) => {
     const place = findPlace(incoming, petStore.basePath)
     if (place === undefined && next !== undefined) return next()
-    // Koa and Fastify pass their own objects, so this handler cannot be mounted there directly.
+    // Koa and Fastify pass their own objects in place of Node's.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
-    // Earlier middleware may have changed the headers, so a middleware reads the current headers.
+    // Middleware before this one may have changed the headers.
     const readHeader = next === undefined ? sentHeader : currentHeader
     return respond(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
 
-/** Creates the function that responds to requests for `toNodeHandler` and `serve`. It never rejects, even if the store rejects. */
+/** The returned function never rejects, even if the store rejects. */
 export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
   const { readAddress, checkProxy, fail } = mountStore(petStore, options)
   return async (incoming: NodeIncoming, outgoing: NodeOutgoing, place: Place, readHeader: typeof sentHeader) => {

@@ -8,10 +8,7 @@ function nextHeader(rawHeaders: readonly string[], name: string, start: number):
   return -1
 }
 
-/**
- * Returns a header as the client sent it. Several values are joined by a comma and a space. Node's `headers` is not used, because
- * it drops a second `Authorization` and is slow to build.
- */
+/** Returns a header as the client sent it. Node's `headers` drops a second `Authorization`, and Node builds it slowly. */
 export function sentHeader({ rawHeaders }: Pick<NodeIncoming, 'rawHeaders'>, name: string): string | undefined {
   let joined: string | undefined
   for (let i = nextHeader(rawHeaders, name, 0); i !== -1; i = nextHeader(rawHeaders, name, i + 2))
@@ -19,7 +16,7 @@ export function sentHeader({ rawHeaders }: Pick<NodeIncoming, 'rawHeaders'>, nam
   return joined
 }
 
-/** Returns a header from `headers` if other code has changed it there, otherwise as the client sent it. */
+/** Returns a header from Node's `headers` if other code has changed it there; otherwise, returns it as the client sent it. */
 export function currentHeader(
   incoming: Pick<NodeIncoming, 'rawHeaders' | 'headers'>,
   name: string,
@@ -31,13 +28,12 @@ export function currentHeader(
   return current === sent || isFirstOfSeveral(current, name, rawHeaders) ? sent : current
 }
 
-/** Returns whether `value` is only the first of several. For some headers, Node's `headers` keeps only the first value. */
+/** For some headers, Node's `headers` keeps only the first of several values. */
 function isFirstOfSeveral(value: string | undefined, name: string, rawHeaders: readonly string[]): boolean {
   const first = nextHeader(rawHeaders, name, 0)
   return first !== -1 && rawHeaders[first + 1] === value && nextHeader(rawHeaders, name, first + 2) !== -1
 }
 
-/** Returns the declared length of a body, in bytes; 0 if none is declared. */
 export function declaredLength(incoming: Pick<NodeIncoming, 'rawHeaders'>): number {
   return Number(sentHeader(incoming, 'content-length') ?? 0)
 }

@@ -1,16 +1,16 @@
 import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { NodeIncoming } from './types.ts'
 
-/** The whole target of a request, and the part of its path that routers have matched (the mount path). */
 export interface Place {
+  /** The whole target, including the mount path. */
   readonly target: string
+  /** The part of the path that routers have matched before the base path. */
   readonly mountPath: string
 }
 
 /**
- * Returns the target and the mount path of a request, or `undefined` if its path is outside the base path. A router that has
- * matched a prefix leaves only the rest in `url`. The prefix may come before the base path, overlap with its beginning, or be
- * part of it.
+ * Returns `undefined` if the path is outside the base path. A router that has matched a prefix leaves only the rest in `url`. For
+ * the base path `/api/v1`, the prefix can be `/shop`, `/shop/api` or `/api`.
  */
 export function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
   const rest = originForm(incoming.url ?? '/')
@@ -37,7 +37,7 @@ export function overlap(prefix: string, basePath: string): string {
   return ''
 }
 
-/** Returns the target. If a router matches the whole path, Express sets `url` to `/`, which the client may not have sent. */
+/** If a router matches the whole path, Express sets `url` to `/`. This function removes the slash if the client did not send it. */
 function wholeTarget({ originalUrl = '' }: NodeIncoming, matched: string, rest: string): string {
   const isAdded = pathOf(rest) === '/' && pathOf(originForm(originalUrl)) === matched
   return matched + (isAdded ? rest.slice(1) : rest)

@@ -7,15 +7,13 @@ const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
 
 /**
  * Returns a body that the host has already read: the exact bytes if the host kept them, otherwise the parsed object as JSON again.
- *
- * @throws {PetStoreError} `body_already_read` if parsing may have lost something; `malformed_json` if the object is nested too
- * deeply
+ * Throws `body_already_read` if parsing may have lost something, such as digits of a large number.
  */
 export function keptBody(incoming: NodeIncoming): Uint8Array {
   const { httpVersionMajor, rawBody, body } = incoming
   for (const kept of [rawBody, body]) if (kept instanceof Uint8Array) return kept
   if (typeof rawBody === 'string') {
-    // Decoding replaces bytes that are not UTF-8 by U+FFFD.
+    // Decoders replace bytes that are not UTF-8 by U+FFFD.
     if (rawBody.includes('\ufffd'))
       throw lost('the host has kept the body as text, and some bytes may have been replaced')
     return Buffer.from(rawBody)
@@ -26,7 +24,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
   if (typeof body !== 'object' || body === null)
     throw lost('the host has read the body and kept no bytes and no object')
-  // Parsers also set `{}` if they have parsed nothing. `{}` is used only if the body was too short for an animal.
+  // Some parsers set `{}` if they have parsed nothing. `{}` is used only if the body was too short for an animal anyway.
   if (Object.keys(body).length === 0 && !Array.isArray(body) && !(Number(length) < SHORTEST.length))
     throw lost('the host has read the body and kept only an empty object')
   return Buffer.from(rewrite(body))
@@ -43,14 +41,13 @@ function rewrite(body: object): string {
   }
 }
 
-/** Returns whether parsing may have rounded a value: integers beyond 2^53 and infinity. Rounded fractions are not noticed. */
+/** Finds integers beyond 2^53 and infinity. A rounded fraction looks like any other fraction, so it is not found. */
 function isRounded(value: unknown): boolean {
   return (
     typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))
   )
 }
 
-/** Returns the error for a body that the host has read without keeping its exact bytes. */
 export function lost(why: string): PetStoreError {
   return new PetStoreError(
     'body_already_read',

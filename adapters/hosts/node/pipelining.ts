@@ -12,22 +12,19 @@ export function setLastRequest(incoming: NodeIncoming): void {
   if (incoming.socket) lastRequests.set(incoming.socket, incoming)
 }
 
-/** Returns whether the connection will close before this request gets a response. */
 export function isAfterLastRequest(incoming: NodeIncoming): boolean {
   const { socket } = incoming
   const last = socket ? lastRequests.get(socket) : undefined
   return last !== undefined && last !== incoming
 }
 
-/** For each connection, the functions that end the wait of a pipelined request. */
+/** For each connection, the functions that let its waiting requests continue. */
 const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
 
 /**
- * Returns a promise, or `undefined` if the request need not wait. The promise resolves to `true` after all earlier responses of
- * the connection have been sent, or to `false` if the connection closes.
- *
- * Node emits pipelined requests all at once. A request that is processed too early would not find an animal that an earlier
- * request creates (RFC 9112, section 9.3.2).
+ * Waits until the earlier responses of the connection have been sent, and resolves to whether it is still open. Returns `undefined`
+ * if there is nothing to wait for. Node emits pipelined requests all at once; a request that is processed too early would not find
+ * an animal that an earlier request creates (RFC 9112, section 9.3.2).
  */
 export function turnOf(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined
@@ -49,8 +46,8 @@ export function turnOf(outgoing: NodeOutgoing): Promise<boolean> | undefined {
 }
 
 /**
- * Keeps a socket paused while requests wait, although Node resumes it after each response. Otherwise, a client that sends
- * requests and reads no responses could fill the memory: Node stops reading only if responses contain data.
+ * Keeps the socket paused while requests wait, although Node resumes it after each response. Otherwise, a client that sends
+ * requests and reads no responses could fill the memory.
  */
 function watch(socket: Socket): Set<(isConnected: boolean) => void> {
   const settles = new Set<(isConnected: boolean) => void>()

@@ -7,15 +7,10 @@ import { keptBody, lost } from './parsed-body.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 import { isContinueDue } from './unread-body.ts'
 
-/**
- * Reads the whole body of a Node request. If the host has already read the body, returns what the host has kept.
- *
- * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the client disconnects;
- * `body_already_read` if the host has read the body and its exact bytes are lost
- */
+/** If the host has already read the body, returns the copy that the host has kept. */
 export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: number): Promise<Uint8Array> {
   if (declaredLength(incoming) > limit) throw tooLarge(limit)
-  // In HTTP/2, Node also reports a body as ended if the client aborted before the body was read.
+  // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
   // Only the stream shows whether the body was read: parsers set `incoming.body` even if they have read nothing.
@@ -24,7 +19,7 @@ export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: 
   return collect(incoming, limit)
 }
 
-/** Returns the body that the host has kept, after waiting until the host has read all of it. */
+/** Waits until the host has read the whole body. */
 async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
   const body = keptBody(incoming)
@@ -33,9 +28,9 @@ async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Arr
 }
 
 /**
- * Collects the body while other listeners may read it too. Over the limit, the listeners stay, so that the rest still flows. If
- * other code pauses the stream, this function resumes the stream in a later turn of the event loop. An immediate resume could
- * loop forever, because that code may pause the stream again each time.
+ * Other listeners may read the body too. Beyond the limit, this function keeps its listeners, so that the stream still flows. If
+ * other code pauses the stream, it is resumed in a later turn of the event loop: an immediate resume could loop forever, because
+ * that code may pause the stream again each time.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -69,7 +64,7 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
     incoming.on('close', onBreak)
     if (incoming.httpVersionMajor < 2) incoming.on('end', onEnd)
     else {
-      // In HTTP/2, Node emits `end` for an aborted body too, just before `aborted`. So `onEnd` runs later.
+      // Node emits `end` for an aborted body too, just before `aborted`, so `onEnd` must wait.
       incoming.on('aborted', onBreak)
       incoming.on('end', () => setImmediate(onEnd))
     }
@@ -77,15 +72,15 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   })
 }
 
-/** Returns the bytes of a chunk, or `undefined` if they are lost: `setEncoding` replaces bytes that are not UTF-8 by U+FFFD. */
+/** Returns `undefined` if bytes are lost: `setEncoding` replaces bytes that are not UTF-8 by U+FFFD. */
 function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Array | undefined {
   if (typeof chunk !== 'string') return chunk as Uint8Array
   return chunk.includes('\ufffd') ? undefined : Buffer.from(chunk, (encoding ?? 'utf8') as BufferEncoding)
 }
 
 /**
- * Starts the stream. If the host listens to `readable`, the stream does not flow. Then the stream is read at each `readable`
- * event, and once at the start, because no event announces data that has already arrived.
+ * If the host listens to `readable`, the stream does not flow. Then this function reads the stream at each `readable` event, and
+ * once at the start, because no event announces data that has already arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
   if (incoming.listenerCount('readable') === 0) return void incoming.resume()

@@ -8,7 +8,7 @@ import type { NodeIncoming, NodeOutgoing } from './types.ts'
 /** How many headers of a request Node keeps by default (`server.maxHeadersCount`). */
 const MAX_HEADERS = 1_000
 
-/** Gives the store access to a Node request. Headers, body and signal are read only when they are needed. */
+/** Headers, body and signal are read only when they are needed. */
 export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string
@@ -55,7 +55,7 @@ export class NodeRequest implements ApiRequest {
     return this.#readHeader(this.incoming, name)
   }
 
-  /** Reads the body. The method is not `async`, because that would delay each body by three microtasks. */
+  /** Not `async`, because that would delay each body by three microtasks. */
   body(limit: number): Promise<Uint8Array> {
     try {
       return readBody(this.incoming, this.outgoing, limit)
@@ -65,7 +65,7 @@ export class NodeRequest implements ApiRequest {
   }
 }
 
-/** Returns the client's address, or `undefined` after an HTTP/2 session has closed: reading its socket then throws. */
+/** After an HTTP/2 session has closed, reading its socket throws. */
 function peerAddress({ socket }: NodeIncoming): string | undefined {
   try {
     return socket?.remoteAddress
@@ -75,8 +75,8 @@ function peerAddress({ socket }: NodeIncoming): string | undefined {
 }
 
 /**
- * Returns a controller that aborts if the response closes before all of it was sent. Node also reports a response as finished if
- * its last bytes could not be written, so the socket's error is checked too.
+ * Aborts if the response closes before all of it was sent. The socket's error is checked too, because Node reports a response as
+ * finished even if its last bytes could not be written.
  */
 function abortOnLeave(request: NodeRequest): AbortController {
   const { incoming, outgoing } = request
@@ -91,7 +91,7 @@ function abortOnLeave(request: NodeRequest): AbortController {
   return controller
 }
 
-/** Returns whether an HTTP/1 socket has failed. In HTTP/2, many requests share a socket, and reading it may throw. */
+/** HTTP/2 sockets are ignored: many requests share one, and reading it may throw. */
 function hasFailed({ httpVersionMajor, socket }: NodeIncoming): boolean {
   return httpVersionMajor < 2 && socket?.errored != null
 }

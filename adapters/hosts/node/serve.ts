@@ -19,16 +19,16 @@ export interface ServeOptions extends HandlerOptions {
   /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined
   /**
-   * A check of the back end, as `readyCheck` returns it. If it is given, the server responds to `/health` and `/ready`, without a
-   * key and uncounted. `/ready` gets 503 while a part of the back end fails, and from the call of `close`. @default none
+   * A check of the back end, as `readyCheck` returns it. With a check, the server responds to `/health` and `/ready`. They need no
+   * key and are not counted. `/ready` returns 503 while a part of the back end fails, and after `close` is called. @default none
    */
   readonly checkReady?: ReadyCheck | undefined
   /**
-   * How long `close` goes on accepting requests, in milliseconds. Meanwhile each response has `Connection: close`, and a load
+   * How long `close` still accepts requests, in milliseconds. During this time, each response has `Connection: close`, and a load
    * balancer that polls `/ready` moves its requests to other servers. @default 0
    */
   readonly drainDelay?: number | undefined
-  /** How long `close` then waits for running requests, in milliseconds. @default 10000 */
+  /** How long `close` waits for unfinished responses after `drainDelay`, in milliseconds. @default 10000 */
   readonly closeTimeout?: number | undefined
   /** How long a connection may be idle before it is closed, in milliseconds. @default 120000 */
   readonly idleTimeout?: number | undefined
@@ -51,7 +51,7 @@ const RULES: OptionRules<keyof ServeOptions> = {
 export interface ServingPetStore {
   /** The server's address, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
-  /** Serves for `drainDelay`, then accepts no connections, waits for running requests, and resolves when all connections are closed. */
+  /** Serves for `drainDelay`, accepts no new connections after it, and resolves when all connections are closed. */
   close(): Promise<void>
 }
 
@@ -77,26 +77,26 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   const running = runningResponses(server)
   const { close, isClosing } = closer(server, running, options)
   const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, isClosing))
-  // Keeps all headers: by default, Node drops some, even a second Authorization. Node limits their total size anyway.
+  // No limit: Node silently drops the headers beyond the limit, perhaps `Authorization`. It limits their total size anyway.
   server.maxHeadersCount = 0
-  // Closes idle connections. Otherwise, a client that never reads its response would keep its connection forever.
+  // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // Node's default of 5 seconds is shorter than that of proxies, so a proxy could send a request on a closing connection.
+  // Node closes idle connections after 5 seconds, earlier than proxies do. A proxy could send a request on a closing connection.
   server.keepAliveTimeout = idleTimeout
   answerClientErrors(server, running, petStore)
   handleAll(server, nodeResponder(site, { trustProxy }))
   await once(server.listen(port, host), 'listening')
-  // Errors such as EMFILE leave the server running. Without a listener, they would end the process.
+  // The server survives errors such as EMFILE, but without a listener, they would end the process.
   server.on('error', (error) => report(petStore, error, undefined))
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** Matches a host with an optional port (RFC 3986, section 3.2). Two headers arrive joined by a comma and a space, so they do not match. */
+/** A host with an optional port (RFC 3986, section 3.2). Two Host headers do not match: `sentHeader` joins them with a space. */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Node's own response to a request without Host has no body, and Node accepts two (RFC 9112, section 3.2).
+    // Node's own response to a missing Host has no body, and Node accepts two Host headers (RFC 9112, section 3.2).
     const host = sentHeader(incoming, 'host') ?? (incoming.httpVersion === '1.1' ? undefined : '')
     const isRefused = host === undefined || !HOST.test(host)
     if (isRefused) outgoing.shouldKeepAlive = false

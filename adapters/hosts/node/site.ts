@@ -5,10 +5,9 @@ import type { ApiRequest, ApiResponse, PetStore, ReadyCheck } from '../../../src
 /** A handler for a page or a document outside the base path. It gets only GET and HEAD requests. */
 export type SiteRoute = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
-/** Routes by path, such as `/health`. */
 export type SiteRoutes = Readonly<Record<string, SiteRoute>>
 
-/** Returns a pet store with more routes. Requests to these routes need no key and are not counted. */
+/** Adds routes that need no key and are not counted. */
 export function withSite(petStore: PetStore, routes: SiteRoutes): PetStore {
   const byPath = new Map(Object.entries(routes))
   const handle: PetStore['handle'] = async (request) => {

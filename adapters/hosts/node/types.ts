@@ -1,4 +1,4 @@
-/** An event listener. Its arguments are `unknown`, because newer Node types do not accept `never`. */
+/** The arguments are `unknown`, because newer Node types do not accept `never`. */
 type Listener = (...args: unknown[]) => void
 
 interface NodeSocket {
@@ -78,6 +78,6 @@ export interface NodeOutgoing {
 
 /**
  * A request handler for Node's servers, and a middleware for frameworks built on them. It throws only if its arguments are not a
- * request and a response of Node. It returns a promise, which is fulfilled when the response has its status, for hosts such as Koa.
+ * request and a response of Node. It returns a promise for hosts such as Koa, which resolves when the response has its status.
  */
 export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => unknown

@@ -1,16 +1,15 @@
 import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** How many bytes of a refused upload are read and discarded. A client may read the response only after its upload. */
+/** How many bytes of a refused upload are read and discarded, because many clients read the response only after their upload. */
 const DRAINED_BYTES = 16_777_216
-/** How many bytes each chunk of a refused upload counts for besides its own, because each chunk takes time. */
+/** Added to the size of each chunk, in bytes. Otherwise, a client could keep the server busy with very many tiny chunks. */
 const CHUNK_COST = 256
 /** How long the server waits for more bytes of a refused upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
-/** A body of at most this declared length, in bytes, is read to its end. Only the server's own time limits apply. */
+/** A body of at most this declared length, in bytes, is always read to its end. */
 const SMALL_BODY = 1_048_576
 
-/** Returns whether the connection closes after the response, although more of the body may arrive. */
 export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   return (
     isContinueDue(incoming, outgoing) || isLastByHead(incoming, outgoing) || declaredLength(incoming) > DRAINED_BYTES
@@ -18,16 +17,16 @@ export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing): 
 }
 
 /**
- * Returns whether this is the last request of its connection: the connection will close, or the client asks for an upgrade. After
- * an `Upgrade` header, Node loses data that arrives together with the end of the body.
+ * Returns whether this is the last request of its connection. That includes each request with an `Upgrade` header: Node loses data
+ * that arrives together with the end of its body.
  */
 export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   return outgoing.shouldKeepAlive === false || sentHeader(incoming, 'upgrade') !== undefined
 }
 
 /**
- * Private members of Node's response to HTTP/1, checked with Node 20 to 26: no public member says whether Node has sent "100
- * Continue". If they are missing, a client that waits sends its body after its own time limit.
+ * Private members of Node's response in HTTP/1, checked with Node 20 to 26. No public member says whether Node has sent "100
+ * Continue". Without these members, a waiting client sends its body after a time limit of its own.
  */
 interface PrivateFlags {
   readonly _expect_continue?: boolean
@@ -35,8 +34,8 @@ interface PrivateFlags {
 }
 
 /**
- * Returns whether the client still waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). If the host
- * listens to `checkContinue`, Node does not send it.
+ * Returns whether the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). Node does not send "100
+ * Continue" if the host listens to `checkContinue`.
  */
 export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   if (!(incoming.httpVersionMajor > 1)) {
@@ -47,7 +46,7 @@ export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): b
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** Returns whether a request has a body, which has not arrived completely. Call it only if the request is not complete. */
+/** Call it only if `incoming.complete` is false: it returns whether the request has a body at all. */
 export function isUnreadBody(incoming: NodeIncoming): boolean {
   return isChunked(incoming) || declaredLength(incoming) > 0
 }
@@ -56,12 +55,11 @@ function isChunked(incoming: NodeIncoming): boolean {
   return sentHeader(incoming, 'transfer-encoding') !== undefined
 }
 
-/** Returns whether a body has a known, small length. Such a body is always read to its end, and the connection stays open. */
 export function isSmallBody(incoming: NodeIncoming): boolean {
   return !isChunked(incoming) && declaredLength(incoming) <= SMALL_BODY
 }
 
-/** Reads the rest of a body after the response is sent, so that the connection can be reused. */
+/** Starts after the response is sent. The connection can be reused only if the body is read to its end. */
 export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()
@@ -69,7 +67,7 @@ export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   outgoing.on('finish', () => (isSmallBody(incoming) ? incoming.resume() : drain(incoming, giveUp)))
 }
 
-/** Discards the rest of a body until it ends, is too long, or nothing arrives for a while. Then calls `finish` once. */
+/** Discards the body until it ends, exceeds `DRAINED_BYTES`, or nothing arrives for `DRAIN_TIMEOUT`; then calls `finish` once. */
 export function drain(incoming: NodeIncoming, finish: () => void): void {
   let left = DRAINED_BYTES
   let isDone = false

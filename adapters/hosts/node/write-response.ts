@@ -12,16 +12,16 @@ export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
 
 type ResponseBody = string | Uint8Array
 
-/** A response whose body is bytes that many responses share. While its client reads nothing, each text would be a copy. */
+/** A response whose bytes are shared with other responses. A text would be copied for each client that reads slowly. */
 export interface BytesResponse extends ApiResponse {
   readonly body: ''
   readonly bytes: Uint8Array
 }
 
 /**
- * Writes a response, and drains or refuses the request body if it was not read.
+ * Writes a response, and discards the request body if it was not read.
  *
- * @param onFailure - called with an error that occurs later, while the request body is drained
+ * @param onFailure - called with an error that occurs after this function has returned
  */
 export function writeResponse(
   request: NodeRequest,
@@ -47,19 +47,19 @@ export function writeResponse(
   }
 }
 
-/** Returns whether a middleware, such as `compression`, has replaced a method and so must get the whole body in `end`. */
+/** A middleware such as `compression` replaces these methods, and must get the whole body in one call of `end`. */
 function isWrapped(outgoing: NodeOutgoing): boolean {
   const { writeHead, write, end } = ServerResponse.prototype
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
 }
 
-/** Adds Content-Length. A response to HEAD already has it, and a 204 or a 304 has no body. */
+/** A response to HEAD already has Content-Length, and a 204 or a 304 has no body. */
 function withLength(method: string, { status, headers }: ApiResponse, body: ResponseBody): readonly string[] {
   if (method === 'HEAD' || status === 204 || status === 304) return headers
   return headers.concat('Content-Length', String(Buffer.byteLength(body)))
 }
 
-/** Writes status and headers. `writeHead` with a list is fastest, but removes headers of the same names that the host has set. */
+/** `writeHead` with a list is fastest, but it removes headers of the same names that the host has set. */
 function writeHead(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
   if (outgoing.getHeaderNames().length === 0) outgoing.writeHead(status, headers)
   else setHead(outgoing, status, headers)
@@ -72,9 +72,9 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
 }
 
 /**
- * Writes an HTTP/2 response, and discards the request body, because Node counts unread data against the session's memory. If the
- * body does not end soon after the response, the stream is closed. The code waits for `finish` of the stream, because the
- * response emits its own `finish` only after the stream has closed.
+ * Writes an HTTP/2 response. Unread data would count against the session's memory, so the request body is discarded. If the body
+ * does not end soon after the response, the stream is closed. `finish` of the stream is used, because the response emits `finish`
+ * only after the stream has closed.
  */
 function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): void {
   const { incoming, outgoing } = request
@@ -88,8 +88,8 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
 }
 
 /**
- * Sends the whole response, but ends it only after the request body is read. If a connection is closed with unread bytes, it is
- * reset, and the client may lose the response.
+ * Sends the whole response, but ends it only after the request body is read. Closing a connection with unread bytes resets it, and
+ * the client may lose the response.
  */
 function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): void {
   const { incoming, outgoing } = request
@@ -108,10 +108,7 @@ function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: bool
   })
 }
 
-/**
- * Calls `end`, which sends the whole body at once. If the connection closes, the rest of the request body is read first.
- * Otherwise, the rest is read after the response.
- */
+/** Calls `end`, which sends the whole response. If the connection will close, the rest of the request body is read before that. */
 export function endAfterBody(request: NodeRequest, end: () => unknown, onFailure: (error: unknown) => void): void {
   const { incoming, outgoing } = request
   const isUnread = !incoming.complete && isUnreadBody(incoming)

@@ -7,26 +7,20 @@ import { invalidOption, isCount, type OptionRule } from '../../../src/support/op
  * Which proxies to trust for the client's address.
  *
  * `false`: no proxy is trusted, and the connection's address is used. A number: how many proxies are in front of the server; each
- * adds an address to `X-Forwarded-For`. With a number, nobody may reach the server around the proxies, because such a client could
- * choose its address. A list is safer: the addresses and CIDR ranges of the proxies; the client is the first address
+ * adds an address to `X-Forwarded-For`. Use a number only if every request passes the proxies: a client that reaches the server
+ * directly can choose its address. A list is safer: the addresses and CIDR ranges of the proxies; the client is the first address
  * from the right that is not in the list.
  */
 export type TrustProxy = false | number | readonly string[]
 
-/** Returns the client's address, given the connection's address and the `X-Forwarded-For` header. */
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
-/**
- * Creates the address reader for a value of `trustProxy`.
- *
- * @throws {PetStoreError} `invalid_option`
- */
 export function addressReader(trustProxy: TrustProxy = false): AddressReader {
   if (!trustProxyRule.check(trustProxy)) throw invalidTrustProxy(trustProxy)
   if (trustProxy === false) return (peer) => canonicalAddress(peer)
   const proxies = typeof trustProxy === 'number' ? () => trustProxy : countTrusted(trustProxy)
   return (peer, forwardedFor) => {
-    // Begins with the connection's address and that of the nearest proxy.
+    // Reversed, because each proxy appends an address: the address nearest to the server comes first.
     const chain = [peer, ...(forwardedFor ? forwardedFor.split(',').reverse() : [])]
     return lastKnown(chain.slice(0, proxies(chain) + 1))
   }
@@ -34,7 +28,7 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
 
-/** The rule for the option `trustProxy`. `addressReader` also checks the entries of a list. */
+/** Does not check the entries of a list; `addressReader` does. */
 export const trustProxyRule: OptionRule = {
   expected: EXPECTED,
   check: (value) => value === false || value === 0 || isCount(value) || Array.isArray(value),

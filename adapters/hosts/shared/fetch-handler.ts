@@ -3,9 +3,7 @@ import { type PetStore, toResponse } from '../../../src/index.ts'
 import type { AddressReader } from './client-address.ts'
 import { type HandlerOptions, mountStore } from './mounted-store.ts'
 
-/** A Request, together with its connection. */
 export abstract class ServedRequest<Connection> extends FetchRequest {
-  /** True after the store has responded. */
   isAnswered = false
   protected readonly connection: Connection
   readonly #readAddress: AddressReader
@@ -19,7 +17,7 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
 
   protected abstract readPeer(): string | undefined
 
-  /** The connection's address. It is remembered, because reading it takes time, and a closed connection has no address. */
+  /** The connection's address. It is stored, because reading it is slow, and a closed connection has no address. */
   protected get peer(): string | undefined {
     if (this.#peer === null) this.#peer = this.readPeer()
     return this.#peer
@@ -29,7 +27,7 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
     return this.#readAddress(this.peer, this.header('x-forwarded-for'))
   }
 
-  /** Bun and Deno end the read if the client disconnects. On Deno, reading the signal takes as long as all the rest. */
+  /** Ignores the signal: Bun and Deno end the read if the client disconnects, and reading Deno's signal is slow. */
   protected override wholeBody(): Promise<ArrayBuffer> {
     return this.request.arrayBuffer()
   }
@@ -41,7 +39,6 @@ type Served<Connection> = new (
   readAddress: AddressReader,
 ) => ServedRequest<Connection>
 
-/** Creates a handler for a host that passes a Request. The handler never rejects. */
 export function createFetchHandler<Connection>(
   petStore: PetStore,
   options: HandlerOptions,

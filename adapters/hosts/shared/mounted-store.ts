@@ -18,26 +18,24 @@ const UNTRUSTED =
   'See https://github.com/petstore-kit/petstore-kit/blob/main/docs/behind-a-proxy.md'
 
 /**
- * Checks a store and the options of an adapter when a handler is created, not at the first request. Returns what the handler needs
- * besides `petStore.handle`.
+ * Throws for an invalid store or option, when the handler is created and not at the first request.
  *
  * @param others - the names of the adapter's other options
- * @throws {PetStoreError} `invalid_option`
  */
 export function mountStore(petStore: PetStore, options: HandlerOptions, others: readonly string[] = []) {
   if (typeof petStore?.handle !== 'function' || typeof petStore.basePath !== 'string')
-    throw invalidOption('petStore', 'what createPetStore gives, with handle and basePath', petStore)
+    throw invalidOption('petStore', 'a store of createPetStore, with handle and basePath', petStore)
   checkOptions({ trustProxy: trustProxyRule }, options, others)
   let isUndecided = options.trustProxy === undefined
   return {
     readAddress: addressReader(options.trustProxy),
-    /** Reports once if a request has `X-Forwarded-For`, but nobody has decided about `trustProxy`. */
+    /** Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is not set. */
     checkProxy(request: ApiRequest): void {
       if (!isUndecided || request.header('x-forwarded-for') === undefined) return
       isUndecided = false
       report(petStore, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), undefined)
     },
-    /** Reports an error of the adapter, or of code that wraps the store, and returns a 500. A client that disconnects is no error. */
+    /** Reports an error, unless the client has disconnected, and returns a 500. */
     fail(error: unknown, request: ApiRequest | undefined): ApiResponse {
       if (!request || !isAborted(request)) report(petStore, error, request)
       return errorResponse('internal_error')
@@ -45,7 +43,7 @@ export function mountStore(petStore: PetStore, options: HandlerOptions, others: 
   }
 }
 
-/** Passes an error to `onError`, or to the console if code that wraps the store has left `reportError` out. */
+/** Passes an error to `onError`. If a wrapper of the store has no `reportError`, the error goes to the console. */
 export function report(petStore: PetStore, error: unknown, request: ApiRequest | undefined): void {
   const about = { method: request?.method, target: request?.target }
   if (petStore.reportError) petStore.reportError(error, about)

@@ -1,11 +1,8 @@
-/** Headers that can have several values. The host's values are kept, and the store's values are added. */
 const LISTS = new Set(['link', 'set-cookie', 'vary', 'www-authenticate'])
 
 /**
- * Groups the store's headers by name, and adds the host's values to headers that can have several values.
- *
- * @param headers - names and values, alternating
- * @param hostHeader - returns a header that the host has already set
+ * Groups a list of alternating names and values by name. For headers that can have several values, the values that the host has
+ * already set are kept.
  */
 export function mergeHeaders(
   headers: readonly string[],

@@ -30,7 +30,7 @@ test.each(Object.keys(hosts))('%s rejects values that are not pet stores', async
   for (const petStore of wrong) {
     await expect(async () => hosts[name]?.(petStore as never)).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got /),
+      message: expect.stringMatching(/^option petStore: expected a store of createPetStore, .*, got /),
     })
   }
 })
@@ -39,7 +39,7 @@ test('the Fastify plugin rejects a store in place of the Fastify instance', asyn
   const plugin = petStorePlugin as (...args: unknown[]) => Promise<void>
   await expect(plugin(createPetStore())).rejects.toMatchObject({
     code: 'invalid_option',
-    message: expect.stringMatching(/^option petStore: expected what createPetStore gives, .*, got nothing$/),
+    message: expect.stringMatching(/^option petStore: expected a store of createPetStore, .*, got nothing$/),
   })
 })
 
