@@ -35,7 +35,7 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/** An animal in the store. For a new member, the compiler names the code that must change: it has `satisfies Record<keyof Pet, …>`. */
+/** An animal in the store. Write `satisfies Record<keyof Pet, …>` where code lists the members, to find that code later. */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint

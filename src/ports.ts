@@ -100,7 +100,7 @@ export interface IssueOptions {
 
 /** The changes of a key. A member that is absent or `undefined` does not change; `null` removes it from the key. */
 export interface KeyChanges {
-  /** The plan. A key with `limits` keeps them unless the call has `limits` too. The plan `enterprise` requires `limits` in the call. */
+  /** The plan. The key keeps its own `limits` unless the call has `limits` too. The plan `enterprise` requires `limits`. */
   readonly plan?: string | undefined
   /** The account. From the next request on, the key is counted together with the keys of this account. */
   readonly account?: string | null | undefined

@@ -5,21 +5,21 @@ import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { TOKEN68 } from './token.ts'
 
-/** The sender of a request: the holder of a valid key, or an anonymous client with the reason for a 401. */
+/** Who sends a request: the holder of a valid key, or a client without one and the reason for its 401. */
 export type Caller =
   | { readonly key: ApiKey }
   | { readonly key?: undefined; readonly code: 'missing_api_key' | 'invalid_api_key'; readonly challenge: string }
 
 const CHALLENGE = 'Bearer realm="petstore"'
 const NO_CREDENTIAL: Caller = { code: 'missing_api_key', challenge: CHALLENGE }
-/** The challenge has no `error`, because `error` is only for requests with a bearer token (RFC 6750, section 3.1). */
+/** Without `error`, which is only for requests with a bearer token (RFC 6750, section 3.1). */
 const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
 const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
 const SCHEME = /^bearer(?: |$)/i
 /**
- * Matches the scheme and one token68. Two headers arrive joined by a comma, which a token68 cannot contain. The number of spaces is
- * limited, because a cached token keeps the text of its whole header in memory.
+ * Matches the scheme and one token68. Two headers do not match: they arrive joined by a comma. The number of spaces is limited,
+ * because V8 keeps the whole header in memory as long as the key cache has the token.
  */
 const CREDENTIAL = new RegExp(`^bearer {1,64}${TOKEN68}$`, 'i')
 
@@ -38,7 +38,7 @@ function tokenOf(header: string): string | undefined {
   return header.slice(start)
 }
 
-/** Returns whether a key is valid now: a key store may cache an old key. In a database row, a missing time is `null`. */
+/** Returns whether a key is valid now: a key store may cache an old key. Rows of a database have `null` for a missing time. */
 function isLive(key: ApiKey, clock: Clock): boolean {
   return key.revokedAt == null && (key.expiresAt == null || key.expiresAt > clock.now())
 }

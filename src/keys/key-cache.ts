@@ -16,9 +16,9 @@ import { systemClock } from '../support/time.ts'
 
 /** The options of {@link cachedKeyStore}. */
 export interface KeyCacheOptions {
-  /** How long a key is cached, in milliseconds; 0 for not at all. @default 30000 */
+  /** How long a key is cached, in milliseconds; 0 turns the cache off. @default 30000 */
   readonly ttl?: number | undefined
-  /** The largest number of cached keys, and of cached unknown tokens. @default 10000 */
+  /** The largest number of cached keys, and also of cached tokens that have no key. @default 10000 */
   readonly max?: number | undefined
   /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
@@ -26,17 +26,17 @@ export interface KeyCacheOptions {
 
 /** The cache of {@link cachedKeyStore}. */
 export interface KeyCache {
-  /** Forgets what is known about a token, so that its next request reads the key anew. Call it when your own key has changed. */
+  /** Removes a token from the cache, so that the next request reads its key again. Call it when a key of your own has changed. */
   forget(token: string): void
 }
 
-/** How long an unknown token is cached, in milliseconds. The time is short, because another process may add its key. */
+/** How long a token without a key is cached, in milliseconds. This is short, because another process may issue the key. */
 const UNKNOWN_TTL = 5_000
-/** An unknown token of more than this many characters counts as several entries. */
+/** A token of more characters counts as several entries. Otherwise, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
-/** How long requests may join a running look-up of their token, in milliseconds. A look-up on a lost connection may never end. */
+/** How long a look-up serves later requests with its token, in milliseconds. On a lost connection, it may never end. */
 const JOINED_FOR = 5_000
-/** A look-up that takes longer than this, in milliseconds, is forgotten, and its result is not cached. */
+/** After this time, in milliseconds, the result of a look-up is no longer cached. */
 const AWAITED_FOR = 60_000
 
 interface KnownToken {
@@ -50,11 +50,8 @@ interface LookUp {
 }
 
 /**
- * Returns a key store with a cache. Concurrent requests with the same token share one look-up, and a cached token needs no
- * look-up.
- *
- * A key that is changed or revoked through this store is read anew. If another process changes or revokes a key, this takes
- * effect after at most `ttl`; `forget` ends the wait for one token.
+ * Returns a key store with a cache. Requests with the same token at the same time cause one look-up together. A change through the
+ * returned store takes effect at once. A change by another process takes effect after at most `ttl`, or after `forget`.
  *
  * @throws {PetStoreError} `invalid_option`
  * @example
@@ -76,12 +73,11 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   checkOptions(RULES, options)
   const { ttl = 30_000, max = 10_000, clock = systemClock } = options
   const known: LRUCache<string, KnownToken> = boundedMap(max)
-  /** For each unknown token, when it was looked up. */
+  /** When each token without a key was looked up. */
   const unknown = boundedByLength<number>(max)
-  /** Running look-ups by token. A change of a key replaces the map, so that no earlier look-up caches its result. */
+  /** Look-ups in progress. A change of a key replaces the map: an older look-up could return the old key, and caches nothing. */
   let lookUps = boundedByLength<LookUp>(max)
 
-  /** Returns whether `since` is less than `length` milliseconds ago. Returns `false` for a future time. */
   function isFresh(since: number, length: number): boolean {
     const age = clock.now() - since
     return age >= 0 && age < length
@@ -96,15 +92,15 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     return lookUp !== undefined && isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : startLookUp(token)
   }
 
-  /** Starts a look-up. It gets no signal, because several requests may share it. */
+  /** Starts a look-up without a signal: if one client disconnects, other requests may still need the result. */
   function startLookUp(token: string): Promise<ApiKey | undefined> {
     const current = lookUps
     const startedAt = clock.now()
     const result = (async () => store.find(token))()
       .then((found) => {
-        // A key store may return `null` for a missing row, or `false` in plain JavaScript.
+        // A key store may return `null`, or `false` in plain JavaScript.
         const key = found || undefined
-        // After a change or a later look-up of the same token, the result may be outdated, so it is not cached.
+        // After a change of a key, or a later look-up of this token, the result may be outdated.
         if (current === lookUps && current.peek(token) === lookUp) remember(token, key, startedAt)
         return key
       })
@@ -118,8 +114,8 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     return result
   }
 
+  /** Removes look-ups that will probably never end. `rentries` begins with the oldest. */
   function forgetLost(now: number): void {
-    // `rentries` begins with the oldest look-up.
     for (const [token, { startedAt }] of lookUps.rentries() as Iterable<[string, LookUp]>) {
       if (Math.abs(now - startedAt) < AWAITED_FOR) break
       lookUps.delete(token)
@@ -136,17 +132,17 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   function forget(token: string): void {
     known.delete(token)
     unknown.delete(token)
-    // A running look-up that is not in the map caches nothing.
+    // `startLookUp` does not cache the result of a look-up that is no longer in the map.
     lookUps.delete(token)
   }
 
-  /** Changes the key with this id. A look-up that has begun before may return the old key, so it caches nothing. */
+  /** Calls a method that changes a key, and then removes the key from the cache. */
   async function change<T>(id: string, call: () => Promise<T>): Promise<T> {
     try {
       return await call()
     } finally {
       for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
-      // A change may revive an expired key, which a store may have reported as unknown.
+      // The change may have made an expired key valid, whose token is here as unknown.
       unknown.clear()
       lookUps = boundedByLength(max)
     }
@@ -180,7 +176,6 @@ export const keyCacheRule: OptionRule = {
   members: RULES,
 }
 
-/** Creates a map that is also bounded by the length of its tokens, because a client may send very long tokens. */
 function boundedByLength<Value extends object | number>(max: number): LRUCache<string, Value> {
   const sizeCalculation = (_: Value, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
   return new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })

@@ -4,7 +4,7 @@ import { checkOptions, invalidOption, limitsRule, type OptionRule, type OptionRu
 import { looksLikeSeconds } from '../support/time.ts'
 import { hashToken, newKeyId, newToken } from './token.ts'
 
-/** A new key. A store keeps `key` and `hash`; only the caller gets `token`. */
+/** A new key. A key store saves `key` and `hash`, and returns `token` only to the caller of `issue`. */
 export interface NewKey extends IssuedKey {
   /** The SHA-256 of the token, in hexadecimal. */
   readonly hash: string
@@ -54,9 +54,8 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
 }
 
 /**
- * Checks the changes of a key, for use in a key store. Returns their names and values; `null` removes a member from the key.
- *
- * Reads no key, so that a key store can change a key in one step: without `plan` in the same call, `limits` cannot be removed.
+ * Checks the changes of a key, for use in a key store. Returns their names and values; `null` removes a member from the key. The
+ * check does not read the key, so that a database can change it by one statement. To remove `limits`, `plan` is therefore required.
  *
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
@@ -82,7 +81,7 @@ export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): 
   return names.flatMap((name) => (changes[name] === undefined ? [] : [[name, changes[name]]]))
 }
 
-/** Throws for a plan without limits of its own that the back end knows. */
+/** Throws unless the plan itself has limits, so that a key of this plan needs none. */
 function requireLimitsOf(plan: string, plans: readonly string[]): void {
   if (plan === 'enterprise') throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, undefined)
   const known = [...new Set([...Object.keys(defaultPlans), ...plans])]

@@ -4,10 +4,9 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX = 'pet_'
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
-/** Matches the prefix, 43 digits of the secret and 6 digits of the checksum. */
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
-/** The pattern of a token68, the form of a bearer token (RFC 6750, section 2.1). */
+/** The pattern of a token68, which every bearer token is (RFC 6750, section 2.1). */
 export const TOKEN68 = '[\\w\\-.~+/]+=*'
 const ONE_TOKEN68 = new RegExp(`^${TOKEN68}$`)
 
@@ -15,13 +14,12 @@ export function isToken68(value: unknown): value is string {
   return typeof value === 'string' && ONE_TOKEN68.test(value)
 }
 
-/** Returns a new token: 256 random bits in base62, and a checksum so that a mistyped token needs no look-up. */
+/** Returns a new token: 256 random bits in base62, and a checksum. A mistyped token is refused without a look-up. */
 export function newToken(): string {
   const secret = PREFIX + base62(randomInteger(32), SECRET_LENGTH)
   return secret + checksum(secret)
 }
 
-/** Returns the id for a new key: 96 random bits. */
 export function newKeyId(): string {
   return `key_${base62(randomInteger(12), 17)}`
 }
@@ -66,7 +64,7 @@ function base62(value: bigint, length: number): string {
   return text
 }
 
-/** Returns the CRC-32 (ISO 3309) of a text in base62. */
+/** Returns the CRC-32 (ISO 3309) of a text, in base62. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (let i = 0; i < text.length; i++) {

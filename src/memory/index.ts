@@ -9,18 +9,18 @@ import { memoryStorage } from './storage.ts'
 export interface MemoryOptions {
   /** The clock, in milliseconds since the Unix epoch. @default the system clock */
   readonly clock?: Clock | undefined
-  /** The largest number of keys and accounts with counts. The least recently used are forgotten first. @default 100000 */
+  /** The largest number of keys and accounts with counts. The least recently used ones are removed first. @default 100000 */
   readonly maxCustomers?: number | undefined
   /** The largest number of client addresses with counts, for requests without a valid key. @default 10000 */
   readonly maxAddresses?: number | undefined
-  /** The names of your own plans, which `issue` accepts besides `free`, `pro` and `business`. @default [] */
+  /** The names of your own plans, which `issue` then accepts, as it accepts `free`, `pro` and `business`. @default [] */
   readonly plans?: readonly string[] | undefined
 }
 
 const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRule, plans: planNamesRule }
 
 /**
- * Creates the default back end. Everything is in memory, and lost when the process ends.
+ * Creates the default back end. All data is in memory, and is lost when the process ends.
  *
  * @throws {PetStoreError} `invalid_option`
  * @example

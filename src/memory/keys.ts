@@ -3,13 +3,12 @@ import { hashToken, isToken } from '../keys/token.ts'
 import type { ApiKey } from '../model.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
 
-/** Creates a key store in memory, which finds keys by the SHA-256 of their token. */
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
-  /** Entries by the hash of their token. A change replaces the key of an entry. */
+  /** Each key by the SHA-256 of its token. A change replaces the member `key`, so that all three maps have the new key. */
   const byHash = new Map<string, { key: ApiKey }>()
-  /** The entry of each key that is not revoked, by its id. */
+  /** Each key that is not revoked, by its id. */
   const byId = new Map<string, { key: ApiKey }>()
-  // Known tokens need no hashing, which takes longer than the rest of a request. Only tokens of issued keys are added.
+  /** The keys whose token was found before: to hash the token again would take longer than the rest of the request. */
   const byToken = new Map<string, { key: ApiKey }>()
   const running = new Map<string, Promise<ApiKey | undefined>>()
 
@@ -25,7 +24,7 @@ export function memoryKeyStore(clock: Clock, plans?: readonly string[]): Managed
       const entry = byToken.get(token)
       if (entry !== undefined) return live(entry)
       if (!isToken(token)) return undefined
-      // Concurrent requests with the same token share one hashing, so that they continue in the order of their arrival.
+      // Requests with the same token at the same time wait for one hash, so that they continue in the order of their arrival.
       const finding = running.get(token) ?? hashAndFind(token)
       running.set(token, finding)
       return finding

@@ -2,7 +2,7 @@ import type { QuotaStore } from '../ports.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../quota/fixed-windows.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 
-/** Creates a quota store in memory. Client addresses have their own map, so that they cannot push out a customer's count. */
+/** Creates a quota store in memory. Client addresses have their own map: many addresses must not push out a customer's count. */
 export function memoryQuota(maxCustomers = 100_000, maxAddresses = 10_000): QuotaStore {
   const customers = boundedMap<QuotaState>(maxCustomers)
   const addresses = boundedMap<QuotaState>(maxAddresses)

@@ -2,7 +2,7 @@ import type { NewPet, Pet, PetStatus } from '../model.ts'
 import { fingerprintOf, KEY_PERIOD, keyText } from '../pets/idempotency.ts'
 import type { Clock, PetStorage } from '../ports.ts'
 
-/** Creates a storage in memory. The time to read a page hardly depends on the number of animals. */
+/** Creates a storage in memory. A page takes about the same time, however many animals there are. */
 export function memoryStorage(clock: Clock): PetStorage {
   const all: Pet[] = []
   /** For each status, the positions of its animals in `all`. */
@@ -21,7 +21,7 @@ export function memoryStorage(clock: Clock): PetStorage {
 
   return {
     list({ limit, after, status }) {
-      // Ids begin with 1, so the id of an animal is the position of the next animal.
+      // The first id is 1 at position 0, so the animal after the id 7 is at position 7.
       const start = Math.max(0, Number(after ?? 0n))
       if (status === undefined) return all.slice(start, start + limit)
       const first = firstFrom(positions[status], start)
@@ -32,7 +32,7 @@ export function memoryStorage(clock: Clock): PetStorage {
       const earlier = used.use(scope, key, all.length)
       if (earlier === undefined) return add(given)
       const first = all[earlier] as Pet
-      // The fingerprint of the first animal is not kept, because the animal has not changed.
+      // Stored animals never change, so the fingerprint of the first animal is computed when it is needed.
       return { ...given, id: first.id, earlier: fingerprintOf(first) === fingerprint ? 'same' : 'different' }
     },
     get: (id) => all[Number(id) - 1],
@@ -51,31 +51,28 @@ function firstFrom(sorted: readonly number[], start: number): number {
   return low
 }
 
-/** Creates the list of used idempotency keys for a storage in memory. No key is forgotten within 48 hours. */
+/** Creates the list of used idempotency keys. No key is removed within 48 hours. */
 export function usedKeys(clock: Clock) {
-  /** The uses of keys, the earliest first, so that the ended ones are in front. */
+  /** The position of the animal of each key, the oldest key first. */
   const uses = new Map<string, { readonly position: number; readonly endsAt: number }>()
 
   function removeEnded(now: number): void {
     for (const [name, { endsAt }] of uses) {
-      // If the clock was ahead for a while, the ends of its keys are too late. These keys would keep all later ones.
+      // Keys from a time when the clock was ahead end too late. Without the second condition, no key after them would be removed.
       if (endsAt > now && endsAt <= now + 2 * KEY_PERIOD) return
       uses.delete(name)
     }
   }
 
   return {
-    /**
-     * Returns the position of the animal that a key has added within 48 hours. If there is none, notes the use of the key by the
-     * animal at `position`, and returns `undefined`.
-     */
+    /** Returns the position of the animal that this key has added within 48 hours. If there is none, saves `position` for the key. */
     use(scope: string, key: string, position: number): number | undefined {
       const now = clock.now()
       removeEnded(now)
       const name = keyText({ scope, key })
       const known = uses.get(name)
       if (known !== undefined && known.endsAt > now) return known.position
-      // A key that is set again would keep its old place in the order.
+      // Without this line, a key that is used again would keep its old place in the order.
       uses.delete(name)
       uses.set(name, { position, endsAt: now + KEY_PERIOD })
       return undefined

@@ -9,10 +9,9 @@ import { fingerprintOf, idempotencyKeyOf, isReplay } from './idempotency.ts'
 import { readJson } from './json/read.ts'
 import { writePet } from './json/write.ts'
 
-/** The most values of a body, also of inner arrays and objects. Each value takes time, however short it is. */
+/** The most values of a body, with those of inner arrays and objects. A body of many short values would take much time. */
 const MAX_VALUES = 2_000
 
-/** The options that apply to the body of createPet. */
 export interface BodyRules {
   /** The largest body, in bytes. */
   readonly bodyLimit: number
@@ -22,10 +21,9 @@ export interface BodyRules {
 }
 
 /**
- * `POST /pets`: adds one animal, or none if the idempotency key of the request has been used.
+ * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency key before.
  *
- * @param linkBase - where `Location` begins; `undefined` after the removal of getPet
- * @param scope - whose idempotency keys apply
+ * @param linkBase - the first part of `Location`; `undefined` for none, because getPet has been removed
  */
 export function createPet(
   storage: PetStorage,
@@ -52,7 +50,7 @@ export function createPet(
   })
 }
 
-/** Most animals have a status. Copying the others takes a fifth of the time of a create in one process. */
+/** Copies an animal only if it has no status: the copy takes a fifth of the time of a create without HTTP. */
 function withStatus(pet: NewPet, defaultStatus: PetStatus | null): NewPet {
   if (pet.status !== undefined) return pet
   const { status: _, ...others } = pet

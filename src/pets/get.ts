@@ -23,7 +23,6 @@ export const DEPRECATION = '@1764892800'
 export const SUNSET_AT = Date.UTC(2030, 11, 5)
 export const SUNSET = new Date(SUNSET_AT).toUTCString()
 
-/** Returns whether getPet is removed at `now`, in milliseconds since the Unix epoch. */
 export function isRemoved(now: number, policy: SunsetPolicy): boolean {
   return policy === 'enforce' && now >= SUNSET_AT
 }

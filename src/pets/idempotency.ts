@@ -6,19 +6,15 @@ import { describe } from '../support/describe-value.ts'
 import { hexDigest } from '../support/hex-digest.ts'
 
 /**
- * Matches the header `Idempotency-Key`: a structured-field string without parameters (RFC 9651, section 3.3.3), or the key without
- * quotes, as most clients send it. The pattern is in the OpenAPI document.
+ * Matches the header `Idempotency-Key`: a quoted string without parameters (RFC 9651, section 3.3.3), or the bare key, which most
+ * clients send. The pattern is in the OpenAPI document.
  */
 export const IDEMPOTENCY_KEY = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
 
 const EXPECTED =
   '1 to 255 ASCII characters: bare without spaces and double quotes, or as a string such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
 
-/**
- * Returns the key in the header `Idempotency-Key`, or `undefined` if the request has no such header.
- *
- * @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key`
- */
+/** Reads the header `Idempotency-Key`. @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key` */
 export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): string | undefined {
   const header = request.header('idempotency-key')
   if (header === undefined) return undefined
@@ -29,15 +25,15 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
   throw new PetStoreError('invalid_idempotency_key', message)
 }
 
-/** Returns text that is equal for equal animals. The name is the last part, because it may contain spaces. */
+/** Returns a text that is equal only for equal animals. The name comes last, because it may contain spaces. */
 export function fingerprintOf({ name, categoryId, status }: NewPet): string {
   return Object.values({ categoryId, status, name } satisfies Record<keyof NewPet, unknown>).join(' ')
 }
 
 /**
- * Returns whether a request has used the key of this request before, for the same animal.
+ * Returns whether an earlier request with the same key and the same animal has added it.
  *
- * @throws {PetStoreError} `idempotency_key_reused` if the key was used for another animal
+ * @throws {PetStoreError} `idempotency_key_reused` if the earlier request has added another animal
  */
 export function isReplay({ earlier }: CreatedPet): boolean {
   if (earlier == null) return false
@@ -46,13 +42,10 @@ export function isReplay({ earlier }: CreatedPet): boolean {
   throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describe(earlier)}`)
 }
 
-/**
- * How long a used key is known, in milliseconds: 48 hours. A client whose repeat gets 429 waits until the end of the day and of a
- * ban, and then sends the key again.
- */
+/** How long a key is kept: 48 hours in milliseconds. A client with a 429 may have to wait for the next day, and for a ban to end. */
 export const KEY_PERIOD = 172_800_000
 
-/** The hashes of a used key, in hexadecimal. */
+/** The hashes of an idempotency key and its animal, in hexadecimal. */
 export interface IdempotencyHashes {
   /** The SHA-256 of the scope and the key. */
   readonly key: string
@@ -77,7 +70,7 @@ export async function hashIdempotency(idempotency: Idempotency): Promise<Idempot
   return { key: await digest(keyText(idempotency)), fingerprint: await digest(idempotency.fingerprint) }
 }
 
-/** Returns the text whose hash is stored for a key. As JSON, no other pair of scope and key has the same text. */
+/** Returns a text that identifies a key. It is JSON: if scope and key were only joined, two pairs could have the same text. */
 export function keyText({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
   return JSON.stringify([scope, key])
 }

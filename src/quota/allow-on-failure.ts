@@ -5,10 +5,8 @@ import { untouchedCount } from './fixed-windows.ts'
 const PAUSE = 1_000
 
 /**
- * Returns a `spend` that grants requests uncounted while the quota store fails. One second after a failure, a single request
- * calls the quota store again. Requests that arrive meanwhile are granted uncounted.
- *
- * @param onFailure - called with the error of each failed call of the quota store
+ * Returns a `spend` that grants requests uncounted while the quota store fails. One second after each failure, a single request
+ * calls the quota store again. `onFailure` is called with the error of each failed call.
  */
 export function allowOnFailure(
   quota: QuotaStore,
@@ -20,7 +18,7 @@ export function allowOnFailure(
     if (failedAt !== undefined) {
       const now = clock.now()
       if (Math.abs(now - failedAt) < PAUSE) return untouchedCount(request.now)
-      // Other requests pause again while this request calls the quota store.
+      // This request calls the quota store. For the next second, other requests are granted without a call.
       failedAt = now
     }
     try {

@@ -1,7 +1,7 @@
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 
-// The same rule in other languages, for engines that count themselves, in adapters/back-ends: `redis/script.ts`,
-// `sqlite/d1/statements.ts`, and `spendFunction` in `postgres/schema.ts`. Every change goes there too; `quotaContract` compares all four.
+// Three databases count by the same rule in their own languages, in adapters/back-ends: `redis/script.ts`,
+// `sqlite/d1/statements.ts`, and `spendFunction` in `postgres/schema.ts`. Change all four together; `quotaContract` compares them.
 
 const MINUTE = 60_000
 const DAY = 86_400_000
@@ -15,7 +15,7 @@ export interface QuotaState extends Writable<Omit<QuotaCount, 'granted' | 'now'>
 }
 
 /**
- * Returns the state of a subject without requests.
+ * Returns the state of a subject that has sent no request.
  *
  * @example
  * ```ts
@@ -28,12 +28,11 @@ export function newQuotaState(): QuotaState {
   return { usedInMinute: 0, minuteEndsAt: 0, usedInDay: 0, dayEndsAt: 0, refusedInMinute: 0, bannedUntil: 0 }
 }
 
-/** Returns when the window that contains `now` ends. Windows are aligned to the Unix epoch. */
+/** Returns when the window at `now` ends. Windows begin at multiples of their length since the Unix epoch. */
 function windowEnd(now: number, length: number): number {
   return (Math.floor(now / length) + 1) * length
 }
 
-/** Returns the counts of a subject without requests. */
 export function untouchedCount(now: number): QuotaCount {
   return {
     granted: true,
@@ -47,10 +46,9 @@ export function untouchedCount(now: number): QuotaCount {
 }
 
 /**
- * Counts one request, or refuses it, and updates `state`. Every quota store must count in this way.
- *
- * Use it in a quota store that can read, decide and write in one transaction. After the clock steps back, no limit is lifted
- * early, and no client waits longer than one window.
+ * Counts one request in `state`, or refuses it. Use this function in a quota store that can read and write in one transaction; any
+ * other store must count in the same way. After the clock steps back, no limit is lifted early, and no client waits longer than one
+ * window.
  *
  * @example
  * ```ts
@@ -94,7 +92,7 @@ export function countRequest(state: QuotaState, request: Omit<QuotaRequest, 'sub
   }
 }
 
-/** Ends windows and bans whose time is over. After the clock steps back, shortens those that would end too late. */
+/** Resets windows and bans that have ended. After the clock steps back, shortens those that would end too late. */
 function roll(state: QuotaState, ban: QuotaRequest['ban'], now: number): void {
   if (now >= state.minuteEndsAt) {
     state.minuteEndsAt = windowEnd(now, MINUTE)

@@ -5,18 +5,16 @@ import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { addressGroup } from '../support/ip-address.ts'
 import { isCount } from '../support/option-rules.ts'
 
-/** The options that decide how requests are counted, with defaults filled in. */
 export interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
   readonly anonymous: PlanLimits
-  /** The length of the IPv6 prefix by which clients without a valid key are counted, in bits. */
   readonly ipv6Prefix: number
   readonly ban: { readonly afterRefusals: number | undefined; readonly seconds: number } | false
 }
 
 interface Refusal {
   readonly code: 'rate_limit_exceeded' | 'api_key_banned'
-  /** Whole seconds after which the client is served again. */
+  /** The value of `Retry-After`, in seconds. */
   readonly retryAfter: number
 }
 
@@ -28,11 +26,7 @@ export interface Allowance {
   readonly refusal?: Refusal
 }
 
-/**
- * Returns the limits of a key, or those of anonymous clients if there is no key.
- *
- * @throws {Error} if neither the key nor its plan has valid limits
- */
+/** Returns the limits of a key, or of anonymous clients. @throws {Error} if neither the key nor its plan has valid limits */
 export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRules): PlanLimits {
   if (key === undefined) return anonymous
   const ofPlan = Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
@@ -45,7 +39,6 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   return limits
 }
 
-/** Returns the {@link QuotaRequest} for a request with this key. Keys with the same account share one counter. */
 export function keyQuotaRequest(key: ApiKey, limits: PlanLimits, { ban }: QuotaRules, now: number): QuotaRequest {
   // Without this check, all keys without an id would share one counter.
   if (!key.account && !key.id) throw new Error('key store: expected a key with an id, got one without')
@@ -54,7 +47,6 @@ export function keyQuotaRequest(key: ApiKey, limits: PlanLimits, { ban }: QuotaR
   return { subject, anonymous: false, limits, ban: rule, now }
 }
 
-/** Returns the {@link QuotaRequest} for a request without a valid key. Its counter belongs to an IPv4 address or an IPv6 prefix. */
 export function anonymousQuotaRequest(
   clientAddress: string,
   { anonymous, ipv6Prefix }: QuotaRules,
@@ -64,7 +56,7 @@ export function anonymousQuotaRequest(
   return { subject, anonymous: true, limits: anonymous, ban: false, now }
 }
 
-/** Returns the allowance in the window with fewer requests remaining; if both have as many, in the day, which ends later. */
+/** Returns the allowance in the window with fewer requests remaining. At a tie, this is the day, which ends later. */
 export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
   const inDay = Math.max(0, limits.perDay - count.usedInDay)
@@ -74,7 +66,7 @@ export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
 }
 
-/** Returns the allowance after a refusal. It resets when the ban and every exhausted window have ended. */
+/** Returns the allowance after a refusal, which resets when the ban and every exhausted window have ended. */
 function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
   const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
   const resetsAt = Math.max(windowsEnd, count.bannedUntil)
@@ -83,7 +75,7 @@ function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, in
   return { limit, remaining: 0, resetsAt, refusal: { code, retryAfter } }
 }
 
-/** Adds the three rate-limit headers of docs/interface.md, section 8.2. The reset is in Unix seconds. */
+/** Adds the headers of docs/interface.md, section 8.2. `X-RateLimit-Reset` is in Unix seconds. */
 export function addRateLimitHeaders(headers: string[], { limit, remaining, resetsAt }: Allowance): void {
   headers.push(
     'X-RateLimit-Limit',

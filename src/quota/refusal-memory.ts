@@ -6,18 +6,16 @@ import { countRequest } from './fixed-windows.ts'
 
 const MAX_SUBJECTS = 10_000
 
-/** A refusal of the quota store, and the quota store's time minus the time of the request, in milliseconds. */
 interface Refusal {
   readonly count: QuotaCount
+  /** How far the quota store's clock is ahead of the option `clock`, in milliseconds. */
   readonly clockOffset: number
 }
 
 /**
- * Returns a quota store that remembers refusals, so that more requests from a refused client do not reach the database. A 429 then
- * takes a seventh of the CPU time.
- *
- * A subject stays refused until its window or its ban ends, because its counts only grow. {@link countRequest} decides when that
- * is. A refusal that counts towards a ban still reaches the quota store.
+ * Returns a quota store that remembers refusals. More requests from a refused client then do not reach the database, and their 429
+ * takes a seventh of the CPU time. {@link countRequest} decides when the window or ban of a client ends, which lifts the refusal.
+ * Refusals that count towards a ban still reach the database.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
   const refusals: LRUCache<string, Refusal> = boundedMap(MAX_SUBJECTS)
@@ -26,12 +24,12 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
   return {
     spend(request) {
       const { subject, now } = request
-      // After the clock steps back, the offsets are wrong, and the quota store shortens windows and bans.
+      // After the clock steps back, every `clockOffset` is wrong, and the quota store ends windows and bans earlier.
       if (now < latest) refusals.clear()
       latest = now
       const known = refusals.get(subject)
       if (known !== undefined) {
-        // Count on a copy: the quota store has not counted this request.
+        // A copy, because the quota store does not count this request.
         const state = { ...known.count, refusedInMinute: 0 }
         const count = countRequest(state, { ...request, now: now + known.clockOffset })
         if (isFinal(request, count)) return count

@@ -3,16 +3,16 @@ import { type ApiRequest, isAborted } from '../http/request.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import { type ErrorReport, type Observers, reportFault } from './observers.ts'
 
-/** The value of `Retry-After` in a 503 response, in seconds. */
+/** The `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = '5'
-/** Error codes of Node and of undici, its HTTP client, for connections that cannot be opened or are lost. */
+/** Error codes for a connection that cannot be opened or is lost, from Node and from undici, the HTTP client in Node. */
 const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
-/** Messages of `fetch` errors without a code: undici reports a response that broke off, Node and Deno a failed connection. */
+/** Messages of `fetch` errors without a code: a lost connection in undici, and a failed one in Node and in Deno. */
 const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
-/** The name of the error with which `AbortSignal.timeout` aborts. */
+/** The name of the error after `AbortSignal.timeout`. */
 const TIMEOUT_NAME = 'TimeoutError'
 
-/** Returns the response to a request whose handling threw. Reports a 500 or 503 to `onError`; the client never sees its cause. */
+/** Returns the response for an error. Reports errors with status 500 or 503 to `onError`, and hides their cause from the client. */
 export function errorResponseOf(
   error: unknown,
   observers: Observers,
@@ -22,12 +22,12 @@ export function errorResponseOf(
   const code = codeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
-  // A back end that uses the signal throws when the client disconnects. Such an error is not reported.
+  // Report nothing if the client has disconnected: a back end that uses the signal then throws its reason.
   if (!isAborted(request)) reportFault(error, observers, report)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }
 
-/** Returns the error code of the response. Reading a member of `error` may throw; the code is then `internal_error`. */
+/** Returns the error code of the response. Members of `error` may be getters that throw: then it is `internal_error`. */
 function codeOf(error: unknown): ErrorCode {
   try {
     if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
@@ -36,9 +36,8 @@ function codeOf(error: unknown): ErrorCode {
   return 'internal_error'
 }
 
-/** Returns whether an error, or one of its causes, means that a back end cannot be reached. */
+/** Returns whether an error or a cause means that a back end cannot be reached. `seen` ends the recursion in a cycle of causes. */
 function isUnreachable(error: unknown, seen: Set<unknown> = new Set()): boolean {
-  // `seen` ends the recursion if the causes form a cycle.
   if (typeof error !== 'object' || error === null || seen.has(error)) return false
   seen.add(error)
   const { code, name, message, cause, errors } = error as Record<string, unknown>

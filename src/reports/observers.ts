@@ -5,7 +5,7 @@ import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
-/** The request to which an error belongs. All members are `undefined` if it belongs to none, such as an error of a server. */
+/** The request to which an error belongs. All members are `undefined` for an error without a request, such as that of a server. */
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method?: string | undefined
@@ -17,7 +17,7 @@ export interface ErrorReport {
   readonly keyId?: string | undefined
 }
 
-/** The report that `onResponse` gets. */
+/** What `onResponse` gets about a response and its request. */
 export interface ResponseReport {
   /** The method, as the client sent it. */
   readonly method: string
@@ -25,10 +25,7 @@ export interface ResponseReport {
   readonly target: string
   /** The HTTP status; 499 if the client disconnected before the response was ready. */
   readonly status: number
-  /**
-   * The error code in the body, which tells a ban (`api_key_banned`) from a limit (`rate_limit_exceeded`). `undefined` for a
-   * success, and for the status 499.
-   */
+  /** The error code in the body, such as `api_key_banned` for a ban. `undefined` for a success, and for the status 499. */
   readonly code?: ErrorCode | undefined
   /** The operation; `undefined` if the path or the method has none. */
   readonly operation?: OperationName | undefined
@@ -38,11 +35,11 @@ export interface ResponseReport {
   readonly plan?: string | undefined
   /** The account of the API key, if it has one. */
   readonly account?: string | undefined
-  /** Whether an idempotency key had been used, so that the response is about an earlier animal and none was added. */
+  /** Whether an earlier request with the same idempotency key has added the animal, so that this request added none. */
   readonly replayed: boolean
   /** The client's address, if the adapter knows it. */
   readonly clientAddress?: string | undefined
-  /** The time from the request's arrival to its response, in milliseconds with fractions, from a clock that never steps back. */
+  /** The time from the request's arrival to its response, in milliseconds with fractions, by a clock that never steps back. */
   readonly durationMs: number
 }
 
@@ -52,24 +49,24 @@ export interface Observers {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
-/** The status that nginx logs if the client has disconnected. */
+/** The status for a client that has disconnected, as in the logs of nginx. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/** The longest path and the longest fault that the default of `onError` prints, in UTF-16 code units. */
+/** The longest path and the longest error that the default of `onError` prints, in UTF-16 code units. */
 const MAX_PATH = 200
 const MAX_FAULT = 20_000
-/** How many errors are printed: a fault and its causes. */
+/** How many errors are printed: the error and its causes. */
 const MAX_ERRORS = 5
 
-/** The default of `onError`. Leaves the query out, because clients put tokens there by mistake. */
+/** The default of `onError`: prints the error and the path. Omits the query, because clients put tokens there by mistake. */
 export function logError(error: unknown, { method, target = '' }: ErrorReport): void {
   const request = method === undefined ? '' : `${method} ${pathOf(originForm(target))} `
-  // One argument, because consoles replace `%s` and the like in the first of several.
+  // Pass only one argument: with several, the console would replace `%s` in the first.
   if (isNotice(error)) console.error(`petstore-kit: ${readableLines(error.message, MAX_FAULT)}`)
   else console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed: ${readableError(error)}`)
 }
 
-/** Returns whether an error is about the settings, and no request has failed. */
+/** Returns whether an error only warns about an option, although no request has failed. */
 export function isNotice(error: unknown): error is PetStoreError {
   try {
     return isPetStoreError(error) && error.code === 'untrusted_forwarded_for'
@@ -78,7 +75,7 @@ export function isNotice(error: unknown): error is PetStoreError {
   }
 }
 
-/** Returns an error and its causes as text. Consoles would print secrets and hidden characters as they are. */
+/** Returns an error and its causes as text. A console would print secrets and control characters unchanged. */
 export function readableError(error: unknown): string {
   try {
     const texts: string[] = []
@@ -95,7 +92,7 @@ export function readableError(error: unknown): string {
   }
 }
 
-/** Returns the stack of an error, and its members such as the `code` of an error of Node. */
+/** Returns the stack of an error, and its own members, such as `code` of Node's errors. */
 function textOf(error: unknown): string {
   const {
     name: _name,
@@ -114,7 +111,7 @@ function textOf(error: unknown): string {
   return [head, ...lines].join('\n    ')
 }
 
-/** Calls `onError`. Passes the error of the port instead of a {@link PortFault}. Logs the error if `onError` throws or rejects. */
+/** Calls `onError`, with the cause of a {@link PortFault}. If `onError` throws or rejects, logs both errors. */
 export function reportFault(error: unknown, { onError }: Observers, about: ErrorReport): void {
   const fault = isPortFault(error) ? error.cause : error
   const { method, target, operation, keyId } = about
@@ -136,7 +133,6 @@ interface ReportedContext {
   readonly key: ApiKey | undefined
 }
 
-/** Returns what `onError` gets about a request. */
 export function errorReport({ request: { method, target }, route, key }: ReportedContext) {
   const operation = 'allow' in route || route.kind === 'unknown' ? undefined : route.kind
   return { method, target: originForm(target), operation, keyId: key?.id } satisfies ErrorReport
@@ -167,7 +163,7 @@ export function reportResponse(
   )
 }
 
-/** Calls an observer, which must not fail the request. */
+/** Calls an observer. If the observer throws or rejects, calls `onFailure`, so that the client still gets its response. */
 function callObserver(call: () => unknown, onFailure: (error: unknown) => void): void {
   try {
     Promise.resolve(call()).catch(onFailure)

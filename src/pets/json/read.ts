@@ -10,7 +10,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** A JSON number that is not an int64. Keeps the text of the number. */
+/** The text of a JSON number that is not an int64. */
 export class JsonNumber {
   readonly text: string
   constructor(text: string) {
@@ -18,15 +18,14 @@ export class JsonNumber {
   }
 }
 
-/** Describes a value that {@link readJson} has returned, for an error message. */
 export function describeJson(value: unknown): string {
   return value instanceof JsonNumber ? `the number ${shorten(value.text)}` : describe(value)
 }
 
 /**
- * Parses a body as JSON. Int64 numbers become `bigint`, other numbers a {@link JsonNumber}.
+ * Parses a body as JSON. A number becomes a `bigint` if it is an int64, and a {@link JsonNumber} if it is not.
  *
- * @param maxValues - the most values, also of inner arrays and objects
+ * @param maxValues - the most values, with those of inner arrays and objects
  * @throws {PetStoreError} `malformed_json`
  */
 export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {
@@ -45,22 +44,22 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Matches a number that may lose digits as a `number`, or that is not written as an integer. It may also match in a string. */
+/** Matches JSON numbers that `JSON.parse` may round, or that have a fraction or exponent. May match inside a string too. */
 const NOT_PLAIN = /\d[.eE]|\d{16}/
 
-/** Parses most bodies with `JSON.parse`, which is faster. Returns `undefined` if {@link parseExactly} must parse the text. */
+/** Parses a body with `JSON.parse`, which is faster. Returns `undefined` if {@link parseExactly} must parse the body. */
 export function parsePlain(text: string, members: number): unknown {
   if (NOT_PLAIN.test(text)) return undefined
   try {
     const holder: unknown[] = [JSON.parse(text)]
     return convertIntegers(holder) === members ? holder[0] : undefined
   } catch {
-    // The exact parser describes the fault.
+    // `parseExactly` finds the same fault, and has the better error message.
   }
   return undefined
 }
 
-/** Replaces each number in an object or array by a `bigint`. Returns the number of members, also of inner objects. */
+/** Converts the numbers in an object or array to `bigint`, in place. Returns how many members all of its objects have. */
 function convertIntegers(holder: object): number {
   const values = holder as Record<string, unknown>
   const names = Object.keys(values)
@@ -73,12 +72,7 @@ function convertIntegers(holder: object): number {
   return members
 }
 
-/**
- * Parses any body.
- *
- * @param members - the number of members in the text, to find repeated names
- * @throws {PetStoreError} `malformed_json`
- */
+/** Parses any body. Throws if the result has fewer than `members` members, because then a name is repeated in the text. */
 export function parseExactly(text: string, members: number): unknown {
   const value = parseText(text)
   if (countMembers(value) < members) throw malformed('expected each member name once in its object, got one repeated')
@@ -89,7 +83,7 @@ function parseText(text: string): unknown {
   try {
     return parse(text, undefined, PARSE_OPTIONS)
   } catch (error) {
-    // The parser quotes names and numbers in full.
+    // The message of the parser quotes names and numbers in full, which may be long or secret.
     throw malformed(readableText((error as SyntaxError).message, MAX_REASON))
   }
 }
@@ -99,11 +93,9 @@ function malformed(why: string): PetStoreError {
 }
 
 /**
- * Returns the depth of a JSON text, the number of its members, and about how many values it has: an inner value follows a comma or
- * begins an array or object.
- *
- * The parser is recursive, so the depth must be checked before it runs. The parser also accepts a repeated name if both values
- * are equal, so the members are counted to find repeated names.
+ * Returns the depth of a JSON text, how many members its objects have, and about how many values it has: the commas, arrays and
+ * objects. The depth is needed before parsing, because the parser is recursive and would exceed the stack. The members are counted
+ * to find repeated names, which the parser accepts if their values are equal.
  */
 function outline(text: string): { depth: number; members: number; values: number } {
   let depth = 0
@@ -137,7 +129,7 @@ const PARSE_OPTIONS = { parseNumber: readNumber }
 type NumberParts = [all: string, sign: string, whole: string, fraction?: string, exponent?: string]
 const NUMBER = /(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?/
 
-/** Returns a `bigint` if a JSON number is mathematically an int64: `7`, `7.0` and `70e-1` are all 7. */
+/** Returns a `bigint` if the value of a JSON number is an int64: `7`, `7.0` and `70e-1` are all 7. */
 function readNumber(text: string): bigint | JsonNumber {
   const [, sign, whole, fraction = '', exponent = ''] = NUMBER.exec(text) as unknown as NumberParts
   const digits = (whole + fraction).replace(/^0+/, '')

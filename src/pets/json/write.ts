@@ -2,17 +2,16 @@ import { type Pet, petStatuses } from '../../model.ts'
 import { describe } from '../../support/describe-value.ts'
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
-/** How an animal ends in JSON, for each value of `status`. Databases return `null` for an absent status. */
+/** The end of an animal in JSON, by its `status`. Databases return `null` for an absent status. */
 const ENDS = new Map<unknown, string>([
   [undefined, '}'],
   [null, '}'],
   ...petStatuses.map((status) => [status, `,"status":"${status}"}`] as const),
 ])
 
-/** Returns animals as a JSON array. */
 export function writePets(pets: readonly Pet[]): string {
   let text = ''
-  // Not `map`, which skips the holes of an array. `writePet` throws for them.
+  // `map` would skip the holes of a sparse array, for which `writePet` throws.
   for (const pet of pets) text += text === '' ? writePet(pet) : `,${writePet(pet)}`
   return `[${text}]`
 }
@@ -28,10 +27,7 @@ export function writePet(pet: Pet): string {
   throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)
 }
 
-/**
- * Returns an exact integer as text, or `undefined` for any other value. V8 converts a number to text faster than a `bigint`.
- * Storages in plain JavaScript may return numbers.
- */
+/** Returns an exact integer as text. V8 converts numbers faster than `bigint`, and storages in plain JavaScript return numbers. */
 function integer(value: unknown): string | undefined {
   const number = typeof value === 'bigint' ? Number(value) : value
   if (Number.isSafeInteger(number)) return String(number)
