@@ -11,22 +11,27 @@ const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 
 const app = express()
 const origins = ['https://shop.example']
-const keepBytes = (request, _response, bytes) => {
-  request.rawBody = bytes
-}
-app.use(helmet(), compression(), cors({ origin: origins }), express.json({ verify: keepBytes }))
+app.use(helmet(), compression(), cors({ origin: origins }))
+app.use(express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) }))
 app.use('/shop', toExpressHandler(createPetStore({ ...backEnd, cors: { origins } })))
 app.get('/', (_request, response) => response.send('The shop itself'))
 
 // Without this handler, Express responds to the errors of its parser with a page of HTML.
-const codes = { 400: 'malformed_json', 413: 'payload_too_large', 415: 'unsupported_media_type' }
-app.use('/shop/v1', (error, _request, response, next) => {
+const codes = new Map([
+  [400, 'malformed_json'],
+  [413, 'payload_too_large'],
+  [415, 'unsupported_media_type'],
+])
+/** @type {express.ErrorRequestHandler} */
+const respondLikeTheStore = (error, _request, response, next) => {
   const { status, message } = error
-  if (codes[status] === undefined || response.headersSent) return next(error)
-  response.status(status).json({ code: codes[status], message, status })
-})
+  const code = codes.get(status)
+  if (code === undefined || response.headersSent) return next(error)
+  response.status(status).json({ code, message, status })
+}
+app.use('/shop/v1', respondLikeTheStore)
 
-const server = app.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
-  const { port } = server.address()
+const port = Number(process.env.PORT ?? 3000)
+app.listen(port, '127.0.0.1', () => {
   console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/shop/v1/pets`)
 })

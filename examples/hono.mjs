@@ -11,7 +11,7 @@ const handler = toFetchHandler(createPetStore(backEnd))
 
 const app = new Hono()
 // `app.request()`, Hono's way to test, has no connection.
-app.all('/v1/*', (c) => handler(c.req.raw, c.env?.incoming && getConnInfo(c).remote.address))
+app.all('/v1/*', (c) => handler(c.req.raw, 'incoming' in Object(c.env) ? getConnInfo(c).remote.address : null))
 app.get('/', (c) => c.text('The shop itself'))
 
 serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1' }, ({ port }) => {

@@ -18,7 +18,7 @@ app.use((context) => {
   context.body = 'The shop itself'
 })
 
-const server = app.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
-  const { port } = server.address()
+const port = Number(process.env.PORT ?? 3000)
+app.listen(port, '127.0.0.1', () => {
   console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`)
 })

@@ -8,7 +8,7 @@ const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 
 const server = createServer(toNodeHandler(createPetStore(backEnd)))
 
-server.listen(process.env.PORT ?? 3000, '127.0.0.1', () => {
-  const { port } = server.address()
+const port = Number(process.env.PORT ?? 3000)
+server.listen(port, '127.0.0.1', () => {
   console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`)
 })

@@ -2,10 +2,11 @@
 import { createPetStore, toApiRequest, toResponse } from 'petstore-kit'
 
 // Workers cannot create random keys during startup, so this example has a fixed key. Keep real keys in a database.
-const keyStore = { find: (token) => (token === 'demo-key' ? { id: 'demo', plan: 'free' } : undefined) }
+const petStore = createPetStore({
+  keyStore: { find: (token) => (token === 'demo-key' ? { id: 'demo', plan: 'free' } : undefined) },
+})
 
-const petStore = createPetStore({ keyStore })
-
+/** @type {ExportedHandler} */
 export default {
   async fetch(request) {
     // Cloudflare sets this header, and clients cannot. Requests without a valid key are counted by address.

@@ -6,6 +6,7 @@ import { d1 } from 'petstore-kit/d1'
 const backEnd = d1(env.DB)
 const petStore = createPetStore({ ...backEnd })
 
+/** @type {ExportedHandler} */
 export default {
   async fetch(request) {
     const { pathname, searchParams } = new URL(request.url)
@@ -21,7 +22,11 @@ export default {
   },
 }
 
-/** Compares the token with the secret in a time that does not depend on where they differ. */
+/**
+ * Compares the token with the secret in a time that does not depend on where they differ.
+ *
+ * @param {Request} request
+ */
 async function isOperator(request) {
   if (!env.ADMIN_TOKEN) return false
   const [sent, secret] = await Promise.all(

@@ -7,14 +7,18 @@ import { onTestFinished, test } from 'vitest'
 import { bundleWorker, workerdArgs } from '../../conformance/bundle-worker.ts'
 import { portOf, startProgram } from '../../conformance/start-host.ts'
 import { runtimeBinary } from '../../support/runtimes.ts'
+import { freePort } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
 import { readCommand } from './read-command.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const example = (name: string) => join(root, 'examples', name)
 
+/** Starts an example on a free port, which replaces `:PORT` in the command. */
 async function start(...command: readonly string[]): Promise<{ token: string; url: string }> {
-  const { value, stop } = await startProgram(command, readCommand, { env: { PORT: '0' } })
+  const port = String(await freePort())
+  const words = command.map((word) => word.replace(':PORT', `:${port}`))
+  const { value, stop } = await startProgram(words, readCommand, { env: { PORT: port } })
   onTestFinished(stop)
   return value
 }
@@ -102,7 +106,7 @@ test.skipIf(missing('Bun', bun !== undefined)).each(['bun.mjs', 'elysia.mjs', 'i
 const deno = await runtimeBinary('deno')
 test.skipIf(missing('Deno', deno !== undefined))('the example deno.mjs responds', async () => {
   await expectPetStore(
-    await start(deno ?? '', 'run', '--allow-net=127.0.0.1:0', '--allow-env=PORT', example('deno.mjs')),
+    await start(deno ?? '', 'run', '--allow-net=127.0.0.1:PORT', '--allow-env=PORT', example('deno.mjs')),
   )
 })
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { Elysia } from 'elysia'
 import express from 'express'
@@ -34,8 +33,8 @@ test('the handlers fit the types of Express and Fastify', async () => {
 test('the handlers fit the types of Hono, h3 and Elysia, and work in their tests without a connection', async () => {
   const petStore = createPetStore()
   const handler = toFetchHandler(petStore)
-  const hono = new Hono<{ Bindings: Partial<HttpBindings> }>()
-  hono.all('/v1/*', (c) => handler(c.req.raw, c.env?.incoming && getConnInfo(c).remote.address))
+  const hono = new Hono()
+  hono.all('/v1/*', (c) => handler(c.req.raw, 'incoming' in Object(c.env) ? getConnInfo(c).remote.address : null))
   const h3 = new H3().all('/v1/**', (event) => handler(event.req, getRequestIP(event)))
   const toBun = toBunHandler(petStore)
   const elysia = new Elysia().all('/v1/*', ({ request, server }) => toBun(request, server), { parse: 'none' })
