@@ -160,8 +160,13 @@ export const operations: readonly Operation[] = [
     response: { status: 204, description: 'The key is revoked.' },
     errors: { 404: 'There is no valid key with this id.' },
     async run(double, { id }) {
-      if (!(await double.ports().keyStore.revoke(id)))
-        throw new Problem(404, 'key_not_found', `There is no valid key "${id}". GET /keys lists the keys.`)
+      const { keyStore } = double.ports()
+      if (await keyStore.revoke(id)) return
+      const isKnown = (await keyStore.list()).some((key) => key.id === id)
+      const message = isKnown
+        ? `The key "${id}" is already revoked.`
+        : `There is no key "${id}". GET /keys lists the keys.`
+      throw new Problem(404, 'key_not_found', message)
     },
   },
   {

@@ -70,32 +70,41 @@ const NO_OPERATION = { error: 'no operation for keys and quota, which do not kno
 const isKnown = (fault: { readonly part: string; readonly operation?: string | undefined }) =>
   fault.operation === undefined || fault.part === 'storage'
 
-export const faultBody = z.union(
+export const faultBody = z.discriminatedUnion(
+  'action',
   [
     z
-      .strictObject({
-        part,
-        action: z.literal('fail'),
-        operation,
-        calls,
-        status: z
-          .optional(z.literal([500, 503], '500 or 503'))
-          .check(z.describe('The status that clients get. Default: 503, as for an engine that is away.')),
-      })
+      .strictObject(
+        {
+          part,
+          action: z.literal('fail'),
+          operation,
+          calls,
+          status: z
+            .optional(z.literal([500, 503], '500 or 503'))
+            .check(z.describe('The status that clients get. Default: 503, as for an engine that is away.')),
+        },
+        'only part, action, operation, calls and status',
+      )
       .check(z.refine(isKnown, NO_OPERATION)),
     z
-      .strictObject({
-        part,
-        action: z.literal('delay'),
-        operation,
-        calls,
-        milliseconds: integer(1, 600_000).check(z.describe('How long each call waits.')),
-      })
+      .strictObject(
+        {
+          part,
+          action: z.literal('delay'),
+          operation,
+          calls,
+          milliseconds: integer(1, 600_000).check(z.describe('How long each call waits.')),
+        },
+        'only part, action, operation, calls and milliseconds',
+      )
       .check(z.refine(isKnown, NO_OPERATION)),
-    z.strictObject({ part: connection, action: z.literal('break'), operation, calls }),
+    z.strictObject(
+      { part: connection, action: z.literal('break'), operation, calls },
+      'only part, action, operation and calls',
+    ),
   ],
-  '{ "part": "storage", "keys" or "quota", "action": "fail", "calls"?: number, "status"?: 500 or 503 }, { "part", "action": "delay", "milliseconds": number, "calls"?: number } or { "part": "connection", "action": "break", "calls"?: number }; for storage and connection also "operation"?: one of ' +
-    operationNames.join(', '),
+  '"fail" or "delay" for the parts storage, keys and quota, or "break" for the connection',
 )
 export const faults = z.array(
   z.object({

@@ -205,7 +205,13 @@ describe('keys', () => {
     expect((await send('/pets', token)).status).toBe(200)
     expect(await control('GET', '/keys')).toMatchObject({ body: [{ plan: 'free' }, { plan: 'pro', id: key.id }] })
     expect((await control('DELETE', `/keys/${key.id}`)).status).toBe(204)
-    expect((await control('DELETE', `/keys/${key.id}`)).body).toMatchObject({ code: 'key_not_found', status: 404 })
+    expect(await control('DELETE', `/keys/${key.id}`)).toEqual({
+      status: 404,
+      body: { code: 'key_not_found', message: `The key "${key.id}" is already revoked.`, status: 404 },
+    })
+    expect((await control('DELETE', '/keys/nobody')).body.message).toMatch(
+      /^There is no key "nobody"\. GET \/keys lists/,
+    )
     expect((await send('/pets', token)).status).toBe(401)
   })
 })
@@ -269,7 +275,31 @@ describe('errors', () => {
       '/faults',
       { part: 'database', action: 'fail' },
       400,
-      /"storage", "keys" or "quota"|one of storage, keys, quota/,
+      /^part: expected one of storage, keys, quota, got "d/,
+    ],
+    ['POST', '/faults', { part: 'storage', action: 'break' }, 400, /^part: expected "connection", got "storage"\./],
+    ['POST', '/faults', { part: 'storage' }, 400, /^action: expected "fail" or "delay" for .*, got nothing\./],
+    ['POST', '/faults', { part: 'storage', action: 'delay' }, 400, /^milliseconds: expected a whole .*, got nothing\./],
+    [
+      'POST',
+      '/faults',
+      { part: 'storage', action: 'fail', status: 404 },
+      400,
+      /^status: expected 500 or 503, got 404\./,
+    ],
+    [
+      'POST',
+      '/faults',
+      { part: 'storage', action: 'fail', call: 2 },
+      400,
+      /^expected only part, .* got .*"call":2\}\./,
+    ],
+    [
+      'POST',
+      '/faults',
+      { part: 'storage', action: 'fail', operation: 'createPets' },
+      400,
+      /^operation: expected one of listPets, createPet, getPet, got "createPets"\./,
     ],
     [
       'POST',
