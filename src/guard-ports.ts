@@ -1,7 +1,7 @@
 import { isPetStoreError, PetStoreError, PortFault } from './errors.ts'
 import type { ApiKey, NewPet } from './model.ts'
 import type { BackEnd, CallContext, Idempotency, MaybePromise, QuotaCount } from './ports.ts'
-import { describe } from './support/describe-value.ts'
+import { describeValue } from './support/describe-value.ts'
 import { isPending } from './support/maybe-promise.ts'
 import { looksLikeSeconds, withTimeout } from './support/time.ts'
 
@@ -105,7 +105,7 @@ function checkCount(count: QuotaCount): QuotaCount {
     Number.isFinite(now + usedInMinute + minuteEndsAt + usedInDay + dayEndsAt + bannedUntil)
   )
     return count
-  throw new TypeError(`quota store: expected a QuotaCount from spend, got ${describe(count)}`)
+  throw new TypeError(`quota store: expected a QuotaCount from spend, got ${describeValue(count)}`)
 }
 
 /** Throws for an `expiresAt` in seconds: without this error, the client would get 401, and the operator would not know why. */
@@ -113,13 +113,13 @@ function checkKey(key: ApiKey | null | undefined): ApiKey | undefined {
   if (!key) return undefined
   if (typeof key !== 'object')
     throw new TypeError(
-      `key store: expected an ApiKey such as { id, plan } or undefined from find, got ${describe(key)}`,
+      `key store: expected an ApiKey such as { id, plan } or undefined from find, got ${describeValue(key)}`,
     )
   const { expiresAt } = key
   if (expiresAt == null || (typeof expiresAt === 'number' && !Number.isNaN(expiresAt) && !looksLikeSeconds(expiresAt)))
     return key
   throw new TypeError(
-    `key store: expected expiresAt of a key as a number of milliseconds since the Unix epoch, got ${describe(expiresAt)}`,
+    `key store: expected expiresAt of a key as a number of milliseconds since the Unix epoch, got ${describeValue(expiresAt)}`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { isPetStoreError, PetStoreError } from '../errors.ts'
 import { isPet, MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
-import { describe } from '../support/describe-value.ts'
+import { describeValue } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
 import { MAX_LINK, nextTarget } from './next-link.ts'
 import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
@@ -160,7 +160,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
 }
 
 function repeatedCursor(cursor: unknown): PetStoreError {
-  const message = `expected a new cursor with each page, got the cursor ${describe(cursor)} again`
+  const message = `expected a new cursor with each page, got the cursor ${describeValue(cursor)} again`
   return new PetStoreError('unexpected_response', message, { status: 200 })
 }
 

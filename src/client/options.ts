@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import { isToken68 } from '../keys/token.ts'
 import type { Clock } from '../ports.ts'
-import { describe } from '../support/describe-value.ts'
+import { describeValue } from '../support/describe-value.ts'
 import {
   checkOptions,
   functionRule,
@@ -127,7 +127,7 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
 
 /** Returns the error for an invalid API key. The message does not quote a string, because the string may be a real token. */
 function wrongApiKey(value: unknown): PetStoreError {
-  const received = typeof value === 'string' ? 'a string with other characters' : describe(value)
+  const received = typeof value === 'string' ? 'a string with other characters' : describeValue(value)
   return new PetStoreError(
     'invalid_option',
     `option apiKey: expected the token of an API key, without white space and line breaks, got ${received}`,

@@ -1,6 +1,6 @@
 import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
-import { describe } from '../support/describe-value.ts'
+import { describeValue } from '../support/describe-value.ts'
 import { readableText } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJson } from './parse-json.ts'
@@ -64,8 +64,8 @@ export function networkError(request: string, cause: unknown, apiKey: string): P
 
 /** Returns the messages of an error and of its causes: the error of Node's `fetch` only says "fetch failed". */
 function reasonOf(error: unknown, depth = 0): string {
-  // `describe` would cut a string before the API key is masked.
-  if (!(error instanceof Error)) return typeof error === 'string' ? error : describe(error)
+  // `describeValue` would cut a string before the API key is masked.
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : describeValue(error)
   const { message, cause, code } = error as Error & { code?: unknown }
   // An AggregateError has an empty message if each address of a host refuses the connection.
   const reason = message || String(code ?? error.name)

@@ -1,4 +1,4 @@
-import { describe } from '../support/describe-value.ts'
+import { describeValue } from '../support/describe-value.ts'
 import type { ApiRequest } from './request.ts'
 import { errorResponse, type OwnResponse } from './response.ts'
 
@@ -35,6 +35,6 @@ function isJson(type = ''): boolean {
 }
 
 function unsupported(accepted: readonly string[], expected: string, received: string | undefined): OwnResponse {
-  const reason = `expected ${expected}, got ${describe(received)}`
+  const reason = `expected ${expected}, got ${describeValue(received)}`
   return errorResponse('unsupported_media_type', accepted, `The body must be application/json in UTF-8: ${reason}.`)
 }

@@ -87,12 +87,12 @@ function ownValue(body: object, name: PropertyKey): unknown {
 }
 
 /** Returns one problem for each wrong field, as text: `limit: expected …, got …`. */
-export function problemsOf({ issues }: z.core.$ZodError, input: unknown, describeValue = describeJson): string {
+export function problemsOf({ issues }: z.core.$ZodError, input: unknown, describeInput = describeJson): string {
   const problems = new Map<string, string>()
   for (const { path, message } of issues) {
     const [field] = path
     const value = field === undefined ? input : ownValue(input as object, field)
-    const problem = `expected ${message}, got ${describeValue(value)}`
+    const problem = `expected ${message}, got ${describeInput(value)}`
     problems.set(String(field), field === undefined ? problem : `${String(field)}: ${problem}`)
   }
   return [...problems.values()].join('; ')

@@ -2,7 +2,7 @@ import { PetStoreError } from '../errors.ts'
 import type { ApiRequest } from '../http/request.ts'
 import type { NewPet } from '../model.ts'
 import type { CreatedPet, Idempotency, PetStorage } from '../ports.ts'
-import { describe } from '../support/describe-value.ts'
+import { describeValue } from '../support/describe-value.ts'
 import { hexDigest } from '../support/hex-digest.ts'
 
 /**
@@ -20,7 +20,7 @@ export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): stri
   if (header === undefined) return undefined
   if (!storage.createOnce) throw new PetStoreError('idempotency_not_supported')
   if (IDEMPOTENCY_KEY.test(header)) return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(.)/g, '$1') : header
-  const received = `${describe(header)} of ${header.length} characters`
+  const received = `${describeValue(header)} of ${header.length} characters`
   const message = `The header Idempotency-Key is not valid: expected ${EXPECTED}, got ${received}.`
   throw new PetStoreError('invalid_idempotency_key', message)
 }
@@ -39,7 +39,7 @@ export function isReplay({ earlier }: CreatedPet): boolean {
   if (earlier == null) return false
   if (earlier === 'same') return true
   if (earlier === 'different') throw new PetStoreError('idempotency_key_reused')
-  throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describe(earlier)}`)
+  throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describeValue(earlier)}`)
 }
 
 /** How long a key is kept: 48 hours in milliseconds. A client with a 429 may have to wait for the next day, and for a ban to end. */

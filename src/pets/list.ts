@@ -6,7 +6,7 @@ import type { ApiRequest, Target } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import { isPetStatus, MAX_LIMIT, type Pet, parseInt64 } from '../model.ts'
 import type { MaybePromise, PetQuery, PetStorage } from '../ports.ts'
-import { describe } from '../support/describe-value.ts'
+import { describeValue } from '../support/describe-value.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { problemsOf, statusSchema } from './animal.ts'
 import { writePets } from './json/write.ts'
@@ -22,7 +22,7 @@ export function listPets(
   const { limit, after, status } = query
   // Read one more animal: if there is one, the response has a link to the next page.
   return andThen(storage.list({ limit: limit + 1, after, status }, request), (found) => {
-    if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describe(found)}`)
+    if (!Array.isArray(found)) throw new TypeError(`storage: expected an array from list, got ${describeValue(found)}`)
     const { text, headers } = writePage(query, found, target)
     return jsonResponse(200, text, headers)
   })
@@ -73,7 +73,7 @@ export function parsePageQuery(query: string): PageQuery {
     const kept = (input.limit ? `limit=${limit}&` : '') + (status ? `status=${status}&` : '')
     return { limit: Number(limit), status, after, kept, cacheKey: kept + (cursor ?? '') }
   }
-  const problems = problemsOf(listQuerySchema.safeParse(input).error as z.core.$ZodError, input, describeValues)
+  const problems = problemsOf(listQuerySchema.safeParse(input).error as z.core.$ZodError, input, describeParameter)
   throw new PetStoreError('invalid_parameter', `The query is not valid: ${problems}.`)
 }
 
@@ -106,8 +106,8 @@ function splitPair(pair: string): [name: string, value: string] {
   return end === -1 ? [pair, ''] : [pair.slice(0, end), pair.slice(end + 1)]
 }
 
-function describeValues(value: unknown): string {
-  return Array.isArray(value) ? `${value.length} values` : describe(value)
+function describeParameter(value: unknown): string {
+  return Array.isArray(value) ? `${value.length} values` : describeValue(value)
 }
 
 interface WrittenPage {

@@ -1,7 +1,7 @@
 const MAX_LENGTH = 40
 
 /** Describes a value in a few words, for an error message. */
-export function describe(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'number' || typeof value === 'bigint') return `the number ${value}`

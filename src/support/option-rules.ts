@@ -1,5 +1,5 @@
 import { PetStoreError } from '../errors.ts'
-import { describe } from './describe-value.ts'
+import { describeValue } from './describe-value.ts'
 
 /** Describes the valid values of one option. */
 export interface OptionRule {
@@ -119,5 +119,5 @@ function editDistance(from: string, to: string): number {
 }
 
 export function invalidOption(name: string, expected: string, value: unknown): PetStoreError {
-  return new PetStoreError('invalid_option', `option ${name}: expected ${expected}, got ${describe(value)}`)
+  return new PetStoreError('invalid_option', `option ${name}: expected ${expected}, got ${describeValue(value)}`)
 }

@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json'
 import { PetStoreError } from '../../errors.ts'
 import { isInt64 } from '../../model.ts'
-import { describe, shorten } from '../../support/describe-value.ts'
+import { describeValue, shorten } from '../../support/describe-value.ts'
 import { readableText } from '../../support/readable-text.ts'
 
 const MAX_DEPTH = 256
@@ -19,7 +19,7 @@ export class JsonNumber {
 }
 
 export function describeJson(value: unknown): string {
-  return value instanceof JsonNumber ? `the number ${shorten(value.text)}` : describe(value)
+  return value instanceof JsonNumber ? `the number ${shorten(value.text)}` : describeValue(value)
 }
 
 /**

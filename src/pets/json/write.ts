@@ -1,5 +1,5 @@
 import { type Pet, petStatuses } from '../../model.ts'
-import { describe } from '../../support/describe-value.ts'
+import { describeValue } from '../../support/describe-value.ts'
 
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/
 /** The end of an animal in JSON, by its `status`. Databases return `null` for an absent status. */
@@ -23,7 +23,7 @@ export function writePet(pet: Pet): string {
   if (idText !== undefined && categoryText !== undefined && typeof name === 'string' && end !== undefined)
     return `{"id":${idText},"name":"${escapeQuotes(name)}","categoryId":${categoryText}${end}`
   const members = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
-  const received = Object.values(members).map(describe).join(', ')
+  const received = Object.values(members).map(describeValue).join(', ')
   throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)
 }
 
