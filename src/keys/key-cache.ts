@@ -5,12 +5,12 @@ import { boundedMap } from '../support/bounded-map.ts'
 import {
   checkOptions,
   clockRule,
-  countRule,
   invalidOption,
   isObject,
   keyStoreRule,
   type OptionRule,
   type OptionRules,
+  positiveIntegerRule,
 } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
 
@@ -166,7 +166,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
 
 const RULES: OptionRules<keyof KeyCacheOptions> = {
   ttl: { expected: 'milliseconds, at least 0', check: (value) => typeof value === 'number' && value >= 0 },
-  max: countRule,
+  max: positiveIntegerRule,
   clock: clockRule,
 }
 

@@ -1,5 +1,5 @@
 import type { Clock, ManagedBackEnd } from '../ports.ts'
-import { checkOptions, clockRule, countRule, planNamesRule } from '../support/option-rules.ts'
+import { checkOptions, clockRule, planNamesRule, positiveIntegerRule } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
 import { memoryKeyStore } from './keys.ts'
 import { memoryQuota } from './quota.ts'
@@ -17,7 +17,12 @@ export interface MemoryOptions {
   readonly plans?: readonly string[] | undefined
 }
 
-const RULES = { clock: clockRule, maxCustomers: countRule, maxAddresses: countRule, plans: planNamesRule }
+const RULES = {
+  clock: clockRule,
+  maxCustomers: positiveIntegerRule,
+  maxAddresses: positiveIntegerRule,
+  plans: planNamesRule,
+}
 
 /**
  * Creates the default back end. All data is in memory, and is lost when the process ends.

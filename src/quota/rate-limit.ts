@@ -3,7 +3,7 @@ import { errorResponse, type OwnResponse } from '../http/response.ts'
 import type { ApiKey, PlanLimits } from '../model.ts'
 import type { QuotaCount, QuotaRequest } from '../ports.ts'
 import { addressGroup } from '../support/ip-address.ts'
-import { isCount } from '../support/option-rules.ts'
+import { isPositiveInteger } from '../support/option-rules.ts'
 
 export interface QuotaRules {
   readonly plans: Readonly<Record<string, PlanLimits>>
@@ -32,7 +32,7 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   const ofPlan = Object.hasOwn(plans, key.plan) ? plans[key.plan] : undefined
   if (key.limits == null && ofPlan) return ofPlan
   const { limits } = key
-  if (!isCount(limits?.perMinute) || !isCount(limits.perDay))
+  if (!isPositiveInteger(limits?.perMinute) || !isPositiveInteger(limits.perDay))
     throw new Error(
       `key ${key.id}: expected limits { perMinute, perDay }, whole numbers of at least 1, on the key or on its plan "${key.plan}" in the option plans of createPetStore`,
     )

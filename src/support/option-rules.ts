@@ -15,7 +15,7 @@ export interface OptionRule {
 export type OptionRules<Name extends string = string> = Readonly<Record<Name, OptionRule>>
 
 /** Returns whether a value is a whole number of at least 1. */
-export function isCount(value: unknown): value is number {
+export function isPositiveInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
 }
 
@@ -48,17 +48,17 @@ export function withMethods(...names: readonly string[]): OptionRule {
 
 export const clockRule = withMethods('now')
 export const keyStoreRule = withMethods('find')
-export const countRule: OptionRule = { expected: 'a whole number from 1 to 2^53-1', check: isCount }
+export const positiveIntegerRule: OptionRule = { expected: 'a whole number from 1 to 2^53-1', check: isPositiveInteger }
 
 /** The rule of a waiting time. The maximum is the longest delay of `setTimeout`. */
 export const millisecondsRule: OptionRule = {
   expected: 'a whole number of milliseconds from 0 to 2147483647',
-  check: (value) => value === 0 || (isCount(value) && value < 2 ** 31),
+  check: (value) => value === 0 || (isPositiveInteger(value) && value < 2 ** 31),
 }
 
 export const timeoutRule: OptionRule = {
   expected: 'a whole number of milliseconds from 1 to 2147483647',
-  check: (value) => isCount(value) && millisecondsRule.check(value),
+  check: (value) => isPositiveInteger(value) && millisecondsRule.check(value),
 }
 
 export const planNamesRule: OptionRule = {
@@ -68,8 +68,8 @@ export const planNamesRule: OptionRule = {
 
 export const limitsRule: OptionRule = {
   expected: '{ perMinute, perDay }, whole numbers of at least 1',
-  check: (value) => isObject(value) && isCount(value.perMinute) && isCount(value.perDay),
-  members: { perMinute: countRule, perDay: countRule },
+  check: (value) => isObject(value) && isPositiveInteger(value.perMinute) && isPositiveInteger(value.perDay),
+  members: { perMinute: positiveIntegerRule, perDay: positiveIntegerRule },
 }
 
 /**

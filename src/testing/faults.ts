@@ -3,7 +3,7 @@ import { readTarget } from '../http/request.ts'
 import { matchRoute, type OperationName, operationNames } from '../http/routes.ts'
 import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
-import { checkOptions, invalidOption, isCount, millisecondsRule, oneOf } from '../support/option-rules.ts'
+import { checkOptions, invalidOption, isPositiveInteger, millisecondsRule, oneOf } from '../support/option-rules.ts'
 import { sleep } from '../support/time.ts'
 import { wrapPort } from '../support/wrap-port.ts'
 
@@ -82,7 +82,7 @@ export interface Fault {
 const operationRule = oneOf(...operationNames)
 
 function checkTimes(times: number): void {
-  if (!isCount(times)) throw invalidOption('times', 'a whole number of at least 1', times)
+  if (!isPositiveInteger(times)) throw invalidOption('times', 'a whole number of at least 1', times)
 }
 
 /** Creates the fault switches, and functions that return a back end and a handler with these faults. */

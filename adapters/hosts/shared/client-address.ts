@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { PetStoreError } from '../../../src/index.ts'
 import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
-import { invalidOption, isCount, type OptionRule } from '../../../src/support/option-rules.ts'
+import { invalidOption, isPositiveInteger, type OptionRule } from '../../../src/support/option-rules.ts'
 
 /**
  * Which proxies to trust for the client's address.
@@ -31,7 +31,7 @@ const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ra
 /** Does not check the entries of a list; `addressReader` does. */
 export const trustProxyRule: OptionRule = {
   expected: EXPECTED,
-  check: (value) => value === false || value === 0 || isCount(value) || Array.isArray(value),
+  check: (value) => value === false || value === 0 || isPositiveInteger(value) || Array.isArray(value),
 }
 
 function countTrusted(entries: readonly string[]): (chain: readonly (string | undefined)[]) => number {
