@@ -2,7 +2,7 @@ import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { currentHeader } from './node/headers.ts'
 import { matchedPath, overlap, type Place } from './node/mount-path.ts'
-import { turnOf } from './node/pipelining.ts'
+import { waitForEarlierResponses } from './node/pipelining.ts'
 import { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
 import { endAfterBody, isGone } from './node/write-response.ts'
@@ -84,8 +84,8 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       reply.raw.destroy()
     }
     try {
-      const turn = turnOf(reply.raw)
-      if (turn !== undefined && !(await turn)) return reply
+      const waiting = waitForEarlierResponses(reply.raw)
+      if (waiting !== undefined && !(await waiting)) return reply
       checkProxy(request)
       send(reply, request, await petStore.handle(request), giveUp)
     } catch (error) {

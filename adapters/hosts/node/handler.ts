@@ -4,7 +4,7 @@ import { invalidOption } from '../../../src/support/option-rules.ts'
 import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
 import { currentHeader, sentHeader } from './headers.ts'
 import { findPlace, type Place } from './mount-path.ts'
-import { isAfterLastRequest, turnOf } from './pipelining.ts'
+import { isAfterLastRequest, waitForEarlierResponses } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
 import { isGone, writeResponse } from './write-response.ts'
@@ -46,8 +46,8 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
     const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader)
     let response: ApiResponse
     try {
-      const turn = turnOf(outgoing)
-      if (turn !== undefined && !(await turn)) return
+      const waiting = waitForEarlierResponses(outgoing)
+      if (waiting !== undefined && !(await waiting)) return
       checkProxy(request)
       response = await petStore.handle(request)
     } catch (error) {

@@ -26,7 +26,7 @@ const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
  * if there is nothing to wait for. Node emits pipelined requests all at once; a request that is processed too early would not find
  * an animal that an earlier request creates (RFC 9112, section 9.3.2).
  */
-export function turnOf(outgoing: NodeOutgoing): Promise<boolean> | undefined {
+export function waitForEarlierResponses(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined
   const { socket }: { readonly socket?: Socket } = outgoing.req
   // Mock requests may have no socket.

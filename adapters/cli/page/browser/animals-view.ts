@@ -26,8 +26,8 @@ export class AnimalsView {
     byId('filter').addEventListener('change', () => this.#restart())
     byId('page-size').addEventListener('change', () => this.#restart())
     byId('refresh').addEventListener('click', () => void this.load())
-    onClick(byId('next'), () => this.#turn([...this.#address.cursors, this.#next]))
-    onClick(byId('previous'), () => this.#turn(this.#address.cursors.slice(0, -1)))
+    onClick(byId('next'), () => this.#goToPage([...this.#address.cursors, this.#next]))
+    onClick(byId('previous'), () => this.#goToPage(this.#address.cursors.slice(0, -1)))
     addEventListener('popstate', ({ state }) => {
       this.#address = readAddress(location.search, state)
       this.#showControls()
@@ -37,10 +37,10 @@ export class AnimalsView {
 
   /** Shows the first page, with the filter and the page size that the visitor has chosen. */
   #restart(): void {
-    this.#turn([undefined])
+    this.#goToPage([undefined])
   }
 
-  #turn(cursors: readonly (string | undefined)[]): void {
+  #goToPage(cursors: readonly (string | undefined)[]): void {
     const status = document.querySelector<HTMLInputElement>('input[name="filter"]:checked')?.value ?? ''
     const limit = byId<HTMLSelectElement>('page-size').value
     const isTrailKnown = this.#address.isTrailKnown || cursors.length === 1
