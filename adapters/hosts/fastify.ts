@@ -1,7 +1,7 @@
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
 import { currentHeader } from './node/headers.ts'
-import { matchedPath, overlap, type Place } from './node/mount-path.ts'
+import { type MountedTarget, matchedPath, overlap } from './node/mount-path.ts'
 import { waitForEarlierResponses } from './node/pipelining.ts'
 import { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -71,14 +71,14 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
   // A caller who passes the store itself, as for other adapters, gets an error from `mountStore`: `petStore` is undefined.
   const petStore = options?.petStore
-  const { readAddress, checkProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
+  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
   const url = petStore.basePath.slice(shared.length)
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
-    const place = placeOf(raw, mount)
-    const request = new NodeRequest(raw, reply.raw, place, readAddress, currentHeader)
+    const mounted = mountedTargetOf(raw, mount)
+    const request = new NodeRequest(raw, reply.raw, mounted, readAddress, currentHeader)
     const giveUp = (error: unknown) => {
       if (!isGone(reply.raw)) fail(error, request)
       reply.raw.destroy()
@@ -86,7 +86,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     try {
       const waiting = waitForEarlierResponses(reply.raw)
       if (waiting !== undefined && !(await waiting)) return reply
-      checkProxy(request)
+      warnAboutProxy(request)
       send(reply, request, await petStore.handle(request), giveUp)
     } catch (error) {
       // Fastify sends the message of a thrown error to the client.
@@ -102,7 +102,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
 }
 
 /** The prefix may contain parameters, such as `/:shop`, so its segments are counted and not compared. */
-function placeOf(raw: NodeIncoming, prefix: string): Place {
+function mountedTargetOf(raw: NodeIncoming, prefix: string): MountedTarget {
   const rest = originForm(raw.url ?? '/')
   const matched = matchedPath(raw, rest)
   const segments = pathOf(rest).split('/', prefix.split('/').length)

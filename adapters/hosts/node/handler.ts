@@ -3,7 +3,7 @@ import type { ApiResponse, PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { type HandlerOptions, mountStore } from '../shared/mounted-store.ts'
 import { currentHeader, sentHeader } from './headers.ts'
-import { findPlace, type Place } from './mount-path.ts'
+import { findMountedTarget, type MountedTarget } from './mount-path.ts'
 import { isAfterLastRequest, waitForEarlierResponses } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
@@ -27,28 +27,33 @@ import { isGone, writeResponse } from './write-response.ts'
 export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}): NodeHandler {
   const respond = nodeResponder(petStore, options)
   return (incoming, outgoing, next) => {
-    const place = findPlace(incoming, petStore.basePath)
-    if (place === undefined && next !== undefined) return next()
+    const mounted = findMountedTarget(incoming, petStore.basePath)
+    if (mounted === undefined && next !== undefined) return next()
     // Koa and Fastify pass their own objects in place of Node's.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
     // Middleware before this one may have changed the headers.
     const readHeader = next === undefined ? sentHeader : currentHeader
-    return respond(incoming, outgoing, place ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
+    return respond(incoming, outgoing, mounted ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
 
 /** The returned function never rejects, even if the store rejects. */
 export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
-  const { readAddress, checkProxy, fail } = mountStore(petStore, options)
-  return async (incoming: NodeIncoming, outgoing: NodeOutgoing, place: Place, readHeader: typeof sentHeader) => {
+  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
+  return async (
+    incoming: NodeIncoming,
+    outgoing: NodeOutgoing,
+    mounted: MountedTarget,
+    readHeader: typeof sentHeader,
+  ) => {
     if (isAfterLastRequest(incoming)) return
-    const request = new NodeRequest(incoming, outgoing, place, readAddress, readHeader)
+    const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader)
     let response: ApiResponse
     try {
       const waiting = waitForEarlierResponses(outgoing)
       if (waiting !== undefined && !(await waiting)) return
-      checkProxy(request)
+      warnAboutProxy(request)
       response = await petStore.handle(request)
     } catch (error) {
       if (isBrokenConnection(error)) return void outgoing.destroy()

@@ -1,7 +1,7 @@
 import { isBelow, originForm, pathOf } from '../../../src/http/request.ts'
 import type { NodeIncoming } from './types.ts'
 
-export interface Place {
+export interface MountedTarget {
   /** The whole target, including the mount path. */
   readonly target: string
   /** The part of the path that routers have matched before the base path. */
@@ -12,7 +12,7 @@ export interface Place {
  * Returns `undefined` if the path is outside the base path. A router that has matched a prefix leaves only the rest in `url`. For
  * the base path `/api/v1`, the prefix can be `/shop`, `/shop/api` or `/api`.
  */
-export function findPlace(incoming: NodeIncoming, basePath: string): Place | undefined {
+export function findMountedTarget(incoming: NodeIncoming, basePath: string): MountedTarget | undefined {
   const rest = originForm(incoming.url ?? '/')
   const matched = matchedPath(incoming, rest)
   if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }

@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../../src/index.ts'
 import type { AddressReader } from '../shared/client-address.ts'
 import type { sentHeader } from './headers.ts'
-import type { Place } from './mount-path.ts'
+import type { MountedTarget } from './mount-path.ts'
 import { readBody } from './read-body.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
@@ -26,13 +26,13 @@ export class NodeRequest implements ApiRequest {
   constructor(
     incoming: NodeIncoming,
     outgoing: NodeOutgoing,
-    place: Place,
+    mounted: MountedTarget,
     readAddress: AddressReader,
     readHeader: typeof sentHeader,
   ) {
     this.method = incoming.method ?? 'GET'
-    this.target = place.target
-    this.mountPath = place.mountPath
+    this.target = mounted.target
+    this.mountPath = mounted.mountPath
     this.incoming = incoming
     this.outgoing = outgoing
     this.#readAddress = readAddress

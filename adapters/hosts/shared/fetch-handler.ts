@@ -44,12 +44,12 @@ export function createFetchHandler<Connection>(
   options: HandlerOptions,
   Served: Served<Connection>,
 ): (request: Request, connection: Connection) => Promise<Response> {
-  const { readAddress, checkProxy, fail } = mountStore(petStore, options)
+  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
   return async (request, connection) => {
     let served: ServedRequest<Connection> | undefined
     try {
       served = new Served(request, connection, readAddress)
-      checkProxy(served)
+      warnAboutProxy(served)
       return toResponse(await petStore.handle(served))
     } catch (error) {
       return toResponse(fail(error, served))

@@ -30,7 +30,7 @@ export function mountStore(petStore: PetStore, options: HandlerOptions, others: 
   return {
     readAddress: addressReader(options.trustProxy),
     /** Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is not set. */
-    checkProxy(request: ApiRequest): void {
+    warnAboutProxy(request: ApiRequest): void {
       if (!isUndecided || request.header('x-forwarded-for') === undefined) return
       isUndecided = false
       report(petStore, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), undefined)
