@@ -11,7 +11,7 @@ import {
 } from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
-import { MAX_LINE, printable, readableJson, report } from './output.ts'
+import { MAX_LINE, printable, printError, readableJson } from './output.ts'
 
 export interface CheckFlags {
   readonly key: string
@@ -137,8 +137,8 @@ function outcomeOf(error: Error | undefined): Pick<RowResult, 'result' | 'reason
 
 /** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if the check is incomplete. */
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
-  const onWait = (seconds: number) => report(`the limit is used up; the check goes on in ${seconds} seconds`)
-  const onStop = (row: string) => report(`the server stopped at the row "${row}", which is the likely cause`)
+  const onWait = (seconds: number) => printError(`the limit is used up; the check goes on in ${seconds} seconds`)
+  const onStop = (row: string) => printError(`the server stopped at the row "${row}", which is the likely cause`)
   const onRow = flags.json ? undefined : printRow()
   const results = await checkServer(url, flags, { onWait, onStop, onRow })
   process.exitCode = exitCodeOf(results)

@@ -1,7 +1,7 @@
 import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, reason, using } from './driver.ts'
-import { report } from './output.ts'
+import { printError } from './output.ts'
 
 /** How long to wait for Redis, in milliseconds. A server may be gone without having closed its connections. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
@@ -30,10 +30,10 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
   pool.on('error', () => {})
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
-    const onError = (error: unknown) => report(`${place}: ${reason(error)}`)
+    const onError = (error: unknown) => printError(`${place}: ${reason(error)}`)
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
     await using(place, () => migrate().catch(explainPooler))
-    reportErrors(place, pool)
+    printErrorsOf(place, pool)
     return { ...backEnd, place, close }
   })
 }
@@ -57,7 +57,7 @@ export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
   return closeOnFailure(close, async () => {
     await using(place, () => Promise.race([client.connect(), failed]))
-    reportErrors(place, client)
+    printErrorsOf(place, client)
     return { ...redis(client), place, close }
   })
 }
@@ -78,10 +78,10 @@ async function createRedisClient(
 }
 
 /** Prints connection errors, but not the same message twice in succession: drivers report each failed attempt to reconnect. */
-function reportErrors(place: string, client: Events): void {
+function printErrorsOf(place: string, client: Events): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
-    if (message !== last) report(`${place}: ${message}`)
+    if (message !== last) printError(`${place}: ${message}`)
     last = message
   })
 }

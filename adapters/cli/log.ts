@@ -6,7 +6,7 @@ import { isNotice } from '../../src/reports/observers.ts'
 import { readableLines, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
 import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
-import { readableJson, report } from './output.ts'
+import { printError, readableJson } from './output.ts'
 
 /** The longest path, line and fault in a log, in UTF-16 code units. */
 const MAX_PATH = 200
@@ -27,7 +27,7 @@ export function logTo(
 
   /** Prints one line if the cause is known not to be a bug, and otherwise the whole error with its stack. */
   const logFault = (error: unknown, { method, target }: ErrorReport) => {
-    if (isNotice(error)) return report(causeOf(error), secrets)
+    if (isNotice(error)) return printError(causeOf(error), secrets)
     const fault = isPetStoreError(error) && error.code === 'service_unavailable' ? reason(error) : inspect(error)
     const request = method === undefined ? '' : `${readableText(`${method} ${pathIn(target)}`, MAX_LINE, secrets)} `
     console.error(`petstore: ${request}failed: ${readableLines(fault, MAX_FAULT, secrets)}`)

@@ -49,7 +49,7 @@ export function shellWord(text: string): string {
 }
 
 /** Prints one line to standard error. */
-export function report(text: string, secrets?: readonly string[]): void {
+export function printError(text: string, secrets?: readonly string[]): void {
   console.error(readableText(`petstore: ${text}`, MAX_LINE, secrets))
 }
 
@@ -63,7 +63,7 @@ export function fail(error: unknown, failureCode = 1): void {
   process.exitCode = failureCode
   // `commander.help`: the help is already printed. `EPIPE`: the program that reads the output has closed the pipe.
   if (code === 'commander.help' || code === 'EPIPE') return
-  report(explain(error, code, String(message)))
+  printError(explain(error, code, String(message)))
 }
 
 /** What an error of `listen` says about its place. `flag` is the flag of the port. */

@@ -1,7 +1,6 @@
 import { type BackEnd, type Clock, createPetStore, memory, readyCheck } from '../../src/index.ts'
 import { serve } from '../hosts/node/index.ts'
 import { withSite } from '../hosts/node/site.ts'
-import { startReport, welcome } from './announcement.ts'
 import { isPersistent, openBackEnd } from './back-end.ts'
 import type { Service } from './control/test-double.ts'
 import { type AddedData, addDemoData, addDemoPets, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
@@ -10,13 +9,14 @@ import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
 import { documentRoutes, referenceRoute } from './openapi.ts'
-import { flagOf, report } from './output.ts'
+import { flagOf, printError } from './output.ts'
 import { logRequests } from './page/request-log.ts'
 import { type DemoKey, findSwagger, isLoopback, pageRoutes } from './page/routes.ts'
 import { watchUsage } from './page/usage.ts'
 import { newSecret } from './secret.ts'
 import { CLOSE_TIMEOUT, closeOnSignal, drainDelayOf } from './shutdown.ts'
 import { requireWritable } from './sqlite-file.ts'
+import { startJson, startText } from './start-text.ts'
 
 /** Runs `petstore serve` until SIGINT or SIGTERM. */
 export async function runServe(flags: ServeFlags): Promise<void> {
@@ -26,10 +26,10 @@ export async function runServe(flags: ServeFlags): Promise<void> {
   const opened = await openBackEnd(flags)
   const known = fixedKeys(flags.key ?? [], flags.planLimits)
   const backEnd = { ...opened, keyStore: withKnownKeys(opened.keyStore, known) }
-  await closeOnFailure(backEnd.close, () => run(backEnd, flags))
+  await closeOnFailure(backEnd.close, () => serveBackEnd(backEnd, flags))
 }
 
-async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
+async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   const site = await serveSite(createService(backEnd, flags, Date), backEnd, flags)
   const closing = closeOnSignal(drainDelayOf(flags), site.close, async () => {
     await adding.catch(() => {})
@@ -39,7 +39,8 @@ async function run(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
-    if (!closing.aborted) site.announce(backEnd.place, added)
+    site.showDemoKeys(added)
+    if (!closing.aborted) site.printStart(backEnd.place, added)
   } catch (error) {
     await site.close()
     // After SIGINT or SIGTERM, an interrupted start is no error.
@@ -72,7 +73,9 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     throw Object.assign(error, { flag: '--control-port' })
   })
   closeOnSignal(drainDelayOf(flags), site.close, control.close)
-  site.announce('memory', { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }, `${control.url}/${secret}`)
+  const added = { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }
+  site.showDemoKeys(added)
+  site.printStart('memory', added, `${control.url}/${secret}`)
 }
 
 async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
@@ -96,7 +99,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
       swaggerFolder,
     }),
   })
-  const onFailure = (part: string, error: unknown) => report(`/ready: ${part}: ${reason(error)}`)
+  const onFailure = (part: string, error: unknown) => printError(`/ready: ${part}: ${reason(error)}`)
   const checkReady = readyCheck(ports, { onFailure })
   const drainDelay = drainDelayOf(flags)
   const { url, close } = await serve(site, {
@@ -107,19 +110,23 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
     drainDelay,
     closeTimeout: CLOSE_TIMEOUT,
   })
-  /** Hands the demo keys to the page, if it may show them, and prints the addresses and the keys. */
-  const announce = (place: string, added: AddedData, controlUrl?: string) => {
-    if (isOnlyForThisMachine(flags)) demoKeys = added.keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
-    const api = url + petStore.basePath
-    const addresses = { api, page: `${url}/#${secret}`, control: controlUrl }
-    if (flags.json) console.log(startReport(addresses, place, added))
-    else {
-      const text = welcome(addresses, place, added, flags)
-      // With `--log json`, each line of standard output must be a JSON object, so this text goes to standard error.
-      flags.log === 'json' ? console.error(text) : console.log(text)
-    }
+  return {
+    close,
+    /** Lets the page use the demo keys. */
+    showDemoKeys({ keys }: AddedData): void {
+      if (isOnlyForThisMachine(flags)) demoKeys = keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
+    },
+    /** Prints the addresses and the demo keys. */
+    printStart(place: string, added: AddedData, control?: string): void {
+      const addresses = { api: url + petStore.basePath, page: `${url}/#${secret}`, control }
+      if (flags.json) console.log(startJson(addresses, place, added))
+      else {
+        const text = startText(addresses, place, added, flags)
+        // With `--log json`, each line of standard output must be a JSON object, so this text goes to standard error.
+        flags.log === 'json' ? console.error(text) : console.log(text)
+      }
+    },
   }
-  return { announce, close }
 }
 
 /** Returns whether only this machine can reach the server and nothing is stored, so that demo keys are harmless. */

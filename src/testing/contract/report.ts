@@ -72,7 +72,7 @@ function stepLines(steps: readonly string[]): string[] {
 }
 
 /** Throws the report of a failed test. It has no stack: its lines would be those of the suite, and runners would print them. */
-export function report(error: unknown, again: string): never {
+export function throwReport(error: unknown, again: string): never {
   if (!(error instanceof BrokenRule)) throw error
   const reported = new Error(`${error.message}\n  run it again: ${again}`)
   reported.stack = `Error: ${reported.message}`

@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import type { Clock, MaybePromise } from '../../ports.ts'
 import { type ManualClock, manualClock } from '../clock.ts'
-import { recordSteps, report, type Steps } from './report.ts'
+import { recordSteps, type Steps, throwReport } from './report.ts'
 
 /** The module `fast-check`, an optional peer dependency. */
 export type FastCheck = typeof import('fast-check')
@@ -141,14 +141,14 @@ export function suiteOf<Port, Checked extends object>(
         })
       })
       const result = await fc.check(property, { numRuns: runs, ...(seed !== undefined && { seed }), ...settings })
-      if (result.failed) report(result.errorInstance, `add seed: ${result.seed} to the options of ${contract}.`)
+      if (result.failed) throwReport(result.errorInstance, `add seed: ${result.seed} to the options of ${contract}.`)
     })
   return {
     property,
     examples(uses) {
       for (const [title, use] of Object.entries(uses))
         addTest(title, () =>
-          run(use).catch((error) => report(error, `this test alone, "${title}". It has no random values.`)),
+          run(use).catch((error) => throwReport(error, `this test alone, "${title}". It has no random values.`)),
         )
     },
     sequences: (title, calls, longest = 60) =>

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { runCheck } from '../../../adapters/cli/check.ts'
 import { logTo } from '../../../adapters/cli/log.ts'
-import { fail, report } from '../../../adapters/cli/output.ts'
+import { fail, printError } from '../../../adapters/cli/output.ts'
 import { logRequests } from '../../../adapters/cli/page/request-log.ts'
 import { createPetStoreClient } from '../../../src/client/index.ts'
 import { type ApiRequest, createPetStore, memory, PetStoreError } from '../../../src/index.ts'
@@ -215,7 +215,7 @@ test('the log of the page', async () => {
 test('the errors of the command', async () => {
   const run = fc.asyncProperty(text, error, async (text, error) => {
     const lines = await printed(() => {
-      report(text)
+      printError(text)
       fail(error)
     })
     process.exitCode = 0

@@ -11,17 +11,13 @@ export interface Addresses {
 }
 
 /** Returns one line of JSON about a started server, for a program that has started it. */
-export function startReport(
-  { api: url, page, control }: Addresses,
-  place: string,
-  { animals, keys }: AddedData,
-): string {
+export function startJson({ api: url, page, control }: Addresses, place: string, { animals, keys }: AddedData): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
   return JSON.stringify({ url, page, control, place, animals, keys: tokens })
 }
 
 /** Returns the text that a server prints at its start, for a person. */
-export function welcome(
+export function startText(
   { api: url, page, control }: Addresses,
   place: string,
   added: AddedData,

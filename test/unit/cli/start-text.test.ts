@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import type { AddedData } from '../../../adapters/cli/demo-data.ts'
+import { startJson, startText } from '../../../adapters/cli/start-text.ts'
+
+const NOTHING: AddedData = { animals: undefined, keys: [], hasKeys: true }
+const ADDRESSES = { api: 'http://127.0.0.1:3000/v1', page: 'http://127.0.0.1:3000/#of-this-run' }
+
+test('the start text has the address of the page', () => {
+  const text = startText(ADDRESSES, 'pets.db', NOTHING, { data: 'pets.db' } as never)
+  expect(text).toContain(`Open ${ADDRESSES.page} in a browser`)
+})
+
+test('the start as JSON omits the number of animals if it is unknown', () => {
+  expect(JSON.parse(startJson(ADDRESSES, 'pets.db', NOTHING))).toEqual({
+    url: ADDRESSES.api,
+    page: ADDRESSES.page,
+    place: 'pets.db',
+    keys: {},
+  })
+  expect(JSON.parse(startJson(ADDRESSES, 'memory', { ...NOTHING, animals: 0 }))).toMatchObject({ animals: 0 })
+})
