@@ -11,7 +11,11 @@ export const errorTable = {
   incomplete_body: { status: 400, message: 'The body ended before it was complete.' },
   bad_request: { status: 400, message: 'The request is not valid HTTP.' },
   missing_api_key: { status: 401, message: 'An API key is required: send "Authorization: Bearer <API_KEY>".' },
-  invalid_api_key: { status: 401, message: 'The API key is not valid: it is unknown, mistyped, expired or revoked.' },
+  invalid_api_key: {
+    status: 401,
+    message:
+      'The API key is not valid: it is unknown, mistyped, expired or revoked, or not sent as "Authorization: Bearer <API_KEY>".',
+  },
   pet_not_found: { status: 404, message: 'The animal could not be found.' },
   route_not_found: { status: 404, message: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, message: 'This path does not support this method.' },

@@ -46,7 +46,7 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
   const plans = knownPlans(planLimits)
   if (!plans.includes(plan))
     throw new Error(
-      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${plainWord(plan)}; a key of another plan needs --limits 10/100, or --plan-limits as the server has it`,
+      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${plainWord(plan)}; a plan of your own needs the same --plan-limits as the server, such as --plan-limits gold=10/100, or --limits 10/100 for this key alone`,
     )
 }
 

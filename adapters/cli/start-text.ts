@@ -30,7 +30,7 @@ export function startText(
     `Pet store on ${url}, ${kept}.`,
     `Open ${page} in a browser to try it.`,
     ...addedAnimals,
-    ...(control === undefined ? [] : [`Control API on ${control}, described by ${control}/openapi.json.`]),
+    ...(control === undefined ? [] : [`Control API on ${control} (GET /openapi.json describes it).`]),
     '',
     ...aboutKeys(url, added, flags),
     '',

@@ -34,7 +34,7 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   const { limits } = key
   if (!isPositiveInteger(limits?.perMinute) || !isPositiveInteger(limits.perDay))
     throw new Error(
-      `key ${key.id}: expected limits { perMinute, perDay }, whole numbers of at least 1, on the key or on its plan "${key.plan}" in the option plans of createPetStore`,
+      `key ${key.id}: expected limits { perMinute, perDay }, whole numbers of at least 1, on the key or on its plan "${key.plan}" in the option plans of createPetStore (--plan-limits of petstore serve)`,
     )
   return limits
 }
