@@ -22,7 +22,7 @@ export interface ListPetsOptions extends CallOptions {
   readonly status?: PetStatus | undefined
   /** The largest number of animals: a whole number from 1 to 100. @default 20 */
   readonly limit?: number | undefined
-  /** Where the page begins: the value `next` of the page before. @default the first page */
+  /** The value `next` of the page before. @default the first page */
   readonly cursor?: string | undefined
 }
 
@@ -35,9 +35,8 @@ export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> 
 /** The options of {@link PetStoreClient.createPet}. */
 export interface CreatePetOptions extends CallOptions {
   /**
-   * Identifies the animal for 48 hours, such as an order number: 1 to 255 visible ASCII characters or spaces. However often an
-   * animal is sent with the same key, it is added once. If the server does not support keys, the call rejects with
-   * `idempotency_not_supported`. `null` sends no key.
+   * Identifies the animal for 48 hours: if it is sent again with the same key, it is added once. 1 to 255 visible ASCII characters
+   * or spaces, such as an order number; `null` sends no key. Rejects with `idempotency_not_supported` if the server has no keys.
    * @default a random UUID for each call
    */
   readonly idempotencyKey?: string | null | undefined
@@ -58,25 +57,20 @@ export interface PetStoreClient {
   /** Iterates over all animals. Requests each page when it is needed. */
   pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
   /**
-   * Adds an animal once. Every attempt of the call has the same idempotency key, and so has the error of a call that rejects. If the
-   * server does not support such keys, this client sends no more random ones, and sends an animal again only after a 429.
+   * Adds an animal once: all attempts have the same idempotency key, and so has the error if the call rejects. If the server does
+   * not support these keys, the client sends no more random keys, and sends an animal again only after a 429.
    */
   createPet(pet: NewPet, options?: CreatePetOptions): Promise<Pet>
-  /**
-   * Reads one animal.
-   *
-   * @deprecated The service removes this operation on 5 December 2030. Use `listPets` or `pets` with a `status`.
-   */
+  /** Reads one animal. @deprecated Removed on 5 December 2030: use `listPets` or `pets` with a `status`. */
   getPet(id: bigint, options?: CallOptions): Promise<Pet>
   /** The rate limit in the last response; `undefined` before the first response. */
   readonly rateLimit: RateLimit | undefined
 }
 
 /**
- * Creates a client that keeps ids exact, and sends a failed request again if that is safe.
- *
- * After a 429, 502, 503, 504 or a network fault, all calls wait together: as long as `Retry-After` says, and with exponential
- * back-off and jitter. An idempotency key prevents that an animal is added twice.
+ * Creates a client that keeps ids exact, and sends a failed request again if that is safe. After a 429, 502, 503, 504 or a network
+ * fault, all calls wait: as long as `Retry-After` says, and with exponential back-off and jitter. Idempotency keys prevent that an
+ * animal is added twice.
  *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -94,7 +88,6 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
   return createClient(options)
 }
 
-/** Creates a client, for tests with another clock. */
 export function createClient(options: PetStoreClientOptions, seams: ClientSeams = {}): PetStoreClient {
   const sender = createSender(resolveClientOptions(options, seams))
 
@@ -119,7 +112,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
       const page = await listPets({ status, limit: pageSize, cursor, signal })
       yield* page.pets
       cursor = page.next
-      // Without this check, the iteration would never end.
+      // Without this check, a server that sends a cursor again would make the iteration endless.
       if (seen.has(cursor)) throw repeatedCursor(cursor)
       seen.add(cursor)
     } while (cursor !== undefined)
@@ -128,12 +121,12 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
   return {
     listPets,
     pets,
-    // On a web page without HTTPS, browsers have no `randomUUID`.
     async createPet({ name, categoryId, status }, { idempotencyKey: chosen, signal } = {}) {
       checkExact('categoryId', categoryId)
       if (chosen != null && !isIdempotencyKey(chosen))
         throw invalidOption('idempotencyKey', '1 to 255 visible ASCII characters or spaces, or null', chosen)
       const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
+      // On a web page without HTTPS, browsers have no `randomUUID`.
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
       const request = {
         method: 'POST',
@@ -164,7 +157,7 @@ function repeatedCursor(cursor: unknown): PetStoreError {
   return new PetStoreError('unexpected_response', message, { status: 200 })
 }
 
-/** Throws if an id is a number that may have been rounded. TypeScript requires a `bigint`, but JavaScript programs pass numbers. */
+/** Throws if an id may have been rounded: TypeScript requires a `bigint`, but JavaScript programs pass numbers. */
 function checkExact(name: string, value: unknown): void {
   if (typeof value === 'number' && !Number.isSafeInteger(value))
     throw invalidOption(name, 'a bigint such as 7n, because JavaScript rounds numbers above 2^53', value)
@@ -189,14 +182,14 @@ function readBody<T>({ response, body }: ClientResponse, what: string, isValid: 
   return value
 }
 
-/** Returns the cursor of the next page. The rest of a link is not used, so the API key is never sent to another server. */
+/** Returns the cursor of the next page. Uses nothing else of a link, which could send the API key to another server. */
 function readNextCursor({ response, url }: ClientResponse): string | undefined {
   const bare = response.headers.get('X-Next-Cursor')
   if (bare) return bare
   const link = response.headers.get('Link') ?? ''
   const target = nextTarget(link)
   if (target === undefined) {
-    // Without this error, the iteration would end before the last page.
+    // Without this error, the iteration would end although there are more pages.
     if (link.length > MAX_LINK) throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
     return undefined
   }

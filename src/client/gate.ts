@@ -4,32 +4,33 @@ import { readRateLimit, UNKNOWN, usedUp } from './rate-limit.ts'
 import { gaveUp, isTransient } from './response-error.ts'
 import { untilAborted } from './until-aborted.ts'
 
-/** The most requests at once. Seven clients with one key then get fewer refusals in a minute than ban a key of the plan `free`. */
+/** The most requests at once. Seven clients with one key of the plan `free` then get too few 429 in a minute for a ban. */
 const MAX_IN_FLIGHT = 8
-/** After so many milliseconds without a response, a request no longer holds the next one back. */
+/** How long the next request waits for the response to this one, in milliseconds, while the client does not know the limit. */
 const PATIENCE = 2_000
 type Outcome = { headers: Headers | undefined; error?: PetStoreError | undefined }
 type Call = { readonly signal?: AbortSignal | undefined; readonly made: number; since: number }
 type Waiter = Call & { start: (number: number) => void; reject: (error: unknown) => void }
 
 /**
- * Creates the gate that all requests of one client pass. Its laws:
- * 1. The newest response decides for all calls: in one window that with the fewest remaining requests, otherwise that to the request
- *    sent last. After a failure, or if no requests remain, all calls wait until the same time, and then one goes first.
- * 2. A response with "n remain" has counted all requests that were answered before its own was sent. Since then, n + 1 may be sent
- *    in all, and eight at once: a client whose key nobody else uses gets no refusal.
- * 3. A call gives up if its wait would end more than `maxElapsed` after it was made. This time begins again with each response that
- *    serves the client, until an attempt of the call itself fails. A 429 is no such failure.
+ * Creates the gate, which makes the requests of one client wait. Its rules:
+ * 1. The newest response decides for all calls: in one window, the response with the fewest remaining requests; otherwise, the
+ *    response to the request that was sent last. After a failure, or if no requests remain, all calls wait until the same time,
+ *    and then a single request goes first.
+ * 2. A response that says "n remain" has counted every request that had a response before its own request was sent. From then on,
+ *    n + 1 requests may be sent, and eight at once: a client gets no 429 if nobody else uses its key.
+ * 3. A call rejects if its wait would end more than `maxElapsed` after it was made. This time begins again with each response that
+ *    is no failure, until an attempt of the call itself fails with another error than 429.
  */
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry
   const queue = new Set<Waiter>()
-  /** The requests that hold the next one back while nothing says how many remain. */
+  /** The requests without a response, for `PATIENCE` each. While nothing says how many remain, the next request waits for these. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** The newest limit, and how many requests may be sent in all. */
+  /** The newest rate limit, and how many requests the client may have sent in all since it was created. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
-  /** The server asked to wait `until`; the gate opens after at most `maxElapsed`. */
+  /** Why calls wait, and until when. The gate opens at `opensAt`, after at most `maxElapsed`. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
   let timer: AbortController | undefined
   const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
@@ -68,7 +69,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     if (maxElapsed === 0 || !isNewest) return
     ;[known, newest] = [latest, Math.max(newest, number)]
     const now = clock.now()
-    // Requests that are under way at a failure will fail for the same reason.
+    // Count one failure, although the other requests in flight will probably fail for the same reason.
     if (failure && number > sentBeforeFailure) [failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
     if (!failure) [failures, sentBeforeFailure, allowed, servedAt] = [0, 0, before + 1 + latest.remaining, now]
     const reason = failure ?? usedUp(headers, now)

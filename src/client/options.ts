@@ -23,21 +23,17 @@ export interface PetStoreClientOptions {
   readonly apiKey: string
   /** Sends the requests. @default the global `fetch` at the time of each request */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /**
-   * How long one attempt may take until its whole response has arrived, in milliseconds. After that, the attempt counts as a
-   * network fault.
-   * @default 30000
-   */
+  /** How long one attempt may take, with its whole response, in milliseconds. A longer one is a network fault. @default 30000 */
   readonly timeout?: number | undefined
-  /** Called once before each wait, however many calls wait. If it throws, one of them rejects with that error. @default nothing is called */
+  /** Called once before all calls wait together. If it throws, one call rejects with this error. @default none */
   readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
   /** When to send a request again; `false` for never. @default as often as needed within two minutes */
   readonly retry?: RetryOptions | false | undefined
 }
 
-/** Why all calls of a client wait, and for how long. */
+/** Why and for how long all calls of a client wait. */
 export interface UpcomingRetry {
-  /** How many waits in a row began with a failure. 0 if the calls wait because no requests remain in this window. */
+  /** How many times in a row a failure has made the calls wait. 0 if they wait because no requests remain in this window. */
   readonly attempt: number
   /** The wait, in milliseconds. */
   readonly delay: number
@@ -45,26 +41,26 @@ export interface UpcomingRetry {
   readonly error: PetStoreError
 }
 
-/** What tests replace. */
+/** What tests replace to control the time. */
 export interface ClientSeams {
   /** Waits for a number of milliseconds. @default a timer that rejects as soon as the signal aborts */
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
-  /** Returns a number from 0 to 1. A wait without `Retry-After` is multiplied by this number. @default `Math.random` */
+  /** Returns a number from 0 to 1, by which a wait without `Retry-After` is multiplied. @default `Math.random` */
   readonly random?: () => number
-  /** The clock, for limits and for a `Retry-After` that is a date. @default the system clock */
+  /** The clock for waits, and for a `Retry-After` that is a date. @default the system clock */
   readonly clock?: Clock
 }
 
 /** When the client sends a request again. */
 export interface RetryOptions {
   /**
-   * The longest time of a call with all its waits, in milliseconds. It begins again with each response that serves the client, until
-   * the call itself fails. If the server asks for a longer wait, the call rejects at once. The default is long enough for the
-   * per-minute limit, but not for a ban of 300 seconds.
+   * The longest time of a call with all its waits, in milliseconds. The time begins again when another call is served, until the
+   * call itself fails with another error than 429. If the server asks for a longer wait, the call rejects at once. The default is
+   * long enough for the limit per minute, but not for a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined
-  /** How many times a request is sent again at most. @default as often as `maxElapsed` permits */
+  /** The largest number of times that a request is sent again. @default as often as `maxElapsed` permits */
   readonly maxRetries?: number | undefined
   /** The upper bound of the first wait without `Retry-After`, in milliseconds. The bound doubles with each wait. @default 500 */
   readonly baseDelay?: number | undefined
@@ -93,11 +89,7 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
   },
 }
 
-/**
- * Checks the options of the client and fills in the defaults.
- *
- * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
- */
+/** Checks the options of the client and fills in the defaults. @throws {PetStoreError} `invalid_option` */
 export function resolveClientOptions(options: PetStoreClientOptions, seams: ClientSeams) {
   checkOptions(RULES, options)
   const { baseUrl, apiKey } = options
@@ -113,7 +105,7 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
   return {
     baseUrl: String(baseUrl).replace(/\/+$/, ''),
     apiKey,
-    // Read the global `fetch` at each request, because tests and interceptors replace it.
+    // Read the global `fetch` at each request, because tests replace it.
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     timeout: options.timeout ?? 30_000,
     onRetry: options.onRetry,
@@ -125,7 +117,7 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
   }
 }
 
-/** Returns the error for an invalid API key. The message does not quote a string, because the string may be a real token. */
+/** The message does not quote a string, which may be a real token with a line break. */
 function wrongApiKey(value: unknown): PetStoreError {
   const received = typeof value === 'string' ? 'a string with other characters' : describeValue(value)
   return new PetStoreError(

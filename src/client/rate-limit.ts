@@ -1,6 +1,9 @@
 import { PetStoreError } from '../errors.ts'
 
-/** A success imposes no longer wait, in milliseconds, because its times depend on two clocks. A 429 states its wait in seconds. */
+/**
+ * The longest wait after a success, in milliseconds. It is computed from two clocks, which may differ. The wait after a 429 has no
+ * such bound, because `Retry-After` is in seconds.
+ */
 const MAX_RESET = 60_000
 
 /** The rate limit in the headers of a response. */
@@ -13,7 +16,7 @@ export interface RateLimit {
   readonly resetsAt: number
 }
 
-/** The limit after a response without one. It is in no window, because NaN is not equal to itself. */
+/** The limit after a response without rate-limit headers. As NaN is not equal to itself, its window differs from all others. */
 export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
 
 /** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */
@@ -24,10 +27,10 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
   return { limit, remaining, resetsAt: reset * 1000 }
 }
 
-/** Returns the error that explains a wait until the window ends, with `retryAfter`. Returns `undefined` if requests remain. */
+/** Returns the error for a wait until the window ends, or `undefined` if requests remain. */
 export function usedUp(headers: Headers, now: number): PetStoreError | undefined {
   const { limit, remaining, resetsAt } = readRateLimit(headers) ?? UNKNOWN
-  // The clock of the server decides when the window ends, so prefer it to the clock of this machine.
+  // The window ends by the server's clock, so use the `Date` of the response if it has one.
   const delay = resetsAt - (Date.parse(headers.get('Date') ?? '') || now)
   if (remaining > 0 || delay > MAX_RESET) return undefined
   const retryAfter = Math.ceil(delay / 1000)

@@ -5,10 +5,10 @@ import { readableText } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJson } from './parse-json.ts'
 
-/** The longest part of a response that an error message quotes, in UTF-16 code units, without the ellipsis. */
+/** The longest part of a response in an error message, in UTF-16 code units. */
 const MAX_QUOTE = 199
 
-/** Error codes by status, for responses without a code of the API, such as those of a proxy. */
+/** The codes for responses that have none, such as those of a proxy. */
 const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'rate_limit_exceeded',
   502: 'service_unavailable',
@@ -16,9 +16,7 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'service_unavailable',
 }
 
-// A message quotes a response or a cause without the API key, which a server may send back.
-
-/** Returns the error for a response whose status is not 2xx. */
+/** Returns the error for a response whose status is not 2xx. Masks the API key, which a server may have sent back. */
 export function responseError(response: Response, body: Uint8Array, clock: Clock, apiKey: string): PetStoreError {
   const { status } = response
   const options = { status, retryAfter: readRetryAfter(response.headers.get('Retry-After'), clock) }
@@ -33,8 +31,8 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
 }
 
 /**
- * Returns the error for a redirect, or `undefined` for any other response. Browsers hide the status and the target of a redirect.
- * A `fetch` that ignores `redirect: 'manual'` has followed it.
+ * Returns the error for a redirect, or `undefined` for any other response. Browsers hide the status and target of a redirect. A
+ * `fetch` that ignores `redirect: 'manual'` has followed the redirect.
  */
 export function redirectError(response: Response, url: string, apiKey: string): PetStoreError | undefined {
   const { status, type, redirected, headers } = response
@@ -50,21 +48,20 @@ export function redirectError(response: Response, url: string, apiKey: string): 
   )
 }
 
-/** Returns the target of a redirect without credentials. Returns the header as it is if it is no URL. */
+/** Returns the target of a redirect without credentials, or the header itself if it is no URL. */
 function targetOf(location: string | null, url: string): string | undefined {
   if (location === null || !URL.canParse(location, url)) return location ?? undefined
   return Object.assign(new URL(location, url), { username: '', password: '' }).href
 }
 
-/** Returns the error for a request without a complete response. */
 export function networkError(request: string, cause: unknown, apiKey: string): PetStoreError {
   const message = `${request}: no response arrived: ${readableText(reasonOf(cause), MAX_QUOTE, [apiKey])}`
   return new PetStoreError('network_error', message, { status: 0, cause })
 }
 
-/** Returns the messages of an error and of its causes: the error of Node's `fetch` only says "fetch failed". */
+/** Returns the messages of an error and its causes, because the error of Node's `fetch` only says "fetch failed". */
 function reasonOf(error: unknown, depth = 0): string {
-  // `describeValue` would cut a string before the API key is masked.
+  // `describeValue` would cut a string, and half an API key would no longer be masked.
   if (!(error instanceof Error)) return typeof error === 'string' ? error : describeValue(error)
   const { message, cause, code } = error as Error & { code?: unknown }
   // An AggregateError has an empty message if each address of a host refuses the connection.
@@ -72,12 +69,12 @@ function reasonOf(error: unknown, depth = 0): string {
   return cause === undefined || depth === 3 ? reason : `${reason}: ${reasonOf(cause, depth + 1)}`
 }
 
-/** Returns whether a request with this error may succeed later. A 409 says that a request with the same key is being carried out. */
+/** Returns whether a request may succeed later. Some servers send 409 while they carry out a request with the same key. */
 export function isTransient({ code, status = 0 }: PetStoreError): boolean {
   return code === 'network_error' || [409, 429, 502, 503, 504].includes(status)
 }
 
-/** Returns the error of a call that would wait too long after the error of this or another call. */
+/** Returns the error of a call that would wait too long. `error` is why it waits, and may be the error of another call. */
 export function gaveUp({ error, until }: { error: PetStoreError; until: number }, clock: Clock): PetStoreError {
   const { code, message, status, cause } = error
   if (error.retryAfter === undefined)
@@ -87,7 +84,7 @@ export function gaveUp({ error, until }: { error: PetStoreError; until: number }
   return new PetStoreError(code, text, { status, cause, retryAfter: Math.ceil((until - clock.now()) / 1000) })
 }
 
-/** Returns the error for a 2xx response whose body or headers are not as the API describes them. */
+/** Returns the error for a 2xx response that the API does not describe. */
 export function unexpectedResponse({ status }: Response, what: string, cause?: unknown): PetStoreError {
   const message = `expected ${what} with status ${status}, got something else`
   return new PetStoreError('unexpected_response', message, { status, cause })
@@ -105,7 +102,7 @@ function readError(
   }
 }
 
-/** Reads `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). Returns seconds, or `undefined` for neither. */
+/** Returns the seconds in `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */
 export function readRetryAfter(value: string | null, clock: Clock): number | undefined {
   if (value === null) return undefined
   if (/^\d+$/.test(value)) return Number(value)

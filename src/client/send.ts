@@ -8,12 +8,11 @@ import { untilAborted } from './until-aborted.ts'
 
 export interface ClientRequest {
   readonly method: 'GET' | 'POST'
-  /** The path below the base address, with its query. */
+  /** The path and query after `baseUrl`. */
   readonly path: string
   readonly body?: string | undefined
-  /** With a key, the request may be sent again after any fault. */
   readonly idempotencyKey?: string | undefined
-  /** Whether the client has chosen the key. Without support of the server, the request is then sent without it. */
+  /** Whether this client, not its caller, has chosen the key. It is then left out if the server does not support keys. */
   readonly isRandomKey?: boolean
   readonly signal?: AbortSignal | undefined
 }
@@ -30,12 +29,12 @@ type Attempt = { headers: Headers | undefined; begun: number; key: string | unde
   | { received?: undefined; error: PetStoreError }
 )
 
-/** Creates a sender. After a failure, it sends the request again unless that could add an animal twice. */
+/** Creates the sender of a client, which sends a failed request again unless that could add an animal twice. */
 export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   const { baseUrl, apiKey, fetch, timeout, clock } = options
   const { maxRetries } = options.retry
   let rateLimit: RateLimit | undefined
-  /** Whether the server supports idempotency keys, as far as its responses have shown. */
+  /** Whether the server supports idempotency keys: false after its first `idempotency_not_supported`. */
   let supportsKeys = true
   const pass = createGate(options)
 
@@ -50,7 +49,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
     let response: Response | undefined
     const exchange = async (signal: AbortSignal): Promise<ClientResponse> => {
-      // `manual`, because a redirect could send the key and the animal to another server.
+      // With `follow`, a redirect could send the API key and the animal to another server.
       response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
       const redirect = redirectError(response, url, apiKey)
       if (redirect !== undefined) throw redirect
@@ -69,12 +68,12 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 
   async function send(request: ClientRequest): Promise<ClientResponse> {
-    /** The error after which the server may have carried out the request. */
+    /** The newest error after which the server may have carried out the request. */
     let unclear: PetStoreError | undefined
-    /** When the call was made, and when its first attempt began that failed with another error than 429. */
+    /** `made`: the time of the call. `since`: when the first attempt began that failed with another error than 429. */
     const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
-      // After an unclear error, the call keeps its key: another server may support keys, and may have added the animal.
+      // Keep the key after an unclear error: a server behind the same address may support keys, and may have added the animal.
       const task = () => attempt(request, unclear !== undefined)
       const { received, error, begun, key }: Attempt = await pass(call, task)
       if (error === undefined) return received
@@ -83,7 +82,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
         if (unclear !== undefined || !request.isRandomKey) throw unclear ?? error
         continue
       }
-      // A request with a 429 has changed nothing. After any other failure, a POST without a key may have added its animal.
+      // A 429 has changed nothing. Any other failed POST may have added its animal: without a key, a second POST adds another.
       const isRefused = error.status === 429
       const isRepeatable = isRefused || request.method === 'GET' || key !== undefined
       if (retries++ >= maxRetries || !isTransient(error) || !isRepeatable) throw error
@@ -101,7 +100,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 }
 
-/** Runs a task. Rejects after the timeout, or when the signal aborts, also if the task ignores its own signal. */
+/** Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the signal that it gets. */
 function withDeadline<T>(
   task: (signal: AbortSignal) => Promise<T>,
   timeout: number,

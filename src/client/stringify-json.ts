@@ -2,9 +2,7 @@ import { stringify } from 'lossless-json'
 import { invalidOption } from '../support/option-rules.ts'
 
 /**
- * Writes a value as JSON, with each `bigint` as an integer. `JSON.stringify` throws on a `bigint`.
- *
- * All other values are written as `JSON.stringify` writes them. {@link parseJson} reads the text without rounding.
+ * Writes a value as `JSON.stringify` does, but with each `bigint` as an integer. {@link parseJson} reads the text without rounding.
  *
  * @throws {PetStoreError} `invalid_option` if JSON cannot represent the value, such as `undefined` or a function
  * @example

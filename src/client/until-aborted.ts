@@ -1,8 +1,4 @@
-/**
- * Creates a promise that also rejects as soon as the signal aborts.
- *
- * @param run - starts the work, and returns a function that an abort calls to stop it
- */
+/** Starts work by `run`, which returns a function to stop it. If the signal aborts, stops the work and rejects. */
 export async function untilAborted<T>(
   signal: AbortSignal | undefined,
   run: (resolve: (value: T) => void, reject: (reason: unknown) => void) => () => unknown,

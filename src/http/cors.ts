@@ -2,11 +2,11 @@ import type { ApiRequest } from './request.ts'
 import type { OwnResponse } from './response.ts'
 import type { Route } from './routes.ts'
 
-/** The option `cors`. */
+/** The option `cors` of `createPetStore`. */
 export interface CorsOptions {
   /** The origins that may read responses, such as `https://shop.example`, or `*` for all. @default '*' */
   readonly origins?: '*' | readonly string[] | undefined
-  /** Request headers that web pages may send besides those that the API reads, such as `traceparent`. @default [] */
+  /** The request headers that web pages may send, such as `traceparent`, in addition to those of the API. @default [] */
   readonly headers?: readonly string[] | undefined
   /** How long a browser may cache the response to a preflight, in seconds. @default 600 */
   readonly maxAge?: number | undefined
@@ -14,10 +14,9 @@ export interface CorsOptions {
 
 type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 
-/** Returns the option with its defaults filled in, or `false` if CORS is off. */
 export function corsRules(cors: boolean | CorsOptions) {
   if (cors === false) return false
-  // `true` has none of these members, so each gets its default.
+  // The option `true` has no members, so each member gets its default.
   const { origins = '*', headers = [], maxAge = 600 } = cors as CorsOptions
   return { origins, headers, maxAge }
 }
@@ -44,7 +43,7 @@ export function isPreflight(request: ApiRequest): boolean {
   )
 }
 
-/** Returns the response to a preflight. No API key is required, because browsers send preflights without credentials. */
+/** Responds to a preflight without an API key, because browsers send preflights without credentials. */
 export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): OwnResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
   return {

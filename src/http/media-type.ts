@@ -4,10 +4,7 @@ import { errorResponse, type OwnResponse } from './response.ts'
 
 const JSON_TYPE = 'application/json'
 
-/**
- * Returns a 415 response unless the headers declare plain JSON in UTF-8 (RFC 9110, sections 8.3 and 8.4). The response names the
- * type or coding that is accepted (RFC 9110, section 15.5.16).
- */
+/** Returns a 415 unless a body is JSON in UTF-8 without compression (RFC 9110, sections 8.3, 8.4 and 15.5.16). */
 export function rejectOtherMediaTypes(request: Pick<ApiRequest, 'header'>): OwnResponse | undefined {
   const type = request.header('content-type')
   if (type !== JSON_TYPE && !isJson(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
@@ -16,9 +13,9 @@ export function rejectOtherMediaTypes(request: Pick<ApiRequest, 'header'>): OwnR
   return unsupported(['Accept-Encoding', 'identity'], 'no Content-Encoding', coding)
 }
 
-/** The longest `Content-Type` that is read, in characters. A longer one is refused: reading 15 KB of `;` takes a millisecond. */
+/** The longest `Content-Type` that is accepted, in characters. To read 15 KB of `;` would take a millisecond. */
 const MAX_LENGTH = 256
-/** Matches a character that `Content-Type` must not contain. `trim` removes some of them (RFC 9110, section 5.6.3). */
+/** Matches characters that `Content-Type` must not contain (RFC 9110, section 5.6.3). `trim` alone would remove some of them. */
 const NOT_ASCII = /[^\t -~]/
 
 function isJson(type = ''): boolean {

@@ -1,17 +1,16 @@
 import { PetStoreError } from '../errors.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/** The largest part of a refused body that is read and discarded, in bytes. */
+/** How much of a body that is too large is read and discarded, in bytes. */
 const MAX_DISCARDED = 4_000_000
 
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
 
 /**
- * Reads the whole body of a `Request`.
+ * Reads the whole body of a `Request`, of at most `limit` bytes.
  *
- * @param limit - the largest body, in bytes
  * @param signal - aborts when the client disconnects; `undefined` if the body itself then ends with an error
- * @param discardRest - reads or cancels the rest of a body that exceeds the limit
+ * @param discardRest - reads or cancels the rest of a body that is too large
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
  */
 export async function readBody(
@@ -43,10 +42,7 @@ export async function readBody(
 
 const BUFFER_SIZE = 65_536
 
-/**
- * Returns a reader that uses one buffer for all chunks, or `undefined` if the stream is no byte stream. Otherwise, Deno 2.9 creates a
- * buffer of 64 KiB for each chunk, also for one of a single byte.
- */
+/** Returns a reader that uses one buffer, if the stream supports it. Deno 2.9 would allocate 64 KiB for a chunk of one byte. */
 function byteReader(body: ReadableStream<Uint8Array> | null): BodyReader | undefined {
   try {
     const reader = body?.getReader({ mode: 'byob' })
@@ -66,7 +62,7 @@ function bufferedRead(reader: ReadableStreamBYOBReader): BodyReader['read'] {
   }
 }
 
-/** Returns a reader that calls `arrayBuffer()`: Firefox has no `Request.body`, and some libraries have another kind of stream. */
+/** Reads the body in one call: Firefox has no `Request.body`, and some libraries have a `body` without `getReader`. */
 function wholeBodyReader(request: Request): BodyReader {
   let isRead = false
   return {
@@ -80,8 +76,8 @@ function wholeBodyReader(request: Request): BodyReader {
 }
 
 /**
- * Ends a pending read when the signal aborts. Some servers abort as soon as a body has arrived, so a complete body is still used.
- * A body is complete if it has the length in `Content-Length`. A chunked body gets one more turn of the event loop to end.
+ * Rejects a pending read when the signal aborts. Some servers abort after the whole body has arrived, so a body with the length in
+ * `Content-Length` is used. A chunked body may still end before the next timer.
  */
 function watchAbort({ headers }: Request, signal: AbortSignal | undefined) {
   const length = Number(headers.get('content-length') ?? Number.NaN)
@@ -104,8 +100,8 @@ function watchAbort({ headers }: Request, signal: AbortSignal | undefined) {
 }
 
 /**
- * Rejects when the signal of the request aborts. Some servers abort as soon as a body has arrived, so it gets one more turn of the
- * event loop. The signal is read only if the body is late, because Hono on Node creates it then, which takes a fifth of a create.
+ * Rejects when the signal of the request aborts, unless the body arrives before the next timer: some servers abort after the whole
+ * body has arrived. Reads the signal only if the body is late. Hono on Node creates it then, in a fifth of the time of a create.
  */
 export function untilAborted<T>(body: Promise<T>, request: Pick<Request, 'signal'>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -124,13 +120,13 @@ export function untilAborted<T>(body: Promise<T>, request: Pick<Request, 'signal
   })
 }
 
-/** Reads and discards the rest of a body. On some servers, an unread body blocks the next request on the same connection. */
+/** Discards the rest of a body. On some servers, an unread body would block the next request on the same connection. */
 export async function readAndDiscard(reader: BodyReader): Promise<void> {
   try {
     for (let left = MAX_DISCARDED; left > 0; ) {
       const { done, value } = await reader.read()
       if (done) return
-      // Count 1,000 bytes more for each chunk, because many small chunks take time too.
+      // Count each chunk as 1,000 bytes more, because many small chunks take time too.
       left -= value.byteLength + 1_000
     }
     await reader.cancel()
@@ -143,7 +139,6 @@ export function tooLarge(limit: number): PetStoreError {
   return payloadTooLarge(`expected at most ${limit} bytes`)
 }
 
-/** Returns the error for a body with this problem, which {@link BodyBytes} has found. */
 export function payloadTooLarge(problem: string): PetStoreError {
   return new PetStoreError('payload_too_large', `The body is too large: ${problem}.`)
 }

@@ -2,17 +2,13 @@ import { PetStoreError } from '../errors.ts'
 import { MAX_LIMIT } from '../model.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/**
- * The largest body of a response, in bytes: a full page of animals. Each is as large as the default `bodyLimit` of 65,536 bytes
- * lets a client create it, and the rest is for its id and punctuation.
- */
+/** The largest response, in bytes: a full page of animals, each created with a body of the default `bodyLimit`, 65,536 bytes. */
 export const MAX_RESPONSE = MAX_LIMIT * 75_000
 
 /**
- * Reads the body of a response, and stops as soon as the body exceeds the limit. `response.arrayBuffer()` would read all of it,
- * however much a hostile server sends or a small gzip body expands to.
+ * Reads the body of a response, of at most `limit` bytes after decompression. `response.arrayBuffer()` would read without a limit
+ * what a hostile server sends, or what a small gzip body expands to.
  *
- * @param limit - the largest body, in bytes, after decompression
  * @throws {PetStoreError} `unexpected_response` if the body is larger
  */
 export async function readResponse(response: Response, limit = MAX_RESPONSE): Promise<Uint8Array> {
@@ -24,7 +20,7 @@ export async function readResponse(response: Response, limit = MAX_RESPONSE): Pr
     const { done, value } = await reader.read()
     if (done) return bytes.all()
     if (bytes.add(value) !== undefined) {
-      // Do not wait for the result, because a stream may never finish to cancel.
+      // Do not wait, because `cancel` of some streams never resolves.
       reader.cancel().catch(() => {})
       throw tooLong(response, limit)
     }

@@ -2,17 +2,17 @@ import { PetStoreError } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
 import { type BodyReader, readAndDiscard, readBody, tooLarge, untilAborted } from './read-body.ts'
 
-/** A request as plain values. Each part is read only when it is needed. */
+/** A request as plain values. The store reads each part only when it needs the part. */
 export interface ApiRequest extends CallContext {
   /** The method, as the client sent it. */
   readonly method: string
   /** The request target as the client sent it: path and query, or the absolute form of RFC 9112, section 3.2.2. */
   readonly target: string
-  /** The start of the path that a router, such as that of Express, has already matched: `/shop`. */
+  /** The start of the path that a router such as Express has removed: `/shop`. */
   readonly mountPath?: string | undefined
-  /** Whether the client has disconnected. An adapter sets it if reading `signal` has a side effect. @default signal.aborted */
+  /** Whether the client has disconnected. Set by adapters on which reading `signal` has an effect. @default signal.aborted */
   readonly isAborted?: boolean | undefined
-  /** Returns the value of a header by its lower-case name. Several values are joined by a comma and a space. */
+  /** Returns a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**
    * Reads the whole body.
@@ -24,9 +24,9 @@ export interface ApiRequest extends CallContext {
   body(limit: number): Promise<Uint8Array>
 }
 
-/** The parts of a request target. The parts are found without a URL object, which would need the Host header. */
+/** The parts of a request target. `URL` is not used to find them, because `URL` needs the Host header. */
 export interface Target {
-  /** The path, such as `/shop/v1/pets`. Characters that need no escape are not escaped. */
+  /** The path, such as `/shop/v1/pets`, without needless escapes. */
   readonly path: string
   /** The path below the base path, such as `/pets`; empty outside the base path. */
   readonly route: string
@@ -42,10 +42,10 @@ export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: str
   return { path, route: isBelow(path, root) ? path.slice(root.length) : '', query: whole.slice(sentPath.length + 1) }
 }
 
-/** Matches an escaped letter, digit, hyphen, period, underscore or tilde. */
+/** Matches a needless escape: of a letter, digit, hyphen, period, underscore or tilde. */
 const ESCAPED = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
 
-/** The longest path whose escapes are removed, in characters. The time grows with the path, and no operation has a longer one. */
+/** Escapes in longer paths, in characters, are not removed. Removing them takes time, and no operation has such a path. */
 const MAX_ESCAPED_PATH = 2_000
 
 /** Removes needless escapes, because `/%31` and `/1` are the same path (RFC 3986, section 6.2.2.2). */
@@ -57,14 +57,14 @@ function unescapePath(path: string): string {
 /** Matches a scheme and an authority, such as `http://localhost:3000` (RFC 3986, sections 3.1 and 3.2). */
 const ORIGIN = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]*/
 
-/** Returns the path and query of a target (RFC 9112, section 3.2: origin form). Removes scheme, authority and fragment. */
+/** Returns the path and query of a target (the origin form of RFC 9112, section 3.2). Removes scheme, host and fragment. */
 export function originForm(target: string): string {
   const hash = target.indexOf('#')
   const whole = hash === -1 ? target : target.slice(0, hash)
   return whole.startsWith('/') ? whole : whole.replace(ORIGIN, '')
 }
 
-/** Returns the path of a target that has no scheme and authority. */
+/** Returns the path of a target in origin form. */
 export function pathOf(target: string): string {
   const mark = target.indexOf('?')
   return mark === -1 ? target : target.slice(0, mark)
@@ -75,9 +75,7 @@ export function isBelow(path: string, root: string): boolean {
 }
 
 /**
- * Converts a `Request` to plain values, without copying it.
- *
- * Use this function if your server passes a `Request` and you know the client's address.
+ * Converts a `Request` to plain values, for `handle`. Use it if your server passes a `Request` and you know the client's address.
  *
  * @example
  * ```ts
@@ -94,10 +92,7 @@ export function toApiRequest(request: Request, clientAddress?: string | null): A
   return new FetchRequest(request, clientAddress ?? undefined)
 }
 
-/**
- * Returns whether the client expects something that no host supports (RFC 9110, section 10.1.1). Node's servers respond with 417
- * before the store sees such a request, so every host responds with 417.
- */
+/** Returns whether a request gets 417 (RFC 9110, section 10.1.1), on every host as on Node, whose servers send 417 themselves. */
 export function hasUnknownExpectation(request: ApiRequest): boolean {
   const expected = request.header('expect')
   return expected !== undefined && expected.toLowerCase() !== '100-continue'
@@ -107,7 +102,6 @@ export function isAborted(request: ApiRequest): boolean {
   return request.isAborted ?? request.signal?.aborted ?? false
 }
 
-/** A `Request` as plain values. */
 export class FetchRequest implements ApiRequest {
   readonly method: string
   readonly target: string
@@ -133,17 +127,17 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
-  /** The signal that ends the read of a body without Content-Length. An adapter overrides it if its runtime ends the read. */
+  /** Ends the read of a body without Content-Length if the client disconnects. Overridden where the runtime does this itself. */
   protected get bodySignal(): AbortSignal | undefined {
     return this.request.signal
   }
 
-  /** Discards the rest of a body that exceeds the limit. An adapter overrides this method if its runtime has a better way. */
+  /** Discards the rest of a body that is too large. Overridden where the runtime has a better way. */
   protected discardRest(reader: BodyReader): Promise<void> {
     return readAndDiscard(reader)
   }
 
-  /** Reads the whole body. An adapter overrides this method if its runtime ends the read when the client disconnects. */
+  /** Reads a body. Overridden where the runtime itself rejects `arrayBuffer()` if the client disconnects. */
   protected wholeBody(): Promise<ArrayBuffer> {
     return untilAborted(this.request.arrayBuffer(), this.request)
   }
@@ -154,7 +148,7 @@ export class FetchRequest implements ApiRequest {
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
     if (length !== undefined && !request.bodyUsed) {
       const bytes = await this.#wholeBytes()
-      // A router may pass a Request of its own with a larger body than Content-Length says.
+      // A framework may pass a Request whose body is longer than its Content-Length.
       if (bytes && bytes.byteLength > limit) throw tooLarge(limit)
       // On Deno, the body of an aborted HTTP/2 upload ends without an error.
       if (bytes && bytes.byteLength < Number(length)) throw new PetStoreError('incomplete_body')
@@ -171,10 +165,7 @@ export class FetchRequest implements ApiRequest {
       : readBody(request, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
-  /**
-   * Reads the body in one call, because Hono on Node creates a whole second `Request` if `body` is read. Returns `undefined` if
-   * another reader has locked the body.
-   */
+  /** Reads the body without `request.body`, for which Hono on Node creates a second `Request`. Fails if the body is locked. */
   async #wholeBytes(): Promise<Uint8Array | undefined> {
     const { request } = this
     try {

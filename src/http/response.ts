@@ -4,7 +4,7 @@ import { type ErrorCode, errorTable } from '../errors.ts'
 export interface ApiResponse {
   /** The HTTP status. */
   readonly status: number
-  /** Header names and values in turn, as in Node's `rawHeaders`. A name may occur several times. */
+  /** Names and values alternate, as in Node's `rawHeaders`. A name may occur several times. */
   readonly headers: readonly string[]
   /** The whole body; empty if there is none. */
   readonly body: string
@@ -22,7 +22,7 @@ export interface ApiResponse {
  * ```
  */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
-  // Every runtime takes an object faster than pairs, and Hono passes an object to Node as it is. An object repeats no name.
+  // An object is faster than pairs on every runtime, but cannot repeat a name. Hono passes an object to Node unchanged.
   const object: Record<string, string> = {}
   let [isRepeated, hasType] = [false, false]
   for (let i = 0; i < headers.length; i += 2) {
@@ -32,7 +32,7 @@ export function toResponse({ status, headers, body }: ApiResponse): Response {
     object[name] = headers[i + 1] as string
   }
   const response = new Response(body === '' ? null : body, { status, headers: isRepeated ? pairsOf(headers) : object })
-  // Without a type of our own, `new Response(text)` sets `text/plain`. Deno creates `headers` only if they are read.
+  // `new Response(text)` has set `text/plain`. Read `headers` only if needed, because Deno creates them at the first read.
   if (!hasType) response.headers.delete('Content-Type')
   return response
 }
@@ -41,21 +41,20 @@ function pairsOf(headers: readonly string[]): [name: string, value: string][] {
   return headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : []))
 }
 
-/** A response whose list of headers belongs to this response alone, so that the pipeline can add headers without a copy. */
+/** A response to which the pipeline adds headers. No other response has the same array of headers. */
 export interface OwnResponse extends ApiResponse {
   readonly headers: string[]
   /** The error code in the body. */
   readonly code?: ErrorCode
 }
 
-/** Returns an error response: its body has `code`, `message` and `status`. */
 export function errorResponse(code: ErrorCode, headers?: readonly string[], message?: string): OwnResponse {
   const { status, message: defaultMessage } = errorTable[code]
   const text = JSON.stringify(message ?? defaultMessage)
   return { ...jsonResponse(status, `{"code":"${code}","message":${text},"status":${status}}`, headers), code }
 }
 
-/** Returns a JSON response. Caches must not store it, because it is meant for one API key. */
+/** Returns a JSON response, which caches must not store, because it is for one API key. */
 export function jsonResponse(status: number, body: string, headers: readonly string[] = []): OwnResponse {
   return { status, headers: ['Content-Type', 'application/json', 'Cache-Control', 'no-store', ...headers], body }
 }

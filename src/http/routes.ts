@@ -6,19 +6,17 @@ export const operationNames = ['listPets', 'createPet', 'getPet'] as const
 
 export type OperationName = (typeof operationNames)[number]
 
-/** The route of a request: an operation, OPTIONS or an unsupported method on a known path, or an unknown path. */
 export type Route =
   | { readonly kind: 'listPets' | 'createPet' }
   | { readonly kind: 'getPet'; readonly petId: string }
   | { readonly kind: 'options' | 'otherMethod'; readonly allow: string }
   | { readonly kind: 'unknown' }
 
-/** A handler in the router. It gets the parameters of the path and returns the route. */
 type ToRoute = (request: { params: Record<string, string | undefined> }) => Route
 
 const operations = createOperations()
 
-/** Creates the router inside a function: at the top level, terser mistakes itty-router's minified `e` for a `catch (e)`. */
+/** Creates the routes in a function: at the top level, terser confuses the name `e` in itty-router with that of a `catch (e)`. */
 function createOperations() {
   const router = IttyRouter()
   const listPets: Route = { kind: 'listPets' }
@@ -34,10 +32,8 @@ function createOperations() {
 }
 
 /**
- * Finds the route of a method and a path below the base path, such as `/pets/7`.
- *
- * Searches the router's list of routes itself. `router.fetch` would parse a URL for each request, supports no HEAD, and does not
- * list the methods of a path, which the `Allow` header needs.
+ * Finds the route of a method and a path below the base path, such as `/pets/7`. `router.fetch` is not used: it parses a URL for
+ * each request, does not support HEAD, and does not list the methods for the `Allow` header.
  */
 export function matchRoute(method: string, path: string): Route {
   if (path.endsWith('//')) return { kind: 'unknown' }

@@ -65,7 +65,7 @@ export function usedKeys(clock: Clock) {
   }
 
   return {
-    /** Returns the position of the animal that this key has added within 48 hours. If there is none, saves `position` for the key. */
+    /** Returns the position of the animal that this key has added within 48 hours. If there is none, saves `position`. */
     use(scope: string, key: string, position: number): number | undefined {
       const now = clock.now()
       removeEnded(now)

@@ -4,7 +4,7 @@ import type { QuotaRules } from '../quota/rate-limit.ts'
 
 const allCodes = Object.keys(errorTable) as ErrorCode[]
 
-/** Codes that only one operation returns, or only requests that match no operation. Every operation has all other codes. */
+/** The codes of one operation only, or of requests that match no operation. Every operation has all other codes too. */
 const codesOf: Readonly<Record<OperationName | 'noOperation', readonly ErrorCode[]>> = {
   listPets: ['invalid_parameter'],
   createPet: [
@@ -22,7 +22,6 @@ const codesOf: Readonly<Record<OperationName | 'noOperation', readonly ErrorCode
   noOperation: ['route_not_found', 'method_not_allowed'],
 }
 
-/** Additional headers of error responses, by status. */
 const headersOf: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   415: ['Accept', 'Accept-Encoding'],
@@ -30,7 +29,7 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 }
 
-/** Returns the headers of a response, as references to components. @param additional - those that not every response has */
+/** Returns the headers of a response: the `additional` ones, and those that every response of the operation has. */
 export function headerRefs(operation: OperationName, additional: readonly string[] = []) {
   const components = [
     ...additional,
@@ -45,7 +44,7 @@ export function headerRefs(operation: OperationName, additional: readonly string
   return Object.fromEntries(components.map((name) => [nameOf(name), { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Returns the member `content` of a JSON body. @param schema - the name of its schema */
+/** Returns the member `content` of a JSON body with this component as its schema. */
 export function json(schema: string, examples: object) {
   return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } } }
 }
@@ -73,7 +72,7 @@ export function errorResponses(operation: OperationName) {
   )
 }
 
-/** Returns an example of each error response, by code. @param messages - those that differ from the default message */
+/** Returns an example of each error response. `messages` has those that differ from the default message. */
 export function errorExamples(messages: Partial<Record<ErrorCode, string>>) {
   const codes = allCodes.filter((code) => !codesOf.noOperation.includes(code))
   return Object.fromEntries(
@@ -88,12 +87,12 @@ export function errorRows(): string {
   return allCodes.map((code) => `| ${errorTable[code].status} | \`${code}\` | ${markdownMessage(code)} |`).join('\n')
 }
 
-/** Returns a default message as Markdown. Escapes `<`, because `<API_KEY>` would be an HTML tag. */
+/** Escapes `<`, because `<API_KEY>` would be an HTML tag in Markdown. */
 function markdownMessage(code: ErrorCode): string {
   return errorTable[code].message.replaceAll('<', '\\<')
 }
 
-/** Returns every plan as a row of a Markdown table. Escapes the names, because the operator may choose any characters. */
+/** Returns the plans as rows of a Markdown table. Escapes their names, which may have any characters. */
 export function planRows(plans: QuotaRules['plans']): string {
   const escaped = (text: string) => text.replaceAll(/[\\`*_{}[\]<>#|&]/g, '\\$&').replaceAll(/\s+/g, ' ')
   return Object.entries(plans)
@@ -108,7 +107,6 @@ export function banText(ban: QuotaRules['ban']): string {
 ${grouped(ban.seconds)} seconds. Requests during a ban do not lengthen it.`
 }
 
-/** Returns a number with commas, such as `100,000`. */
 export function grouped(count: number): string {
   return count.toLocaleString('en')
 }

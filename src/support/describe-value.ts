@@ -11,7 +11,7 @@ export function describeValue(value: unknown): string {
   return `a ${typeof value}`
 }
 
-/** Returns the beginning of a text that is longer than `length`, in UTF-16 code units. The cut may halve a surrogate pair. */
+/** Cuts a text after `length` UTF-16 code units. `toWellFormed` replaces the half of a surrogate pair at the cut. */
 export function shorten(text: string, length = MAX_LENGTH): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }

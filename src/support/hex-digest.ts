@@ -1,4 +1,3 @@
-/** Returns the hash of bytes in hexadecimal. */
 export async function hexDigest(algorithm: 'SHA-1' | 'SHA-256', bytes: BufferSource): Promise<string> {
   const digest = await crypto.subtle.digest(algorithm, bytes)
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')

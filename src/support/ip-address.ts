@@ -1,10 +1,7 @@
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const MAPPED_IPV4_IN_HEX = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/
 
-/**
- * Returns an IPv6 address in its shortest spelling, without its zone. An IPv4-mapped address becomes IPv4 (RFC 4291, section
- * 2.5.5.2). Returns `undefined` for any other text.
- */
+/** Returns an IPv6 address in its shortest spelling, without its zone. IPv4-mapped becomes IPv4 (RFC 4291, section 2.5.5.2). */
 export function canonicalIpv6(address: string): string | undefined {
   const mapped = MAPPED_IPV4.exec(address)?.[1]
   if (mapped !== undefined) return mapped
@@ -21,10 +18,8 @@ export function canonicalIpv6(address: string): string | undefined {
 const WITH_PORT = /^(?:(\d+\.[\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/
 
 /**
- * Returns the name under which a client address is counted. An IPv4 address is its own name. An IPv6 address is counted by its
- * prefix, because one client usually owns a whole prefix. A port is ignored, because a client may have many.
- *
- * @param prefixLength - the length of an IPv6 prefix, in bits
+ * Returns an IPv4 address, or the IPv6 prefix of this length in bits, for the counter of a client. One client usually has all
+ * addresses of an IPv6 prefix. A port is removed, because a client has many.
  */
 export function addressGroup(address: string, prefixLength: number): string {
   if (!address.includes(':')) return address

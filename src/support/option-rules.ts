@@ -1,25 +1,21 @@
 import { PetStoreError } from '../errors.ts'
 import { describeValue } from './describe-value.ts'
 
-/** Describes the valid values of one option. */
 export interface OptionRule {
-  /** What a valid value looks like, for the error message. */
+  /** A valid value in words, for the error message. */
   readonly expected: string
-  /** Returns whether a value is valid. */
   readonly check: (value: unknown) => boolean
   /** Rules for the members of an object; the rule `*` applies to every member without a rule of its own. */
   readonly members?: OptionRules
 }
 
-/** Describes the valid values of each option of one function. */
 export type OptionRules<Name extends string = string> = Readonly<Record<Name, OptionRule>>
 
-/** Returns whether a value is a whole number of at least 1. */
 export function isPositiveInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
 }
 
-/** Returns whether a value is an http or https URL without credentials, query and fragment. */
+/** Refuses credentials, query and fragment too. */
 export function isHttpUrl(value: unknown): value is string {
   return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && URL.canParse(value)
 }
@@ -35,11 +31,11 @@ export function oneOf(...values: readonly unknown[]): OptionRule {
   return { expected: values.map(String).join(' or '), check: (value) => values.includes(value) }
 }
 
-/** The rule of an object with methods, such as a port. A function with these methods is valid too, such as `Date` as a clock. */
+/** The rule of a port or a clock. A function with these methods is valid too, because `Date` is a clock. */
 export function withMethods(...names: readonly string[]): OptionRule {
   return {
     expected: `an object with ${names.join(', ')}`,
-    // Arrays are refused: as a key store, `array.find(token)` would throw an error that contains the token.
+    // An array has `find`, but as a key store it would throw an error that contains the token.
     check: (value) =>
       !Array.isArray(value) &&
       names.every((name) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function'),
@@ -50,7 +46,7 @@ export const clockRule = withMethods('now')
 export const keyStoreRule = withMethods('find')
 export const positiveIntegerRule: OptionRule = { expected: 'a whole number from 1 to 2^53-1', check: isPositiveInteger }
 
-/** The rule of a waiting time. The maximum is the longest delay of `setTimeout`. */
+/** The maximum is the longest delay of `setTimeout`. */
 export const millisecondsRule: OptionRule = {
   expected: 'a whole number of milliseconds from 0 to 2147483647',
   check: (value) => value === 0 || (isPositiveInteger(value) && value < 2 ** 31),
@@ -72,15 +68,10 @@ export const limitsRule: OptionRule = {
   members: { perMinute: positiveIntegerRule, perDay: positiveIntegerRule },
 }
 
-/**
- * Checks options against rules.
- *
- * @param ignored - names that may be present and are not checked
- * @throws {PetStoreError} `invalid_option`, with the option's name, what was expected and what was received
- */
+/** Checks all options, except the `ignored` ones. @throws {PetStoreError} `invalid_option`, with the name of the option */
 export function checkOptions(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
   if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
-  // `Object.keys(options)` lacks inherited members, so the names of the rules are checked too.
+  // Options may be inherited, which `Object.keys(options)` does not list.
   for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
     const value: unknown = options[name]
     if (value === undefined || ignored.includes(name)) continue
@@ -99,7 +90,7 @@ function unknownOption(path: string, name: string, known: readonly string[], val
 
 function similarOption(name: string, known: readonly string[]): string | undefined {
   const lower = name.toLowerCase()
-  // A name that differs in more than a third of its letters is probably another word.
+  // If more than a third of the letters differ, the names are probably different words.
   const edits = (option: string) => editDistance(option.toLowerCase(), lower) / option.length
   const [nearest] = known.filter((option) => edits(option) <= 1 / 3).sort((a, b) => edits(a) - edits(b))
   return nearest

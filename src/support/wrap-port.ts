@@ -1,4 +1,4 @@
-/** A function for each method of a port: it gets the call and the method's arguments, and returns what the method returns. */
+/** A function for each method of a port. It gets the call and the method's arguments, and returns what the method returns. */
 export type Around<Port> = {
   readonly [Name in keyof Port]-?: NonNullable<Port[Name]> extends (...parameters: infer Parameters) => infer Result
     ? (call: () => Result, ...parameters: Parameters) => Result
@@ -8,8 +8,8 @@ export type Around<Port> = {
 type Methods<Result> = Readonly<Record<string, (...parameters: unknown[]) => Result>>
 
 /**
- * Returns the methods of a port that `around` names, each inside the function of the same name in `around`, for example to time
- * them. An optional method that the port does not have is left out. `call` passes on all arguments, such as a `CallContext`.
+ * Wraps methods of a port, for example to time them: for each function in `around`, returns a method of the same name that calls
+ * this function. Leaves out methods that the port does not have. `call` passes all arguments on, such as a `CallContext`.
  *
  * @example
  * ```ts
