@@ -1,10 +1,10 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ErrorCode, errorTable } from '../../../src/errors.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { systemClock } from '../../../src/support/time.ts'
-import { REQUEST_EVENTS, type Running } from './closing.ts'
+import { isOpen, type Running } from './closing.ts'
 
 /** In milliseconds. A client that is still sending may lose the response if the connection closes at once. */
 const LINGER = 2_000
@@ -18,15 +18,13 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 /** Responds to requests that Node's parser rejects. Node's own responses have no body and no rate-limit headers. */
 export function answerClientErrors(server: Server, running: Running, petStore: PetStore): void {
   const refused = new WeakSet<Socket>()
-  const latest = new WeakMap<Socket, ServerResponse>()
-  for (const event of REQUEST_EVENTS)
-    server.on(event, ({ socket }: IncomingMessage, outgoing: ServerResponse) => latest.set(socket, outgoing))
 
   async function refuse(socket: Socket, code: ErrorCode): Promise<void> {
-    const last = latest.get(socket)
+    const responses = running.get(socket) ?? []
+    const last = responses.at(-1)
     // If the parser has rejected the body of a request, its handler already has a response object.
     const current = last?.req.complete === false ? last : undefined
-    const earlier = [...(running.get(socket) ?? [])].filter((one) => one !== current).at(-1)
+    const earlier = responses.filter((one) => isOpen(one) && one !== current).at(-1)
     // Responses must be sent in the order of the requests, so the 4xx waits for the earlier ones.
     if (earlier) return void earlier.on('close', () => void refuse(socket, code))
     const hasBegun = () => !socket.writable || current?.headersSent
@@ -42,7 +40,7 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
     if (refused.has(socket)) return
     refused.add(socket)
     // A client that ends the connection in the middle of a request has left. After other errors, the client may read a response.
-    const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && Boolean(running.get(socket)?.size)
+    const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && running.get(socket)?.some(isOpen)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
     else void refuse(socket, CODES[error.code ?? ''] ?? 'bad_request')
   })

@@ -415,7 +415,7 @@ test('the server keeps no reference to closed responses and connections', async 
     await connection.send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n')
     await connection.answer('HEAD')
   }
-  expect([...running.values()].map((responses) => responses.size <= 1)).toEqual([true])
+  expect([...running.values()].map((responses) => responses.length <= 1)).toEqual([true])
   connection.leave()
   await within(gone.promise, 'the end of the connection')
   expect(running.size).toBe(0)
