@@ -7,8 +7,9 @@ import { onTestFinished, test } from 'vitest'
 import { bundleWorker, workerdArgs } from '../../conformance/bundle-worker.ts'
 import { portOf, startProgram } from '../../conformance/start-host.ts'
 import { runtimeBinary } from '../../support/runtimes.ts'
-import { freePort } from '../../support/server-process.ts'
+import { freePort, startProcess } from '../../support/server-process.ts'
 import { missing } from '../../support/skips.ts'
+import { until } from '../../support/until.ts'
 import { readCommand } from './read-command.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -18,7 +19,7 @@ const example = (name: string) => join(root, 'examples', name)
 async function start(...command: readonly string[]): Promise<{ token: string; url: string }> {
   const port = String(await freePort())
   const words = command.map((word) => word.replace(':PORT', `:${port}`))
-  const { value, stop } = await startProgram(words, readCommand, { env: { PORT: port } })
+  const { value, stop } = await startProgram(words, readCommand, { env: { PORT: port, DRAIN_DELAY: '0' } })
   onTestFinished(stop)
   return value
 }
@@ -37,7 +38,7 @@ async function expectPetStore({ url, token }: { url: string; token: string }): P
 
 const ownPages = ['express.mjs', 'express-middleware.mjs', 'fastify.mjs', 'h3.mjs', 'hono.mjs', 'koa.mjs']
 
-for (const name of ['node-http.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
+for (const name of ['node-http.mjs', 'own-server.mjs', ...ownPages, 'shop-with-own-auth.mjs']) {
   test(`the example ${name} responds`, async () => {
     const started = await start(process.execPath, example(name))
     await expectPetStore(started)
@@ -81,6 +82,27 @@ test('express-middleware.mjs: middleware of the host and the store respond toget
     assert.deepEqual(rest, { code, status })
     assert.equal(typeof message, 'string')
   }
+})
+
+test('own-server.mjs serves while it drains, and then ends', async () => {
+  const port = await freePort()
+  const launch = (drainDelay: string) =>
+    startProcess(process.execPath, [example('own-server.mjs')], /curl/, {
+      env: { ...process.env, PORT: String(port), DRAIN_DELAY: drainDelay },
+    })
+  const draining = await launch('60000')
+  onTestFinished(() => draining.stop('SIGKILL'))
+  const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  assert.equal((await get('/ready')).status, 200)
+  process.kill(draining.pid, 'SIGTERM')
+  await until(async () => (await get('/ready')).status === 503)
+  const response = await get('/v1/pets')
+  assert.deepEqual([response.status, response.headers.get('connection')], [401, 'close'])
+  await draining.stop('SIGKILL')
+
+  const ending = await launch('0')
+  await get('/ready') // leaves an idle connection
+  await ending.stop('SIGTERM')
 })
 
 test('shop-with-own-auth.mjs: colleagues share one limit', async () => {

@@ -18,6 +18,7 @@ const runtimes = {
     'hono.mjs',
     'koa.mjs',
     'node-http.mjs',
+    'own-server.mjs',
     'shop-with-own-auth.mjs',
   ],
   bun: ['bun.mjs', 'elysia.mjs', 'itty-router.mjs'],

@@ -1,0 +1,31 @@
+// node examples/own-server.mjs
+import { createServer } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createPetStore, memory, readyCheck } from 'petstore-kit'
+import { toNodeHandler } from 'petstore-kit/node'
+
+const backEnd = memory() // or sqlite(…), postgres(…)
+const { token } = await backEnd.keyStore.issue({ plan: 'free' })
+
+const handler = toNodeHandler(createPetStore(backEnd))
+const checkReady = readyCheck(backEnd)
+let isClosing = false
+
+const server = createServer(async (request, response) => {
+  if (isClosing) response.setHeader('Connection', 'close')
+  if (request.url !== '/ready') return handler(request, response)
+  const failing = isClosing ? ['server'] : await checkReady()
+  response.writeHead(failing.length === 0 ? 200 : 503).end(JSON.stringify(failing))
+})
+server.keepAliveTimeout = 65_000 // longer than the load balancer keeps idle connections
+
+process.once('SIGTERM', async () => {
+  isClosing = true
+  await wait(Number(process.env.DRAIN_DELAY ?? 5_000)) // longer than the load balancer needs to see that /ready fails
+  server.close(() => console.log('closed')) // waits for running requests. Close the database here.
+})
+
+const port = Number(process.env.PORT ?? 3000)
+server.listen(port, '127.0.0.1', () => {
+  console.log(`curl -H 'Authorization: Bearer ${token}' http://127.0.0.1:${port}/v1/pets`)
+})
