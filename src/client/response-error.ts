@@ -111,7 +111,7 @@ export function readRetryAfter(value: string | null, clock: Clock): number | und
 }
 
 function quote(body: Uint8Array, apiKey: string): string {
-  const text = new TextDecoder().decode(body.subarray(0, 4 * MAX_QUOTE)).trim()
+  const text = new TextDecoder().decode(body).trim()
   return text === '' ? '' : ` and ${quoted(text, apiKey)}`
 }
 

@@ -4,12 +4,12 @@ import { shorten } from './describe-value.ts'
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 /** Matches a token of this package, or at least its first 20 characters. In a whole token, `_` may be escaped, such as `&#95;`. */
 const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
-/** Matches a visible ASCII character in percent-encoding (RFC 3986, section 2.1) or as a JSON escape. */
-const ENCODED = /(?:%|\\u00)(2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi
-/** How many encodings of a token are removed: `%5f` is the first of `_`, and `%255f` the second. */
-const MAX_ENCODINGS = 3
-/** The characters of one that is encoded twice, such as `%25%35%66` for `_`. */
-const ENCODED_LENGTH = 9
+/** Matches an ASCII character as an escape of URLs, of JSON and JavaScript, or of HTML. A single backslash is left out. */
+const ESCAPE =
+  /^(?:(?:%|%u00|\\u00|\\x)([0-7][0-9a-f])|(?:\\u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|(&)amp;|\\)/i
+const LONGEST_ESCAPE = 12
+/** The characters of one that is percent-encoded three times. */
+const ENCODED_LENGTH = 27
 const TOKEN_LENGTH = 53
 /** A shorter text is not masked: it is hardly a secret, and occurs in many words. */
 const MIN_SECRET_LENGTH = 8
@@ -50,21 +50,39 @@ export function readableLines(text: string, length: number, secrets?: readonly s
 }
 
 function masked(text: string, secrets: readonly string[]): string {
-  const plain = decoded(text)
-  let safe = plain
-  for (const secret of secrets) {
-    if (secret.length >= MIN_SECRET_LENGTH) safe = safe.replaceAll(decoded(secret), '***')
-  }
+  const withoutAll = (text: string, secrets: readonly string[]) =>
+    secrets.reduce((safe, one) => (one.length < MIN_SECRET_LENGTH ? safe : safe.replaceAll(one, '***')), text)
+  // Once before the escapes are read, because the beginning of a secret may look like the end of an escape.
+  const known = withoutAll(text, secrets)
+  const plain = decoded(known)
   // After `secrets`: this pattern may match the first half of a secret that follows a token.
-  safe = safe.replace(TOKEN, 'pet_***')
-  return withoutPasswords(safe === plain ? text : safe)
+  const safe = withoutAll(plain, secrets.map(decoded)).replace(TOKEN, 'pet_***')
+  return withoutPasswords(safe === plain ? known : safe)
 }
 
+/**
+ * Returns a text without escapes, however often it was escaped: `%2541` becomes `A`. Escapes of spaces and controls are left out,
+ * because a token may be split there. The time is linear.
+ */
 function decoded(text: string): string {
-  let plain = text
-  for (let i = 0; i < MAX_ENCODINGS; i++)
-    plain = plain.replace(ENCODED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-  return plain
+  if (!/[%\\&]/.test(text)) return text
+  // From the end, because an escape may consist of escapes. The characters are in reverse order.
+  const rest: string[] = []
+  const units = text.replace(/\\+/g, '\\')
+  for (let i = units.length - 1; i >= 0; i--) {
+    let unit = units.charAt(i)
+    while (unit === '%' || unit === '\\' || unit === '&') {
+      const following = rest.slice(1 - LONGEST_ESCAPE).reverse()
+      const found = ESCAPE.exec(unit + following.join(''))
+      if (found === null) break
+      const [whole, hex, shortHex, decimal, mark = ''] = found
+      rest.length -= whole.length - 1
+      const code = decimal === undefined ? Number.parseInt(hex ?? shortHex ?? '', 16) : Number(decimal)
+      unit = code > 32 && code < 127 ? String.fromCharCode(code) : mark
+    }
+    if (unit !== '') rest.push(unit)
+  }
+  return rest.reverse().join('')
 }
 
 /** Masks the credentials before the `@` of a URL, with or without scheme. */

@@ -33,6 +33,9 @@ test.each([
   ['a token that is encoded twice', encode(encode(token))],
   ['a token with one letter that is encoded twice', token.replace('_', '%255F')],
   ['a token with an escape of JSON', token.replace('_', '\\u005f')],
+  ['a token with encoded letters', token.replace(/[a-m]/gi, encode)],
+  ['a token that is encoded three times', encode(encode(encode(token)))],
+  ['a token with a letter that is encoded many times', `pet_%25252525252541${token.slice(5)}`],
   ...['%25252525255f', '&#95;', '\\x5f', '\\u{5f}', '%u005f', '\\\\u005f', '_\u200b', '＿'].map(
     (underscore): [string, string] => [`a token with the underscore ${underscore}`, token.replace('_', underscore)],
   ),
@@ -42,6 +45,10 @@ test.each([
   ['a password without a scheme', 'app:s3cret@db'],
 ])('%s is masked', (_, secret) => {
   expect(readableText(`/v1/${secret}`, 200, [fixed])).toMatch(/^\/v1\/(pet_\*\*\*|\*\*\*|(postgres:\/\/)?\*\*\*@db)$/)
+})
+
+test('a fixed key is masked although it ends an escape', () => {
+  expect(readableText('/v1/%2dev.key~1', 200, ['dev.key~1'])).toBe('/v1/%2***')
 })
 
 test('whatever stands around a secret, and wherever the text is cut, no half of the secret is left', () => {
