@@ -1,9 +1,8 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function that starts `work`, unless `work` is still running. No request waits for this work, so `report` gets an
- * error, and the next call tries again. Of several failures in succession, one is reported. An outage that lasts for one attempt
- * is not reported, because requests report it.
+ * Returns a function that starts `work`, unless `work` is still running. No request waits for the work, so `report` gets the first
+ * of several errors in succession. `service_unavailable` is reported only if the next call fails too: requests also report it.
  */
 export function inBackground<Input extends unknown[]>(
   work: (...input: Input) => Promise<unknown>,

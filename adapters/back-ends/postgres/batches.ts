@@ -4,22 +4,20 @@ import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { unavailable } from '../shared/errors.ts'
 
 /**
- * Which calls an error of a statement affects. `call`: single calls, because the database refused their values and undid the
- * statement. `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because those
- * calls have already waited too.
+ * Which calls an error of a statement rejects. `call`: only calls whose values the database refused; the others are repeated.
+ * `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because their clients have
+ * already waited for the failed one.
  */
 export type Reach = 'call' | 'statement' | 'waiting'
 
 export interface BatchOptions<Input, Output> {
   /** Runs calls as one statement, all or none. Returns their results in the order of the calls. */
   send(inputs: readonly Input[]): Promise<readonly Output[]>
-  /** Returns which calls an error of `send` affects. */
   reachOf(error: unknown): Reach
   /** How long a statement may take, in milliseconds. After that, its connection is treated as lost. */
   readonly timeout: number
   /** The largest sum of the sizes of the calls in a statement. A single call may be larger. */
   readonly maxSize: number
-  /** Returns the size of a call. */
   sizeOf(input: Input): number
   /** The largest number of statements that run at the same time. @default 1 */
   readonly concurrency?: number
@@ -34,11 +32,9 @@ interface Call<Input, Output> {
 }
 
 /**
- * Returns a function whose calls share statements. Calls of the same turn of the event loop form a statement, and so do the calls
- * that arrive while `concurrency` statements run.
- *
- * A statement needs one commit and one connection for any number of calls. So a call waits for about two statements, and the
- * other connections stay free for other work.
+ * Returns a function whose calls share statements: the calls of one turn of the event loop, and the calls that arrive while
+ * `concurrency` statements run. A statement needs one commit and one connection for any number of calls. So a call waits for about
+ * two statements, and other connections stay free.
  */
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
@@ -90,7 +86,7 @@ export function inBatches<Input, Output>(
 
   return (input, context) =>
     new Promise((resolve, reject) => {
-      // The size of a value of a wrong type throws. Here, that rejects this call alone.
+      // `sizeOf` throws for a value of a wrong type. Inside the promise, that rejects only this call.
       waiting.push({ input, size: sizeOf(input), context, resolve, reject })
       if (running < concurrency) void sendWaiting()
     })
@@ -106,18 +102,12 @@ function isWanted({ context, reject }: Call<unknown, never>): boolean {
 /** How long a statement may take, in milliseconds, in addition to its wait for locks. */
 const WORKING_TIME = 4_000
 
-/** Returns the options that all batches share: the time limit of a statement, and which calls an error affects. */
+/** Returns the options that all batches share. */
 export function statementRules(lockTimeout: number): Pick<BatchOptions<never, never>, 'timeout' | 'reachOf'> {
   return { timeout: lockTimeout + WORKING_TIME, reachOf }
 }
 
-/**
- * SQLSTATE codes that mean PostgreSQL refused a value:
- * - 22: data exceptions
- * - 23: constraints
- * - 54: program limits
- * - P0001: an error of a trigger that the user of this package added
- */
+/** SQLSTATE codes for a refused value: data exceptions, constraints, program limits, and `RAISE` in an application's trigger. */
 const REFUSED = /^(?:22...|23...|54...|P0001)$/
 /** SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a result. */
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i

@@ -14,27 +14,22 @@ export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<rea
 
 export interface Connection {
   readonly query: Query
-  /** Runs one statement like `query`, but without the `query_timeout` of pg, which would replace a connection that still waits. */
+  /** Ignores pg's `query_timeout`: pg would give up a statement that still waits for the disk, and open another connection. */
   readonly queryPatiently: Query
-  /** Returns the SQL expression that reads a column of texts. */
+  /** Returns the SQL expression that selects a column of texts. Pass each value that it selects to `readText`. */
   textColumn(column: string): string
-  /** Returns the text that `textColumn` has read. */
   readText(value: string): string
 }
 
-/** The longest time limit of pg, in milliseconds: 24 days. With 0, pg would use the pool's. */
+/** The longest time limit of pg, in milliseconds: 24 days. For 0, pg uses the limit of the pool. */
 const NO_TIMEOUT = 2 ** 31 - 1
 
 /** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
 const TRIES = 20
 
 /**
- * Connects the stores with a client.
- *
- * PGlite decodes each text with `new TextDecoder()`, which removes U+FEFF at the beginning. So there, texts are read with a full
- * stop in front.
- *
- * @throws {PetStoreError} `invalid_option` if the client has no `query`
+ * PGlite decodes texts with `new TextDecoder()`, which removes U+FEFF at the beginning of a name. For PGlite, `textColumn` puts a
+ * full stop before each text, and `readText` removes it.
  */
 export function connectionOf(client: PostgresClient): Connection {
   if (!isClient(client)) throw invalidOption('client', 'an object with query(text, values)', client)
@@ -72,7 +67,7 @@ function isClient(client: unknown): boolean {
   return typeof client === 'object' && client !== null && 'query' in client && typeof client.query === 'function'
 }
 
-/** Returns a `query` that runs one statement after another, because a `Client` of pg is a single connection. */
+/** A `Client` of pg is a single connection, so a statement waits for the one before it. */
 function inTurn(client: PostgresClient): PostgresClient['query'] {
   let last: Promise<unknown> = Promise.resolve()
   return (text, values) => {
@@ -83,8 +78,8 @@ function inTurn(client: PostgresClient): PostgresClient['query'] {
 }
 
 /**
- * SQLSTATE codes that mean a serialization failure, a deadlock, or a schema or table that another process has just created. The
- * failed statement has changed nothing, so it is repeated.
+ * SQLSTATE codes for a serialization failure, a deadlock, or a schema or table that another process has just created. The failed
+ * statement has changed nothing, so it is repeated.
  */
 const CONFLICT = /^(?:40001|40P01|42P06|42P07)$/
 
@@ -105,7 +100,7 @@ const UNAVAILABLE =
 const DISCONNECTED =
   /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing))/
 
-/** Returns whether PostgreSQL is unavailable. `instanceof` is not used: under Jest, Node's errors belong to another realm. */
+/** Does not use `instanceof Error`: under Jest, Node's errors belong to another realm. */
 function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { errors, message } = error as { errors?: unknown; message?: unknown }

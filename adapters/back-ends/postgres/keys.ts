@@ -16,7 +16,7 @@ interface KeyRow {
   readonly revoked: number | null
 }
 
-/** Creates a key store in PostgreSQL. It finds a key by the SHA-256 hash of its token. The token never leaves the process. */
+/** Tokens never leave the process: PostgreSQL gets only their SHA-256 hashes. */
 export function postgresKeyStore(
   connection: Connection,
   schema: string,
@@ -48,7 +48,7 @@ export function postgresKeyStore(
       return row && toKey(row)
     },
     async issue(options) {
-      // The creation time is 0 here. The statement sets it, so that PostgreSQL's clock is used.
+      // The creation time 0 is not stored: the statement uses PostgreSQL's clock.
       const { token, hash, key } = await newKey(options, 0, plans)
       const { id, plan, account, limits, label, expiresAt } = key
       const limitValues = [limits?.perMinute ?? null, limits?.perDay ?? null]
@@ -59,13 +59,12 @@ export function postgresKeyStore(
     async update(id, changes) {
       const { limits, ...rest } = Object.fromEntries(keyChanges(changes, plans)) as KeyChanges
       const columns = limits === undefined ? rest : { ...rest, perMinute: null, perDay: null, ...limits }
-      // PostgreSQL refuses text with U+0000. No key has such an id, so nothing is changed.
+      // No key has an id with U+0000, and PostgreSQL would refuse such a text with an error.
       if (id.includes('\u0000')) return undefined
       const [row] = await query<KeyRow>(changeOne, [id, JSON.stringify(columns)])
       return row && toKey(row)
     },
     async revoke(id) {
-      // PostgreSQL refuses text with U+0000. No key has such an id, so nothing is revoked.
       if (id.includes('\u0000')) return false
       return (await query(revokeOne, [id, ...time.values()])).length === 1
     },

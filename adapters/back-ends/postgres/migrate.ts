@@ -4,16 +4,12 @@ import { laterSchema } from '../shared/errors.ts'
 import type { Query } from './connection.ts'
 import { STEPS } from './schema.ts'
 
-/** The number of the advisory lock that a migration holds. */
 const MIGRATION_LOCK = 7_382_615_401
 
 /** PostgreSQL cuts longer names without an error, so two different names could become equal. */
 const NAME_BYTES = 63
 
-/**
- * The SQLSTATE code that the migration raises if a later release has migrated the schema. The message of this error is the schema's
- * version.
- */
+/** The SQLSTATE code for a schema that a later release has migrated. The message of the error is the version of the schema. */
 const LATER = 'PSK01'
 
 const OLDEST_MAJOR = 12
@@ -21,7 +17,6 @@ const OLDEST_MAJOR = 12
 /** Other servers whose `version()` begins like that of PostgreSQL. */
 const IMITATION = /-YB-|Redshift|Greenplum|QuestDB/
 
-/** The rule for the option `schema`. */
 export const schemaRule: OptionRule = {
   expected: `a name of 1 to ${NAME_BYTES} bytes that does not begin with "pg_"`,
   check(name) {
@@ -35,12 +30,10 @@ export function quoteName(name: string): string {
 }
 
 /**
- * Brings the tables up to date in one statement, which is one transaction even behind a pooler. A lock makes processes migrate
- * one after another.
+ * The migration is one statement, because a pooler could divide several statements between connections. A lock makes processes
+ * migrate one after another. Tests pass other steps.
  *
  * @param schema - the quoted name of the schema
- * @param steps - tests pass further steps
- * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema, or if the server is not PostgreSQL
  */
 export async function migrate(query: Query, schema: string, steps = STEPS): Promise<void> {
   await requirePostgres(query)
@@ -52,7 +45,7 @@ export async function migrate(query: Query, schema: string, steps = STEPS): Prom
   }
 }
 
-/** Checks that the server is PostgreSQL. A server that only speaks its protocol would fail later, and differently each time. */
+/** Throws if the server only speaks PostgreSQL's protocol: such a server could lose animals. */
 async function requirePostgres(query: Query): Promise<void> {
   const [row] = await query<object>('SELECT version()')
   const version = String(Object.values(row ?? {})[0])
@@ -66,7 +59,7 @@ async function requirePostgres(query: Query): Promise<void> {
   )
 }
 
-/** Returns the program of the migration. `pg_temp` stands last in the path, so that no temporary table hides a table. */
+/** Returns the PL/pgSQL program of the migration. `pg_temp` is last in the path, so that no temporary table hides a table. */
 function program(schema: string, steps: readonly string[]): string {
   const versions = `${schema}.versions`
   const guardedSteps = steps.map(
@@ -93,7 +86,7 @@ BEGIN
 END`
 }
 
-/** Returns a dollar-quoted text, with a tag that the text does not contain. */
+/** Quotes a text with `$petstore$`, or with a longer tag if the text contains that. */
 function dollarQuoted(text: string): string {
   let tag = '$petstore$'
   while (text.includes(tag)) tag = tag.replace(/\$$/, '_$')

@@ -7,24 +7,24 @@ import type { Query } from './connection.ts'
 import { countStatements } from './statements.ts'
 import { sqlTime } from './time.ts'
 
-/** The largest number of requests that one statement counts. */
 const LARGEST_BATCH = 1_000
 /** The first request of this process deletes old counters, and so does one of this many requests. */
 const PRUNE_EVERY = 500
 
-/** The time of a group, and the subject's state before the group's first request. */
+/** The time at which the requests of a group are counted, and the state of their subject before the first of them. */
 type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
 
-/** Requests of one subject with equal limits and ban rules, in their order. */
+/** Requests of one subject with equal limits and ban rules. */
 interface Group {
   readonly request: QuotaRequest
+  /** The positions of the requests in their batch. */
   readonly places: number[]
 }
 
 /**
- * Creates a quota store in PostgreSQL, with one row per subject. Requests that arrive at the same time share a statement. Its
- * commit does not wait for the disk, so a slow disk delays no request, and a crash of PostgreSQL loses about a second of counts.
- * Anonymous clients have separate statements, so that a flood of them does not delay clients with a key.
+ * Requests that arrive at the same time share a statement. Its commit does not wait for the disk, so a slow disk delays no request,
+ * but a crash of PostgreSQL loses about a second of counts. Anonymous clients have separate statements, so that a flood of them
+ * does not delay clients with a key.
  */
 export function postgresQuota(
   query: Query,
@@ -69,7 +69,7 @@ export function postgresQuota(
   }
 }
 
-/** Groups equal requests, sorted by subject. Statements that lock rows in the same order cannot deadlock. */
+/** Groups are sorted by subject, because statements that lock rows in the same order cannot deadlock. */
 function groupsOf(requests: readonly QuotaRequest[]): Group[] {
   const sorted = [...requests.entries()].sort(([, a], [, b]) =>
     a.subject < b.subject ? -1 : Number(a.subject > b.subject),
@@ -91,7 +91,7 @@ function toEntry({ request, places }: Group) {
   return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
 }
 
-/** Sets the result of each request of a group. PostgreSQL returns only the state before the group, so this counts the group again. */
+/** Counts the requests of a group as PostgreSQL has just done, which returns only the state before them, and stores each result. */
 function countGroup({ request, places }: Group, row: GroupRow, counts: QuotaCount[]): void {
   const state: QuotaState = {
     usedInMinute: Number(row.usedinminute),

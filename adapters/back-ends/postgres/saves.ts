@@ -2,7 +2,7 @@ import { unavailable } from '../shared/errors.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Connection } from './connection.ts'
 
-/** Animals that a statement has added, and that may not be on disk yet. */
+/** Animals that a statement has added, but that may not be on disk yet. */
 export interface Unsaved {
   /** A number for the time since PostgreSQL last crashed or `pets` was truncated. */
   readonly run: string
@@ -10,31 +10,16 @@ export interface Unsaved {
   readonly lastId: bigint
 }
 
-/** Waits for the disk for statements that did not wait themselves. */
-export interface Saves {
-  /**
-   * Resolves when the animals are on disk, so that clients can read them. Calls that wait at the same time share a statement.
-   *
-   * @throws {PetStoreError} `service_unavailable` if PostgreSQL is unavailable, or crashed after the animals were added
-   */
-  save(unsaved: Unsaved): Promise<void>
-  /**
-   * Call this before adding animals. If the last save failed, it is tried again; while saving is impossible, creates fail here and
-   * add nothing.
-   */
-  retryFailed(): Promise<void>
-}
-
-/** Creates the part of the storage that waits for the disk, with the statement that calls `save`. */
-export function postgresSaves({ queryPatiently }: Connection, statement: string, lockTimeout: number): Saves {
-  /** The name of this process in PostgreSQL. It is drawn late, because Workers allow no random numbers while a module loads. */
+/** @param statement - SQL that calls the function `save`, which waits until animals are on disk */
+export function postgresSaves({ queryPatiently }: Connection, statement: string, lockTimeout: number) {
+  /** A random number that identifies this process. It is drawn late: Workers allow no random numbers while a module loads. */
   let process: number | undefined
   /** The animals of the last save that failed. */
   let failed: Unsaved | undefined
 
   /**
-   * Saves the animals of the run that goes on, up to their greatest id: the id of a repeat is smaller than ids before it, and
-   * `retryFailed` saves older animals than other calls. All other runs have ended, so their animals may be lost.
+   * Returns whether each call's animals are on disk. Only the animals of one `run` can be saved: PostgreSQL has crashed since the
+   * other runs. The last id of a batch need not be its greatest, because a repeated create has the id of the first one.
    */
   async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
     process ??= Math.floor(Math.random() * 2 ** 52)
@@ -70,13 +55,18 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   }
 
   return {
-    save(unsaved) {
+    /** Resolves when the animals are on disk. Rejects with `service_unavailable` if PostgreSQL may have lost them in a crash. */
+    save(unsaved: Unsaved): Promise<void> {
       const saved = save(unsaved)
-      // If the animals were added after their time limit, no caller handles a rejection, and Node would end the process.
+      // If adding the animals took too long, nobody handles a rejection any more, and Node would end the process.
       saved.catch(() => {})
       return saved
     },
-    async retryFailed() {
+    /**
+     * Call this before adding animals. If the last save failed, it is tried again; while saving is impossible, creates fail here
+     * and add nothing.
+     */
+    async retryFailed(): Promise<void> {
       const retried = failed
       if (retried === undefined) return
       await saveTogether(retried)

@@ -5,24 +5,22 @@ import type { SqlTime } from './time.ts'
 
 /** How many of the greatest ids the table `durable` keeps. With fewer, PostgreSQL may read the whole table to find the greatest. */
 const KEPT_IDS = 100
-/** The largest number of idempotency keys removed at once: more than the keys between two removals. */
+/** More idempotency keys than can be added between two removals. */
 const KEYS_PRUNED_AT_ONCE = 10_000
-/** The largest number of ids, or of counters, removed at once: more than the requests between two removals can add. */
+/** More ids or counters than can be added between two removals. */
 const PRUNED_AT_ONCE = 1_000
 
 /**
- * The condition of a statement that runs in the background: its commit does not wait for the disk or a standby. In a transaction
- * of the host that has already written something, the statement does nothing.
+ * A condition for statements that run in the background: their commits do not wait for the disk or a standby. It is false in a
+ * transaction of the application that has already written something, because that commit must wait.
  */
 const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL) = 'off'`
 
 /**
- * Returns the statements for animals. Lists with and without a status are separate statements, so that PostgreSQL never has to
- * sort.
- *
- * A list with a status compares the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table
- * in order, which is slow if few animals have the status. Animals that are not durable have the greatest ids, so they are removed
- * from the page. As a condition for the page, `isDurable` could lead to a plan that sorts all animals.
+ * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares the
+ * pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table in order, which is slow if few
+ * animals have the status. `isDurable` is applied after the limit, because inside it could lead to a plan that sorts all animals.
+ * No animal is missed: animals that are not durable yet have the greatest ids.
  */
 export function petStatements(schema: string, { textColumn }: Connection, time: SqlTime) {
   const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]
@@ -40,7 +38,7 @@ export function petStatements(schema: string, { textColumn }: Connection, time: 
     addThemOnce: `SELECT a.id::text AS id, a.run::text AS run, a.same
 FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8) AS a ORDER BY a.place`,
     save: `SELECT ${schema}.save($1::bigint, $2::bigint, $3::bigint, $4::int) AS saved`,
-    // Rows that another process removes are skipped.
+    // `SKIP LOCKED`: another process may be removing the same rows.
     prune: `DELETE FROM ${durable} WHERE ${WITHOUT_WAIT} AND ctid = ANY (ARRAY(
   SELECT ctid FROM ${durable}
   WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
@@ -51,7 +49,7 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8
   }
 }
 
-/** Returns the new value of a column: the member of the JSON `changes`, or the old value if there is no such member. */
+/** SQL for the new value of a column: the member of the JSON `changes`, or the old value if it has no such member. */
 const changed = (column: string, member: string, cast = '') =>
   `CASE WHEN changes -> '${member}' IS NULL THEN ${column} ELSE (changes ->> '${member}')${cast} END`
 
@@ -75,7 +73,6 @@ VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) R
   }
 }
 
-/** Returns the statements that count requests. The statements that remove ended counters skip rows that another one has locked. */
 export function countStatements(schema: string, time: SqlTime) {
   const [quota, anonymous] = [`${schema}.quota`, `${schema}.anonymous`]
   const ended = 'greatest(day_ends_at, banned_until)'

@@ -16,8 +16,8 @@ import { petStatements } from './statements.ts'
 import { sqlTime } from './time.ts'
 
 /**
- * An animal's row. An int64 is text, as a number would lose digits. Each column name is one lower-case word, because some drivers
- * rename columns such as `category_id`.
+ * 64-bit integers are text, because a JavaScript number would lose digits. Each column name is one lower-case word, because some
+ * drivers rename columns such as `category_id`.
  */
 interface PetRow {
   readonly id: string
@@ -32,34 +32,36 @@ const GREATEST = 2n ** 63n - 1n
 /** The largest batch, in characters of JSON. Each animal counts as `ROW_SIZE` more characters. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
-/** After this many statements that add animals, ids that are no longer needed are removed from the table `durable`. */
+/** One of this many statements that add animals removes old ids from the table `durable`. */
 const PRUNE_EVERY = 100
-/** The first use of an idempotency key by this process removes ended keys, and so does one of this many uses. */
+/** The first use of an idempotency key by this process removes expired keys, and so does one of this many uses. */
 const PRUNE_KEYS_EVERY = 1_000
 
-/** An animal to add, its row as JSON, and that of its idempotency key, or `null`. */
 interface Given {
   readonly pet: NewPet
+  /** The animal as JSON. */
   readonly row: string
+  /** The idempotency key as JSON. */
   readonly key: string | null
 }
 
-/** The id of an animal, the run of the server, and, if its key had been used, whether the fingerprints are the same. */
 interface AddedRow {
   readonly id: string
+  /** See `Unsaved.run`. */
   readonly run: string
+  /** If the idempotency key had already been used: whether the fingerprints are equal. */
   readonly same?: boolean | null
 }
 
-/** An animal that is added, and a promise that resolves when the animal is on disk. */
 interface Added {
   readonly pet: CreatedPet
+  /** Resolves when the animal is on disk. */
   readonly saved: Promise<void>
 }
 
 /**
- * Creates the storage in PostgreSQL. Animals that are added at the same time share statements: one adds them, and another waits
- * until they are on disk. Only then can clients read them, as docs/durability.md explains.
+ * Animals that are added at the same time share two statements: one adds them, and another waits until they are on disk. Only then
+ * can clients read them, as docs/durability.md explains.
  */
 export function postgresStorage(
   connection: Connection,
@@ -126,7 +128,7 @@ export function postgresStorage(
     idempotency: Idempotency | undefined,
     context: CallContext | undefined,
   ): Promise<CreatedPet> {
-    // Writes the JSON here, so that a value of a wrong type, such as a bigint as the name, rejects this call alone.
+    // The JSON is written before the batch, so that a value that JSON cannot represent rejects only this call.
     const added = await add({ pet, row: rowOf(pet), key: idempotency ? keyRowOf(idempotency) : null }, context)
     await added.saved
     return added.pet
@@ -161,7 +163,7 @@ function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {
   return status === undefined ? { id, name, categoryId } : complete
 }
 
-/** Converts a short integer through a number, which is faster. */
+/** For short integers, the way through a number is faster. */
 function toBigInt(text: string): bigint {
   return BigInt(text.length < 16 ? Number(text) : text)
 }

@@ -26,17 +26,12 @@ export interface BunRedisClient {
 /** A Redis client. For a client of another library, pass a function that sends one command, given as words. */
 export type RedisClient = IoRedisClient | NodeRedisClient | BunRedisClient | ((...words: string[]) => Promise<unknown>)
 
-/** Runs a Lua script on one key, and returns its reply. */
 export type RunScript = (key: string, args: string[]) => Promise<unknown>
 
-/** Runs a Lua script on one key. `EVALSHA` gets the script's SHA-1, `EVAL` its text. */
+/** With `EVALSHA`, `script` is the SHA-1 of the script; with `EVAL`, it is the text. */
 type Evaluate = (command: 'EVALSHA' | 'EVAL', script: string, key: string, args: string[]) => Promise<unknown>
 
-/**
- * Returns a function that runs a script by its SHA-1. Sends the script itself only if Redis does not know it.
- *
- * @throws {PetStoreError} `invalid_option` if the client is of no supported kind
- */
+/** Returns a function that runs a script. The text of the script is sent only if Redis does not know its SHA-1. */
 export function runnerOf(client: RedisClient, script: string): RunScript {
   const evaluate = evaluatorOf(client)
   let sha1: string | undefined

@@ -1,26 +1,26 @@
-/** Matches an error reply of Redis, which begins with a word in capitals. Any other error of a client means a lost connection. */
+/** An error reply of Redis begins with a word in capitals. Any other error of a client means that the connection is lost. */
 const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 
 /**
- * Matches replies of a Redis server that is loading, failing over, out of memory or disk, without replicas, or too busy; or of
- * Upstash, if a limit of the plan is reached. Up to Redis 6, the error of a command inside a script is in the middle of the reply.
+ * Error replies of a server that is loading, failing over, too busy, without replicas, or out of memory or disk, and of Upstash if
+ * a limit of its plan is reached. Up to Redis 6, the error of a command inside a script is in the middle of the reply.
  */
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max (?:number of clients|concurrent connections|(?:daily )?requests? limit)|ERR DB capacity)\b/
 
-/** Returns whether Redis is unavailable. `instanceof` is not used: under Jest, errors belong to another realm. */
+/** Does not use `instanceof Error`: under Jest, errors belong to another realm. */
 export function isUnavailable(error: unknown): boolean {
   const { name, message } = Object(error) as { name?: unknown; message?: unknown }
   if (typeof message !== 'string' || name === 'TypeError') return false
   return UNAVAILABLE.test(message) || !REPLY.test(message)
 }
 
-/** Returns whether Redis does not know the script, for example after a restart, a flush or a failover. */
+/** Redis forgets scripts after a restart, a flush or a failover. */
 export function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && /\bNOSCRIPT\b/.test(error.message)
 }
 
-/** Removes arguments from the failed command that ioredis attaches to an error: the argument of AUTH is the password. */
+/** Removes the arguments of the command that ioredis attaches to an error. Otherwise, logs could show the password of `AUTH`. */
 export function concealCommand(error: unknown, seen = new Set<unknown>()): void {
   if (typeof error !== 'object' || error === null || seen.has(error)) return
   seen.add(error)

@@ -3,7 +3,6 @@ import { andThen } from '../../../src/support/maybe-promise.ts'
 import { bucketOf, rulesOf, subjectName } from '../shared/counters.ts'
 import type { RunScript } from './connection.ts'
 
-/** Creates a quota store in Redis. The names of all Redis keys begin with the prefix. */
 export function redisQuota(run: RunScript, prefix: string, clock: Clock | undefined): QuotaStore {
   async function spend(request: QuotaRequest, subject: string): Promise<QuotaCount> {
     const { anonymous } = request
@@ -18,7 +17,7 @@ export function redisQuota(run: RunScript, prefix: string, clock: Clock | undefi
   return { spend: (request) => andThen(subjectName(request.subject), (subject) => spend(request, subject)) }
 }
 
-/** Converts the reply: whether the request is granted, the time, and the six numbers of the state. */
+/** The reply contains whether the request is granted, the time, and the six numbers of the state. */
 function toCount(reply: unknown, { ban }: QuotaRequest): QuotaCount {
   const [granted, now, usedInMinute, minuteEndsAt, usedInDay, dayEndsAt, , banEndsAt] = String(reply)
     .split(' ')

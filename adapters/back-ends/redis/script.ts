@@ -9,10 +9,10 @@ import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
  * - the time, or empty for Redis's time
  * - the subject of an anonymous client
  *
- * A state is stored as a text of six numbers. Anonymous clients share hashes of bounded size. If a hash is full, the client with
- * the fewest requests is removed, so clients over their limit are removed last. A hash expires a minute after its day. The state
+ * A state is stored as a text of six numbers. Anonymous clients share Redis hashes of bounded size. If a hash is full, the client
+ * with the fewest requests is removed, so a client over its limit is removed last. A hash expires a minute after its day. The state
  * of a client with a key expires two days after its windows, so that limits still apply if the clock is set back. `%.17g` keeps
- * numbers exact; integer replies would cut off fractions.
+ * numbers exact; Redis would cut off the fractions of a number in a reply.
  */
 export const script = `local function number(text) return tonumber(text) or 0 end
 local perMinute, perDay = number(ARGV[1]), number(ARGV[2])

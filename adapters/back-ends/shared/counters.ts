@@ -1,21 +1,21 @@
 import type { QuotaRequest } from '../../../src/index.ts'
 import { hexDigest } from '../../../src/support/hex-digest.ts'
 
-/** How many milliseconds a counter stays stored after its window has ended. If the clock is set back, the limit still applies. */
+/** How long a counter is kept after its window has ended, in milliseconds. A limit must still apply if the clock is set back. */
 export const KEPT_FOR = 2 * 86_400_000
 
 export const BUCKETS = 256
-/** The largest number of anonymous clients in one bucket. All buckets together hold about 10,240 clients at most. */
+/** The largest number of anonymous clients in one bucket. All buckets together hold 10,240 clients at most. */
 export const BUCKET_SIZE = 40
 
-/** Returns the bucket of an anonymous client: an FNV-1a hash of the subject. */
+/** Returns an FNV-1a hash. */
 export function bucketOf(subject: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < subject.length; i++) hash = Math.imul(hash ^ subject.charCodeAt(i), 0x01000193)
   return (hash >>> 0) % BUCKETS
 }
 
-/** Returns the limits and the ban rule of a request, in the order of the parameters of each engine's counting. */
+/** Returns the limits and the ban rule in the order in which the statements and scripts of all engines expect them. */
 export function rulesOf({ limits, ban }: QuotaRequest): (number | null)[] {
   const rule = ban === false ? [null, null] : [ban.afterRefusals, ban.seconds * 1000]
   return [limits.perMinute, limits.perDay, ...rule]
@@ -24,10 +24,7 @@ export function rulesOf({ limits, ban }: QuotaRequest): (number | null)[] {
 const PLAIN_LENGTH = 200
 const HASHED = 'sha256:'
 
-/**
- * Returns the text under which a database stores a subject. A subject that is too long for an index, or contains U+0000 or a lone
- * surrogate, is replaced by its hash.
- */
+/** Replaces a subject by its hash if a database cannot store it: it is too long for an index, or has U+0000 or a lone surrogate. */
 export function subjectName(subject: string): string | Promise<string> {
   const isPlain =
     subject.length <= PLAIN_LENGTH &&

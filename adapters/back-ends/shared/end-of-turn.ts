@@ -1,4 +1,4 @@
-// Keeps the runtime's own functions, because fake timers of a test may replace them later.
+// Fake timers of a test may replace the global functions later, and then a call would never return.
 const { setImmediate: runtimeSetImmediate, clearImmediate: runtimeClearImmediate } = globalThis
 
 let schedule: ((callback: () => void) => unknown) | undefined
@@ -10,10 +10,7 @@ export function atEndOfTurn(callback: () => void): void {
   schedule(callback)
 }
 
-/**
- * Returns false if the runtime has no `setImmediate`, or if a test installed fake timers before this module was loaded: their
- * handles have another class.
- */
+/** A test may have installed fake timers before this module was loaded. Their handles have another class. */
 function isRuntimeTimer(): boolean {
   const handle = runtimeSetImmediate?.(() => {})
   runtimeClearImmediate?.(handle)

@@ -12,7 +12,6 @@ export interface KeyOptions {
 
 export const keyRules = { keyCache: keyCacheRule, plans: planNamesRule }
 
-/** Returns a key store with the cache that the option `keyCache` describes. */
 export function cachedBy({ keyCache = {} }: KeyOptions, store: ManagedKeyStore, clock?: Clock): ManagedKeyStore {
   return keyCache === false ? store : cachedKeyStore(store, { clock, ...keyCache })
 }

@@ -14,13 +14,12 @@ export interface SqliteDatabase {
   exec(sql: string): unknown
 }
 
-/** A prepared statement as this back end calls it. The drivers' own types for bound values differ. */
+/** A prepared statement with one type for bound values. The drivers' own types differ. */
 export interface Statement {
   all(...values: SqliteValue[]): unknown[]
   run(...values: SqliteValue[]): unknown
 }
 
-/** Prepares a statement, with types that fit every driver. */
 export function prepare(database: SqliteDatabase, sql: string): Statement {
   return database.prepare(sql) as Statement
 }
@@ -33,14 +32,14 @@ export function prepareAll<Name extends string>(database: SqliteDatabase, statem
 /** What a commit waits for, as in `PRAGMA synchronous`. */
 export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 
-/** The settings of `PRAGMA synchronous`. The index of each setting is its number in SQLite. */
+/** The index of each setting is its number in SQLite. */
 export const SYNCHRONOUS = ['off', 'normal', 'full', 'extra'] as const
 
 const DEFAULT_BUSY_TIMEOUT = 5_000
 const WAL_TRIES = 250
 const WAL_PAUSE = 20
 
-/** Configures a connection by its options. The journal mode becomes WAL, unless it was changed from SQLite's default before. */
+/** Turns on WAL mode too, unless the application has already changed the journal mode from SQLite's default. */
 export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronous?: SqliteSynchronous): void {
   const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
   pragma(database, `busy_timeout = ${timeout}`)
@@ -49,10 +48,7 @@ export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronou
   database.exec(`PRAGMA synchronous = ${chosen}`)
 }
 
-/**
- * Returns the connection's setting; `full` instead of `normal` if the journal mode is WAL, because some drivers set `normal`
- * there by themselves. SQLite's own default is `full`.
- */
+/** Some drivers choose `normal` in WAL mode by themselves, so a power failure could lose animals. Then `full` replaces it. */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
   return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current
@@ -63,10 +59,7 @@ function pragma(database: SqliteDatabase, text: string): unknown {
   return Object.values((row as object | undefined) ?? {})[0]
 }
 
-/**
- * Turns on WAL mode. SQLite does not wait for the lock that WAL mode needs, so the function tries again while another connection
- * holds the lock.
- */
+/** SQLite does not wait for the lock that WAL mode needs, so this function waits and tries again. */
 function useWal(database: SqliteDatabase): void {
   for (let left = WAL_TRIES; pragma(database, 'journal_mode') === 'delete'; left--) {
     try {
@@ -79,7 +72,7 @@ function useWal(database: SqliteDatabase): void {
   }
 }
 
-/** Calls `use`. If the file cannot be used, throws `service_unavailable`; rethrows other errors unchanged. */
+/** Throws `service_unavailable` if the file cannot be used now. */
 export function guarded<T>(use: () => T): T {
   try {
     return use()
@@ -89,9 +82,8 @@ export function guarded<T>(use: () => T): T {
 }
 
 /**
- * Returns the name of the result code of an error, without the suffix of an extended code, such as SQLITE_IOERR_WRITE.
- * `node:sqlite` gives a number in `errcode`, other drivers give a name. `instanceof` is not used: under Jest, errors belong to
- * another realm.
+ * Returns the name of a result code without the suffix of extended codes, such as `_WRITE` of SQLITE_IOERR_WRITE. `node:sqlite` has
+ * a number in `errcode`; other drivers have a name. `instanceof` cannot be used: under Jest, errors belong to another realm.
  */
 function resultCode(error: unknown): string | undefined {
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }

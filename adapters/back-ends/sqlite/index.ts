@@ -29,8 +29,8 @@ export interface SqliteOptions extends KeyOptions {
   /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
   readonly busyTimeout?: number | undefined
   /**
-   * How long a commit waits. After a commit with `full`, data survives a loss of power. After a commit with `normal`, data survives
-   * only the end of the process.
+   * What a commit waits for. With `full`, committed data survives a loss of power. With `normal`, it survives only a crash of the
+   * process.
    *
    * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
    */
@@ -87,7 +87,7 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): M
   })
 }
 
-/** Hashes at once. The hashes of `crypto.subtle` would take longer than the rest of a create. */
+/** Synchronous, because `crypto.subtle` would take longer than the rest of a create. */
 function hashNow(idempotency: Idempotency): IdempotencyHashes {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
   return { key: sha256(keyText(idempotency)), fingerprint: sha256(idempotency.fingerprint) }

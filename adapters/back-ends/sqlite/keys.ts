@@ -2,7 +2,6 @@ import { hashToken, isToken, keyChanges, newKey } from '../../../src/back-end.ts
 import type { ApiKey, Clock, KeyChanges, ManagedKeyStore } from '../../../src/index.ts'
 import type { Run } from './statements.ts'
 
-/** Creates a key store on the table of keys. It finds a key by the SHA-256 hash of its token. */
 export function tableKeyStore(read: Run, write: Run, clock: Clock, plans?: readonly string[]): ManagedKeyStore {
   return {
     async find(token) {

@@ -3,11 +3,7 @@ import type { Engine } from './d1/connection.ts'
 import { IS_THERE, STEPS, VERSION, versionIn } from './schema.ts'
 import { inTransaction } from './writer.ts'
 
-/**
- * Brings the schema of a SQLite database up to date. If several processes start together, one migrates while the others wait.
- *
- * @param steps - tests pass further steps
- */
+/** If several processes start together, one migrates while the others wait. Tests pass other steps. */
 export function migrateSqlite(database: SqliteDatabase, steps = STEPS): void {
   const rows = (sql: string) => prepare(database, sql).all()
   const readVersion = () => (rows(IS_THERE).length === 0 ? 0 : versionIn(rows(VERSION), steps.length))
@@ -18,10 +14,8 @@ export function migrateSqlite(database: SqliteDatabase, steps = STEPS): void {
 }
 
 /**
- * Brings the schema of a D1 database up to date. Each step is one transaction. If another Worker has just done the same step, the
- * transaction fails, and this function goes on from the version that it then finds.
- *
- * @param steps - tests pass further steps
+ * Each step is one transaction. If another Worker has just done the same step, the transaction fails, and this function continues
+ * with the version that it finds then. Tests pass other steps.
  */
 export async function migrateD1({ run, transact }: Engine, steps = STEPS): Promise<void> {
   const readVersion = async () => ((await run(IS_THERE)).length === 0 ? 0 : versionIn(await run(VERSION), steps.length))

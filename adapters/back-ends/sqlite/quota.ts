@@ -13,20 +13,20 @@ interface Row {
   readonly ends_at: number
 }
 
-/** A subject's row as the transaction read it, and the subject's state after the requests so far. */
 interface Entry {
+  /** The row as the transaction has read it. */
   readonly row: Row | undefined
-  /** The hash bucket of an anonymous client's address (see `bucketOf`); `null` for a client with a key. */
+  /** `null` for a client with a key. */
   readonly bucket: number | null
+  /** The state after the requests that the transaction has counted so far. */
   readonly state: QuotaState
 }
 
 /**
- * Calls `countRequest` in this process and stores the result in a table, in transactions that exclude other writers. Requests of
- * one turn of the event loop share a transaction, which reads and writes each subject once.
+ * Requests of one turn of the event loop share a transaction, which excludes other writers and reads and writes each subject once.
  *
- * SQLite has no server with its own clock, so the time of the request is used. That is safe: all processes that share a file run
- * on one machine. `clock` only measures waiting.
+ * SQLite has no server with its own clock, so the time of the request is used. That is safe, because all processes that share a
+ * file run on one machine. `clock` only measures waiting.
  */
 export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock): QuotaStore {
   const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
@@ -35,7 +35,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
-  /** Returns the entry of a subject. Its row is read once per transaction, because nothing else writes during the transaction. */
+  /** For the first request of a transaction, schedules the save of all entries just before the commit. */
   function entryOf({ subject, anonymous }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
@@ -54,10 +54,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return entry
   }
 
-  /**
-   * Replaces the row only if `ends_at` has changed, because this also writes the index. Otherwise, updates only the state. Writes
-   * nothing if the state is unchanged, as during a ban.
-   */
+  /** Replaces the row only if `ends_at` has changed, because that also writes the index. Writes nothing during a ban. */
   function save({ row, bucket, state }: Entry, subject: string): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
@@ -71,7 +68,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     const prunes = requests++ % PRUNE_EVERY === 0
     return write((transaction) => {
       const { state } = entryOf({ ...request, subject }, transaction)
-      // If the removal fails, this request fails, so the fault is reported.
+      // Inside the transaction, so that a failure rejects this request and is reported.
       if (prunes) transaction.push(() => prune.run(request.now))
       return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
     })
@@ -81,8 +78,8 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
 }
 
 /**
- * Returns the time at which to count a request. If another process has begun a new minute while the request waited, returns the
- * beginning of that minute. With its own earlier time, the request would look as if the clock had been set back.
+ * If another process has counted a request of a new minute while this request waited, returns the beginning of that minute. The
+ * earlier time would look as if the clock had been set back.
  */
 function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
   const minuteBegan = minuteEndsAt - MINUTE

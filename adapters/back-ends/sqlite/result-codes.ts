@@ -1,4 +1,4 @@
-/** SQLite's result codes that mean its file cannot be used now, by number. */
+/** SQLite's result codes that mean that the file cannot be used now. */
 export const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
@@ -9,7 +9,6 @@ export const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
   15: 'SQLITE_PROTOCOL',
 }
 
-/** Returns whether the name of a result code, without a suffix, means that the database cannot be used now. */
 export function isUnavailableCode(name: string | undefined): boolean {
   return name !== undefined && Object.values(UNAVAILABLE_CODES).includes(name)
 }

@@ -1,11 +1,10 @@
 import { laterSchema } from '../shared/errors.ts'
 
 /**
- * The tables, and all changes to them. Each step leads from one schema version to the next. Never change a released step; add
- * another one.
+ * Each step leads from one schema version to the next. Never change a released step; add another step.
  *
- * The version has its own table, because `user_version` belongs to the application. D1 takes a step apart at its semicolons, so
- * put none into a text or a comment. The build writes the steps to files for `wrangler d1 migrations apply`.
+ * The version has its own table, because `user_version` belongs to the application. For D1, each step is split at its semicolons,
+ * so strings and comments must not contain any. The build writes the steps to files for `wrangler d1 migrations apply`.
  */
 export const STEPS: readonly string[] = [
   `CREATE TABLE petstore_pets (
@@ -54,11 +53,7 @@ export const IS_THERE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND na
 
 export const VERSION = 'SELECT version FROM petstore_schema'
 
-/**
- * Returns the version in the rows of `VERSION`.
- *
- * @throws {PetStoreError} `invalid_option` if a later release has migrated the schema
- */
+/** Throws `invalid_option` if a later release has migrated the schema. */
 export function versionIn([row]: readonly unknown[], latest: number): number {
   const version = Number((row as { readonly version: number | bigint } | undefined)?.version ?? 0)
   if (version > latest) throw laterSchema('database', latest, version)

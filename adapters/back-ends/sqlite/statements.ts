@@ -14,11 +14,11 @@ const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', acc
     'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
     'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`
 
-/** Returns the new value of a column: the member of the JSON text `changes`, or the old value if there is no such member. */
+/** SQL for the new value of a column: the member of the JSON text `changes`, or the old value if it has no such member. */
 const changed = (column: string, member: string) =>
   `iif(json_type(changes, '$.${member}') IS NULL, ${column}, json_extract(changes, '$.${member}'))`
 
-/** SQL for D1's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
+/** SQL for the engine's time, in milliseconds since the Unix epoch. `unixepoch` returns seconds. */
 export const ENGINE_TIME = `round(unixepoch('subsec') * 1000)`
 
 /** SQL for a time that is passed as a value, or for the engine's time if the value is null. */
@@ -26,15 +26,11 @@ const TIME = `CAST(coalesce(?, ${ENGINE_TIME}) AS INTEGER)`
 
 const USED_KEY = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ?'
 
-/** The greatest number of ended idempotency keys that are removed at once. */
 const ENDED_AT_ONCE = 200
 
 /**
- * The statements for animals and keys.
- *
- * A page is one JSON text, because passing rows and columns from SQLite to JavaScript costs more than parsing. The statement
- * names the index, because after `ANALYZE` SQLite might read all ids instead. Drivers may bind numbers as floating point, so they
- * are cast.
+ * A page is one JSON text, because passing rows and columns from SQLite to JavaScript costs more than parsing. `pageOfStatus` names
+ * its index: after `ANALYZE`, SQLite might read the whole table. Numbers are cast, because drivers may bind them as floating point.
  */
 export const statements = {
   page: `SELECT json_group_array(${PET}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,
@@ -43,8 +39,8 @@ export const statements = {
   pet: `SELECT ${PET} AS json FROM petstore_pets WHERE id = CAST(? AS INTEGER)`,
   addPet: `INSERT INTO petstore_pets (name, category_id, status) VALUES (?, CAST(? AS INTEGER), ?)
     RETURNING CAST(id AS TEXT) AS id`,
-  // The next four statements run in this order in one transaction. Only the first one compares times: on D1, time passes between
-  // the statements, and a key that ends between two of them would be given another animal.
+  // The next four statements run in this order in one transaction. Only the first one compares times. On D1, time passes between
+  // statements, so a second comparison could treat the same key as expired and add a second animal.
   forgetEndedKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
   addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
     SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING CAST(id AS TEXT) AS id`,
@@ -53,8 +49,8 @@ export const statements = {
     SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, ${TIME} + ${KEY_PERIOD}
     WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING 1`,
   usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${USED_KEY}`,
-  // The oldest keys have the smallest ids. If the clock was ahead for a while, the ends of its keys are too late: these keys are
-  // removed too, or they would stay in front of all later ones.
+  // The oldest keys have the smallest ids. Keys from a time when the clock was ahead are removed too: they would expire so late
+  // that they would block the removal of all later keys.
   removeEndedKeys: `DELETE FROM petstore_used_keys
     WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${ENDED_AT_ONCE})
     AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,
@@ -75,31 +71,32 @@ type Name = keyof typeof statements
 
 export type Run = (name: Name, ...values: SqliteValue[]) => MaybePromise<readonly unknown[]>
 
-/** Runs statements in one transaction, and returns the rows of each. */
+/** Runs statements in one transaction. */
 export type RunAll = (
   commands: readonly (readonly [name: Name, ...values: SqliteValue[]])[],
 ) => MaybePromise<readonly (readonly unknown[])[]>
 
 const PRUNED_AT_ONCE = 500
-/** One of this many requests removes a limited number of ended counters, so that no request waits long. */
+/** One of this many requests removes old counters. */
 export const PRUNE_EVERY = 50
 
-/** Returns the statement that removes ended counters. `now` is SQL for the time. */
+/** @param now - SQL for the time */
 export function pruneStatement(now: string): string {
   return `DELETE FROM petstore_quota WHERE subject IN
     (SELECT subject FROM petstore_quota WHERE ends_at < ${now} - ${KEPT_FOR} ORDER BY ends_at LIMIT ${PRUNED_AT_ONCE})`
 }
 
 /**
- * Returns the statement that makes room for a client in a bucket. `bucket` is SQL for the bucket. A full bucket keeps the clients
- * with the most requests, so clients over their limit are removed last.
+ * A full bucket removes the clients with the fewest requests, so a client over its limit is removed last.
+ *
+ * @param bucket - SQL for the bucket
  */
 export function makeRoomStatement(bucket: string): string {
   return `DELETE FROM petstore_quota WHERE subject IN (SELECT subject FROM petstore_quota WHERE bucket = ${bucket}
     ORDER BY state ->> 'dayEndsAt' DESC, state ->> 'usedInDay' DESC LIMIT -1 OFFSET ${BUCKET_SIZE - 1})`
 }
 
-/** The statements with which SQLite counts. D1 has statements of its own. */
+/** Only for SQLite files. D1 counts with the statements of `d1/statements.ts`. */
 export const countStatements = {
   read: 'SELECT state, ends_at FROM petstore_quota WHERE subject = ?',
   update: 'UPDATE petstore_quota SET state = ? WHERE subject = ?',

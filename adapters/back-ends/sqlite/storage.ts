@@ -15,10 +15,9 @@ import type { Run, RunAll } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
 
-/** The rows of a query whose result is one JSON text. */
 type JsonRows = readonly [{ readonly json: string }?]
 
-/** One of this many new keys removes ended keys. */
+/** One of this many creates with an idempotency key removes expired keys. */
 const REMOVE_EVERY = 50
 
 interface Tables {
@@ -26,13 +25,13 @@ interface Tables {
   readonly write: Run
   readonly transact: RunAll
   readonly hash: (idempotency: Idempotency) => MaybePromise<IdempotencyHashes>
-  /** By which clock idempotency keys end. @default the engine's */
+  /** The clock by which idempotency keys expire; `undefined` for the engine's. */
   readonly clock: Clock | undefined
 }
 
 /**
- * Creates a storage on the table of animals. The engine has one writer at a time, so animals become visible in the order of their
- * ids, and a repeat waits until the first request with its idempotency key has ended.
+ * The engine has one writer at a time. So animals become visible in the order of their ids, and a repeated create waits for the
+ * commit of the first create with its idempotency key.
  */
 export function tableStorage({ read, write, transact, hash, clock }: Tables): PetStorage {
   let keysUsed = 0

@@ -2,7 +2,6 @@ import { isPetStoreError } from '../../../src/errors.ts'
 import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { guarded, type SqliteDatabase } from './connection.ts'
 
-/** Runs work in a transaction that excludes all other writers. */
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('BEGIN IMMEDIATE')
   try {
@@ -13,19 +12,18 @@ export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
     try {
       database.exec('ROLLBACK')
     } catch {
-      // SQLite has already rolled back, as after a full disk.
+      // SQLite has already rolled back, for example because the disk is full.
     }
     throw error
   }
 }
 
-/** A running transaction: the functions that it calls just before its commit. */
+/** The functions that a transaction calls just before its commit. */
 export type Transaction = (() => void)[]
 
-/** A function that runs inside a transaction. Other functions may share the transaction. */
 type Work<T> = (transaction: Transaction) => T
 
-/** Runs `work` inside a transaction, and resolves after the commit. After a rollback, `work` may run again. */
+/** Resolves after the commit. `work` may run twice, because it is repeated after a rollback. */
 export type Write = <T>(work: Work<T>) => Promise<T>
 
 interface Job {
@@ -34,10 +32,10 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
-/** The largest number of jobs in a transaction, so that other processes and requests get their turn. */
+/** A larger transaction would keep other processes and requests waiting. */
 const LARGEST_GROUP = 500
 
-/** Groups the writes of a turn of the event loop into a transaction, because each commit waits for the disk. */
+/** Writes of one turn of the event loop share a transaction, because each commit waits for the disk. */
 export function createWriter(database: SqliteDatabase): Write {
   const waiting: Job[] = []
 
@@ -59,8 +57,7 @@ function commit(database: SqliteDatabase, group: readonly Job[]): void {
     const results = guarded(() => inTransaction(database, () => doAll(group)))
     group.forEach(({ resolve }, i) => void resolve(results[i] as never))
   } catch (error) {
-    // Repeats each job alone, so that a failed job does not fail the others. If the file cannot be used, repeating would only
-    // take time.
+    // Repeats each job alone, so that a failed job does not fail the others. If the file cannot be used, no job could succeed.
     const isForAll = group.length === 1 || (isPetStoreError(error) && error.code === 'service_unavailable')
     if (isForAll) for (const { reject } of group) reject(error)
     else for (const job of group) commit(database, [job])

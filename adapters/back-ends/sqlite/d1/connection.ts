@@ -17,21 +17,16 @@ export interface D1Database {
 
 export type Command = readonly [sql: string, ...values: SqliteValue[]]
 
-/** The access to D1 that the stores share. If D1 cannot be reached, a call rejects with `service_unavailable`. */
+/** Calls reject with `service_unavailable` if D1 cannot be reached. */
 export type Engine = ReturnType<typeof engineOf>
 
-/**
- * Checks a D1 binding and returns the access to its database.
- *
- * @throws {PetStoreError} `invalid_option` if it is no D1 binding
- */
 export function engineOf(database: D1Database) {
   if (typeof database?.prepare !== 'function' || typeof database.batch !== 'function')
     throw invalidOption('database', 'a D1 binding such as env.DB, with prepare and batch', database)
   const bound = ([sql, ...values]: Command) => database.prepare(sql).bind(...values)
   return {
     run: async (...command: Command) => (await guarded(() => bound(command).all())).results,
-    /** Runs statements in one round trip and one transaction, and returns the rows of each. */
+    /** Runs statements in one round trip and one transaction. */
     transact: async (commands: readonly Command[]) =>
       (await guarded(() => database.batch(commands.map(bound)))).map(({ results }) => results),
   }
@@ -46,13 +41,13 @@ async function guarded<T>(use: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Matches messages of a database service that cannot be reached or cannot work now. D1 lists its messages at
+ * Messages of a database that cannot be reached or cannot work now. D1 lists its messages at
  * https://developers.cloudflare.com/d1/observability/debug-d1/. If the connection breaks, `D1_ERROR` may be missing. The last two
  * alternatives are codes of the libSQL client.
  */
 const UNAVAILABLE = /^D1_ERROR: |\bNetwork connection lost\b|^SERVER_ERROR: |^HRANA_\w+_ERROR: /
 
-/** Returns whether the database is unavailable. An error of SQLite itself contains a result code, such as SQLITE_BUSY. */
+/** An error of SQLite itself contains a result code. Only some codes, such as SQLITE_BUSY, mean an unavailable database. */
 function isUnavailable(error: unknown): boolean {
   const { message } = Object(error) as { message?: unknown }
   if (typeof message !== 'string') return false

@@ -5,10 +5,9 @@ import { PRUNE_EVERY } from '../statements.ts'
 import type { Command, Engine } from './connection.ts'
 import { spendStatements } from './statements.ts'
 
-/** The state of a subject after a request, the time, and the decision: `granted` is 0 or 1. */
+/** `granted` is 0 or 1. */
 type Counted = QuotaState & { readonly now: number; readonly granted: number }
 
-/** Creates a quota store in D1. It counts each request in one transaction, by D1's time. */
 export function d1Quota({ transact }: Engine, clock: Clock | undefined): QuotaStore {
   const { spend, moveEnd, makeRoom, prune } = spendStatements
   let requests = 0

@@ -10,9 +10,9 @@ import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts
  * - the time, or null for D1's time
  * - the bucket of an anonymous client
  *
- * D1 passes numbers as floating point, so they are cast before integer division. Each step reads only the step before. Without
- * `MATERIALIZED`, SQLite would copy the expressions of each step into all later steps. `RETURNING` can return only columns, so
- * the state also contains the decision.
+ * D1 passes numbers as floating point, so they are cast before integer division. Without `MATERIALIZED`, SQLite would calculate
+ * the expressions of each step again in all later steps. `RETURNING` can return only columns, so the state also contains the time
+ * and whether the request is granted.
  */
 const spend = `WITH
 request AS MATERIALIZED (
@@ -63,13 +63,12 @@ RETURNING state`
 
 const END = `max(state ->> 'minuteEndsAt', state ->> 'dayEndsAt', state ->> 'bannedUntil')`
 
-/** The statements that count one request, in one transaction. */
 export const spendStatements = {
   spend,
-  // Its value is the time, or null for D1's time.
+  // The value of `prune` is the time, or null for D1's time.
   prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
   // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
   moveEnd: `UPDATE petstore_quota SET ends_at = ${END} WHERE subject = ?1 AND ends_at <> ${END}`,
-  // Only for a new client. For a known client, it reads one row.
+  // Deletes nothing for a client that already has a counter.
   makeRoom: makeRoomStatement('iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)'),
 } as const
