@@ -107,6 +107,10 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
       await create(pet)
       await reopen()
     }
+    // Some storages lose only some of many animals.
+    for (let i = 0; i < 30; i++) await create(REX)
+    await create(...Array.from({ length: 30 }, () => SOLD))
+    await reopen()
   },
 }
 

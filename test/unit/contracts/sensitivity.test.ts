@@ -624,6 +624,24 @@ describe('the contract suites name the rule that is broken', () => {
     expectReports([report], 'get(1n) returned undefined: animal 1 was lost, although create had returned it')
   })
 
+  test('a storage that loses one animal in ten when it is opened again is reported', async () => {
+    const open = async () => {
+      const { storage } = memory()
+      const isKept = (pet: Pet | null | undefined) => pet?.id !== undefined && pet.id % 10n !== 0n
+      const reopen = (): PetStorage => ({
+        ...storage,
+        async get(id) {
+          const pet = await storage.get(id)
+          return isKept(pet) ? pet : undefined
+        },
+        list: async (query) => (await storage.list(query)).filter(isKept),
+      })
+      return { port: storage, close, reopen }
+    }
+    const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
+    expectReports([report], 'get(10n) returned undefined: animal 10 was lost, although create had returned it')
+  })
+
   test('a key store that loses its keys when it is opened again is reported', async () => {
     const open = async (clock: Clock) => {
       const { keyStore } = memory({ clock })
