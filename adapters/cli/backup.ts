@@ -1,4 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { reason } from './driver.ts'
 import { connectTo, requireFile } from './sqlite-file.ts'
 
@@ -6,8 +7,10 @@ import { connectTo, requireFile } from './sqlite-file.ts'
  * Runs `petstore backup`: copies a SQLite file, while it is served, into a new file. `VACUUM INTO` reads one state of the file. The
  * backup API of SQLite would begin anew at each write of another process, and every request is a write.
  */
-export async function runBackup(copy: string, { data }: { readonly data: string }): Promise<void> {
+export async function runBackup(copy: string, { data }: { readonly data?: string }): Promise<void> {
+  if (data === undefined) throw new Error('give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump')
   requireFile(data)
+  if (!existsSync(dirname(copy))) throw new Error(`there is no folder ${dirname(copy)}`)
   if (existsSync(copy)) throw new Error(`${copy} exists already: give the name of a new file`)
   const database = await connectTo(data)
   // An interrupted copy keeps this name, so that nobody takes it for a backup.

@@ -145,7 +145,7 @@ function createProgram(): Command {
     .command('backup')
     .description('copy a SQLite file, while it is served; for PostgreSQL, use pg_dump')
     .addArgument(parsed(new Argument('<file>', 'name of the copy, a new file'), parseFile))
-    .addOption(flag('--data <file>', 'the SQLite file to copy', parseFile).makeOptionMandatory())
+    .addOption(flag('--data <file>', 'the SQLite file to copy', parseFile))
     .action(runBackup)
 
   program

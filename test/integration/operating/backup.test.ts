@@ -101,6 +101,14 @@ test.each([
   expect((await readdir(folder)).filter((name) => name.startsWith('copy'))).toEqual([])
 })
 
+test.each([
+  ['without a file to copy', [], 'give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump'],
+  ['into a folder that is missing', ['--data', import.meta.filename], 'there is no folder none'],
+])('petstore backup %s says what to do', async (_title, flags, message) => {
+  const { code, stderr } = await runPetstore(['backup', join('none', 'copy.db'), ...flags])
+  expect([code, stderr]).toEqual([1, `petstore: ${message}\n`])
+})
+
 test('the documented restore leaves revoked keys revoked', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => remove())
@@ -153,7 +161,11 @@ test.skipIf(missing('PostgreSQL', bin !== undefined) || missing('pg_dump', pgDum
     await pool.query('CREATE DATABASE restored')
     const url = new URL(server.url)
     url.pathname = '/restored'
-    const restoring = promisify(execFile)(psql ?? '', ['--quiet', '--set=ON_ERROR_STOP=1', url.href], { env })
+    const restoring = promisify(execFile)(
+      psql ?? '',
+      ['--quiet', '--single-transaction', '--set=ON_ERROR_STOP=1', url.href],
+      { env },
+    )
     restoring.child.stdin?.end(dumped.stdout)
     await restoring
     const other = openPool(url.href)
