@@ -73,7 +73,8 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     if (failure && number > sentBeforeFailure) [failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
     if (!failure) [failures, sentBeforeFailure, allowed, servedAt] = [0, 0, before + 1 + latest.remaining, now]
     const reason = failure ?? usedUp(headers, now)
-    const backOff = failures === 0 ? 0 : random() * Math.min(maxDelay, baseDelay * 2 ** Math.min(failures - 1, 30))
+    const longest = Math.min(maxDelay, baseDelay * 2 ** Math.min(failures - 1, 30))
+    const backOff = failures === 0 ? 0 : Math.ceil(random() * longest)
     const delay = Math.max(backOff, 1000 * (reason?.retryAfter ?? 0))
     pause = reason && { error: reason, until: now + delay, opensAt: now + Math.min(delay, maxElapsed) }
     queue.forEach(check)

@@ -55,7 +55,8 @@ function targetOf(location: string | null, url: string): string | undefined {
 }
 
 export function networkError(request: string, cause: unknown, apiKey: string): PetStoreError {
-  const message = `${request}: no response arrived: ${readableText(reasonOf(cause), MAX_QUOTE, [apiKey])}`
+  const reason = readableText(reasonOf(cause), MAX_QUOTE, [apiKey]).replace(/\.?$/, '.')
+  const message = `${request}: no response arrived: ${reason}`
   return new PetStoreError('network_error', message, { status: 0, cause })
 }
 

@@ -273,7 +273,7 @@ describe('errors', () => {
     const cause = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') })
     const { client } = clientOf([cause], false)
     const message =
-      'GET https://api.example/v1/pets: no response arrived: fetch failed: connect ECONNREFUSED 127.0.0.1:1'
+      'GET https://api.example/v1/pets: no response arrived: fetch failed: connect ECONNREFUSED 127.0.0.1:1.'
     await expect(client.listPets()).rejects.toMatchObject({ code: 'network_error', status: 0, cause, message })
   })
 })
