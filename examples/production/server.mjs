@@ -30,8 +30,9 @@ const durations = new Histogram({
 })
 const faults = new Counter({ name: 'petstore_faults_total', help: 'Faults of the pet store and its engines.' })
 const fail = (error, entry) => {
-  faults.inc()
-  log('error', { error: causeOf(error), ...entry })
+  const isNotice = error?.code === 'untrusted_forwarded_for' // about a setting, not a fault
+  if (!isNotice) faults.inc()
+  log(isNotice ? 'warn' : 'error', { error: causeOf(error), ...entry })
 }
 const metrics = createServer(async (_request, response) => {
   response.setHeader('Content-Type', register.contentType)
