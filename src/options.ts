@@ -138,9 +138,11 @@ export function resolveOptions(options: PetStoreOptions) {
   checkOptions(storeRules, options, COMPANIONS)
   const { clock = systemClock, timeout = 10_000, cors = false, ban = {}, onQuotaFailure = 'refuse' } = options
   const { maxNameLength = DEFAULT_MAX_NAME_LENGTH } = options
+  const basePath = (options.basePath ?? '/v1').replace(/\/$/, '')
   const plans = resolvePlans(options.plans)
   return {
-    ...resolveAddress(options),
+    basePath,
+    linkBase: linkBaseOf(basePath, options.publicUrl),
     clock,
     timeouts: { timeout, quotaTimeout: onQuotaFailure === 'allow' ? Math.min(timeout, ALLOW_TIMEOUT) : timeout },
     onQuotaFailure,
@@ -158,12 +160,6 @@ export function resolveOptions(options: PetStoreOptions) {
     maxNameLength,
     defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
   } as const
-}
-
-/** Returns `basePath` without a trailing slash, and the function that returns the first part of every link. */
-export function resolveAddress({ basePath = '/v1', publicUrl }: Pick<PetStoreOptions, 'basePath' | 'publicUrl'>) {
-  const root = basePath.replace(/\/$/, '')
-  return { basePath: root, linkBase: linkBaseOf(root, publicUrl) }
 }
 
 export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans'] {

@@ -6,7 +6,7 @@ import { type RateLimit, readRateLimit } from './rate-limit.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
 import { untilAborted } from './until-aborted.ts'
 
-export interface ClientRequest {
+interface ClientRequest {
   readonly method: 'GET' | 'POST'
   /** The path and query after `baseUrl`. */
   readonly path: string

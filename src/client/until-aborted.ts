@@ -1,7 +1,7 @@
 /** Starts work by `run`, which returns a function to stop it. If the signal aborts, stops the work and rejects. */
 export async function untilAborted<T>(
   signal: AbortSignal | undefined,
-  run: (resolve: (value: T) => void, reject: (reason: unknown) => void) => () => unknown,
+  run: (resolve: (value: T) => void, reject: (reason: unknown) => void) => (() => unknown) | undefined,
 ): Promise<T> {
   signal?.throwIfAborted()
   let onAbort = () => {}
@@ -10,7 +10,7 @@ export async function untilAborted<T>(
       const stop = run(resolve, reject)
       onAbort = () => {
         reject(signal?.reason)
-        stop()
+        stop?.()
       }
       signal?.addEventListener('abort', onAbort)
     })

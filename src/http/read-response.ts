@@ -3,7 +3,7 @@ import { MAX_LIMIT } from '../model.ts'
 import { BodyBytes } from './body-bytes.ts'
 
 /** The largest response, in bytes: a full page of animals, each created with a body of the default `bodyLimit`, 65,536 bytes. */
-export const MAX_RESPONSE = MAX_LIMIT * 75_000
+const MAX_RESPONSE = MAX_LIMIT * 75_000
 
 /**
  * Reads the body of a response, of at most `limit` bytes after decompression. `response.arrayBuffer()` would read without a limit

@@ -12,7 +12,7 @@ import { writePet } from './json/write.ts'
 /** The most values of a body, with those of inner arrays and objects. A body of many short values would take much time. */
 const MAX_VALUES = 2_000
 
-export interface BodyRules {
+interface BodyRules {
   /** The largest body, in bytes. */
   readonly bodyLimit: number
   readonly newPet: ReturnType<typeof newPetSchema>

@@ -13,7 +13,7 @@ export interface ManualClock extends Clock {
 /**
  * Creates a clock for tests.
  *
- * @param start - milliseconds since the Unix epoch, or a date. Default: 1 January 2026, 00:00 UTC
+ * @param start - milliseconds since the Unix epoch, or a date. @default 1 January 2026, 00:00 UTC
  * @throws {PetStoreError} `invalid_option` for a time that is not from 1970 to 9999
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): Manual
   }
 }
 
-/** Throws unless the clock may have this time. Otherwise a header would contain `NaN` later. */
+/** Throws for an invalid time, because a rate-limit header would contain `NaN` later. */
 function checkTime(name: string, time: number): number {
   if (!isTime(time)) throw invalidOption(name, 'a time from 1970 to 9999, in milliseconds since the Unix epoch', time)
   return time

@@ -9,18 +9,13 @@ import { wrapPort } from '../support/wrap-port.ts'
 
 /** Makes a port of the test store fail or wait. */
 export interface FaultSwitch {
-  /**
-   * Makes every call fail until `recover`.
-   *
-   * @param error - what the port throws. Default: `service_unavailable`, for which clients get 503. A plain `Error` causes a 500.
-   */
+  /** Makes every call throw `error` until `recover`. A plain `Error` causes a 500. @default an error that causes a 503 */
   fail(error?: unknown): void
-  /** Makes the next `times` calls fail. Later calls work again. */
+  /** Makes only the next `times` calls fail. */
   failTimes(times: number, error?: unknown): void
   /**
-   * Makes calls wait for a number of milliseconds. The wait uses `setTimeout`, so fake timers can advance it.
-   *
-   * @param times - the number of calls that wait. Default: every call until `recover`
+   * Makes the next `times` calls wait for a number of milliseconds, by `setTimeout`, which fake timers can advance.
+   * @default every call waits until `recover`
    */
   delay(milliseconds: number, times?: number): void
   /** Ends the failures and the delay. */
@@ -28,22 +23,19 @@ export interface FaultSwitch {
 }
 
 /**
- * Breaks connections of clients in place of responses. The store has carried out these requests: an animal is added, and its
- * idempotency key is used. `fetch` rejects, and a server on Node closes the socket. Other servers respond with 500.
+ * Breaks connections in place of responses, after the store has carried out the requests: an animal is added, and its idempotency
+ * key is used. `fetch` rejects, and a server on Node closes the socket. Other servers respond with 500.
  */
 export interface ConnectionFaults {
-  /**
-   * Breaks every connection until `recover`. Use it if a client repeats a request by itself, as Chromium and Go do once after a
-   * break.
-   */
+  /** Breaks every connection until `recover`. Chromium and Go repeat a request once, which `breakTimes(1)` would let through. */
   breakConnections(): void
-  /** Breaks the connection in place of each of the next `times` responses. */
+  /** Breaks the connections of the next `times` responses. */
   breakTimes(times: number): void
-  /** Breaks no more connections. */
+  /** Stops breaking connections. */
   recover(): void
 }
 
-/** The faults of a test store. They affect requests, but no calls of `storage`, `keyStore` and `quota` by the test itself. */
+/** The faults of a test store. They affect requests, but not the calls of `storage`, `keyStore` and `quota` by the test itself. */
 export interface PortFaults {
   /** Faults of the calls that list, add and read animals. */
   readonly storage: FaultSwitch
@@ -54,9 +46,8 @@ export interface PortFaults {
   /** Faults of the connections over which responses are sent. */
   readonly connection: ConnectionFaults
   /**
-   * Returns switches for the requests of one operation: `faults.for({ operation: 'createPet' }).storage.fail()`. Key store and
-   * quota store have none, because they do not know the operation.
-   *
+   * Returns the switches of one operation: `faults.for({ operation: 'createPet' }).storage.fail()`. There are none for key store
+   * and quota store, because their calls do not depend on the operation.
    * @throws {PetStoreError} `invalid_option` for an unknown operation
    */
   for(scope: { readonly operation: OperationName }): OperationFaults
@@ -64,14 +55,13 @@ export interface PortFaults {
   recover(): void
 }
 
-/** The faults of one operation. `recover` ends only the faults of this operation. */
+/** The faults of one operation. `recover` does not end the faults of other operations. */
 export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
-/** A fault in force. */
 export interface Fault {
   readonly part: 'storage' | 'keyStore' | 'quota' | 'connection'
   readonly action: 'fail' | 'delay'
-  /** @default all operations */
+  /** `undefined` for all operations. */
   readonly operation: OperationName | undefined
   /** How many more calls have this fault. */
   calls: number
@@ -85,18 +75,18 @@ function checkTimes(times: number): void {
   if (!isPositiveInteger(times)) throw invalidOption('times', 'a whole number of at least 1', times)
 }
 
-/** Creates the fault switches, and functions that return a back end and a handler with these faults. */
+/** Creates the public fault switches, and the wrappers that make a back end and a handler obey them. */
 export function portFaults() {
   /** The newest first. */
   let faults: readonly Fault[] = []
 
-  /** Adds a fault. It replaces a fault that differs only in its calls, its error or its length. */
+  /** Adds a fault. Removes an older fault of the same part, action and operation. */
   function add(fault: Fault): void {
     const names = ['part', 'action', 'operation'] as const
     faults = [fault, ...faults.filter((old) => names.some((name) => old[name] !== fault[name]))]
   }
 
-  /** Returns the newest fault that affects a call, and counts the call. */
+  /** Counts one call: returns the newest fault that affects it, and removes this fault after its last call. */
   function take(part: Fault['part'], action: Fault['action'], operation?: OperationName): Fault | undefined {
     const fault = faults.find(
       (fault) => fault.part === part && fault.action === action && (fault.operation ?? operation) === operation,
@@ -117,7 +107,7 @@ export function portFaults() {
     }
   }
 
-  /** Returns the switch of a part, which says `name` in the default error. */
+  /** @param name - the name of the part in the default error */
   function switchOf(part: Fault['part'], name: string, operation?: OperationName): FaultSwitch {
     const failTimes = (calls: number, error?: unknown) =>
       add({
@@ -168,7 +158,6 @@ export function portFaults() {
   }
   return {
     faults: publicFaults,
-    /** Returns the faults that still affect calls, the newest first. */
     faultsInForce: () => faults,
     breaking:
       (handle: PetStore['handle'], basePath: string): PetStore['handle'] =>

@@ -3,7 +3,7 @@ import { isBrokenConnection } from '../errors.ts'
 import type { PetStore } from '../pet-store.ts'
 import { invalidOption } from '../support/option-rules.ts'
 
-/** A running interception, which sends the requests for one origin to a pet store. */
+/** Sends the requests of the global `fetch` for one origin to a pet store, until `restore`. */
 export interface Interception {
   /** Lets the requests reach the network again. A second call does nothing. */
   restore(): void
@@ -11,15 +11,14 @@ export interface Interception {
   [Symbol.dispose](): void
 }
 
-/** All origins share one interceptor, because disposing of one of two interceptors would disable both. */
+/** The pet store of each origin. One interceptor serves them all: with two, `dispose` of one would disable both. */
 const interceptions = new Map<string, { readonly petStore: Pick<PetStore, 'fetch'> }>()
 let interceptor: FetchInterceptor | undefined
 
 /**
- * Makes the global `fetch` send requests for one origin to a pet store. It is for programs that accept no `fetch` function.
- *
- * If a fault of the store breaks the connection, the global `fetch` rejects with a `TypeError`. Requests to other origins reach
- * the network. Needs the package `@mswjs/interceptors`.
+ * Makes the global `fetch` send requests for one origin to a pet store, for programs that accept no `fetch` function. Requests to
+ * other origins reach the network. If a fault breaks the connection, `fetch` rejects with a `TypeError`. Needs the package
+ * `@mswjs/interceptors`.
  *
  * @param address - a scheme and a host, with a port if it is not the default one, such as `https://api.example`
  * @throws {PetStoreError} `invalid_option` if `address` is not an origin, or is intercepted already

@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts'
 
 const MAX_ENTRIES = 1_000
 
-/** A request that the test store has received. */
+/** A request to the test store. */
 export interface RecordedRequest {
   /** The method, as the client sent it. */
   readonly method: string
@@ -32,7 +32,7 @@ export interface RecordedResponse {
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** Returns a handler that also adds each request to the journal. Removes the oldest entry when there are more than 1,000. */
+/** Returns a handler that also adds each request to the journal. Removes the oldest entry if there are more than 1,000. */
 export function recordRequests(
   handle: (request: ApiRequest) => Promise<ApiResponse>,
   clock: Clock,
@@ -59,13 +59,13 @@ export function recordRequests(
   }
 }
 
-/** Returns a request that also passes its body to `keep` when the store reads the body. */
+/** Returns a request that calls `keep` with its body when the store reads the body. */
 export function withBodyCopy(request: ApiRequest, keep: (body: Uint8Array) => void): ApiRequest {
   return {
     method: request.method,
     target: request.target,
     mountPath: request.mountPath,
-    // A getter, because adapters look up the address only when it is read.
+    // These are getters because adapters find the values only when somebody reads them.
     get clientAddress() {
       return request.clientAddress
     },

@@ -17,26 +17,23 @@ import { type RecordedRequest, recordRequests } from './journal.ts'
 
 /** A pet store for one test, with its parts. Its functions need no `this`. */
 export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetStore {
-  /**
-   * The pet store to mount in a server or to pass to an adapter. Its `fetch` and `handle` also reject while `faults.connection`
-   * breaks connections.
-   */
+  /** The pet store to mount in a server. `fetch` and `handle` reject while `faults.connection` breaks connections. */
   readonly petStore: PetStore
   /**
-   * Sends a request to this store, for any host in the URL. It behaves like the global `fetch`: it accepts a URL, a string or a
-   * `Request`, rejects if its signal aborts or `faults.connection` breaks the connection, and sets `response.url`. It adds no API key.
+   * Sends a request to this store, whatever host the URL has, and adds no API key. Like the global `fetch`, it rejects if its
+   * signal aborts or a fault breaks the connection, and sets `response.url`.
    */
   readonly fetch: typeof globalThis.fetch & PetStoreFetch
   /**
-   * Sends a request with the API key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. It adds the base
-   * path if the path lacks it, so the target of a `Link` works unchanged.
+   * Sends a request with the API key: `request('/pets?limit=2')`, `request('/pets', { method: 'POST', body })`. Adds the base path,
+   * unless the path has it already, as in a `Link` header.
    */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>
   /** A client with the API key. If the clock is a {@link ManualClock}, the client advances the clock instead of waiting. */
   readonly client: PetStoreClient
   /** The token of the API key. */
   readonly token: string
-  /** The clock of the store. By default, it starts at the time of creation and stands still until the test moves it. */
+  /** The clock of the store. By default, it starts at the system time and stands still until the test moves it. */
   readonly clock: TheClock
   /** The storage. Use it to add and read animals without a request. */
   readonly storage: PetStorage
@@ -46,11 +43,11 @@ export interface TestPetStore<TheClock extends Clock = ManualClock> extends PetS
   readonly quota: QuotaStore
   /** Makes storage, key store and quota store fail or wait, and breaks connections. */
   readonly faults: PortFaults
-  /** The journal: the last 1,000 requests, the oldest first, with their responses. */
+  /** The last 1,000 requests with their responses, the oldest first. */
   readonly requests: readonly RecordedRequest[]
   /**
-   * Restores the initial state: the animals of the option `pets`, the same key and token, no counts, no faults, an empty journal.
-   * The default clock returns to its start. A clock that you passed in is not changed.
+   * Restores the initial state: the animals of the option `pets`, the same key and token, no counts, no faults, no recorded
+   * requests. The default clock returns to its start, but a clock that you passed is not changed.
    */
   readonly reset: () => Promise<void>
 }
@@ -72,8 +69,8 @@ export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   readonly token?: string | undefined
   /**
    * The clock: a {@link ManualClock}, or any object with `now`. With `Date`, the store follows the fake timers of vitest, Jest and
-   * node:test, even if the fake timers start later.
-   * @default a {@link ManualClock} that starts at the time of creation and stands still
+   * node:test, even if they start later.
+   * @default a {@link ManualClock} that starts at the system time and stands still
    */
   readonly clock?: TheClock | undefined
 }
@@ -89,7 +86,7 @@ const testRules: OptionRules = {
 }
 
 /**
- * Creates a pet store in memory with one API key, on a clock that starts at the time of creation and stands still.
+ * Creates a pet store in memory with one API key. Its clock starts at the system time and stands still.
  *
  * @throws {PetStoreError} `invalid_option` for an invalid option, also for a port, because the test store has its own ports
  * @example
@@ -108,12 +105,12 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const ownClock = options.clock === undefined ? manualClock(systemClock.now()) : undefined
   const start = ownClock?.now()
   const shownClock: Clock = options.clock ?? (ownClock as ManualClock)
-  // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call, so it sees the new one.
+  // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call.
   const clock = shownClock === globalThis.Date ? systemClock : shownClock
   const { faults, inFrontOf, breaking } = portFaults()
   const requests: RecordedRequest[] = []
 
-  /** Creates the parts of the test store that each reset creates again. */
+  /** Creates the ports, the pet store and the key: once, and again for each `reset`. */
   async function createGeneration(givenToken: string | undefined) {
     const { plan = 'free', plans, pets = [], defaultStatus = 'available' } = options
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
@@ -123,9 +120,9 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const ports = { storage, keyStore: { ...issuer, find }, quota }
     for (const { name, categoryId = 1n, status = defaultStatus ?? undefined } of pets)
       await storage.create({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
-    // Cache the hash of the token now. Otherwise the first request would wait for a thread, which fake timers cannot advance.
+    // Hash the token now: the first request would wait for the thread that hashes, which fake timers cannot advance.
     await issuer.find(issued.token)
-    // The options may be inherited, so use them as a prototype. The `undefined` members hide options that `createPetStore` rejects.
+    // Options may be inherited, so keep the prototype. `hidden` has the options that `createPetStore` would reject.
     const hidden = { pets: undefined, plan: undefined, token: undefined }
     const inherited = Object.create(options) as PetStoreOptions
     const petStore = createPetStore(Object.assign(inherited, options, hidden, { clock, ...inFrontOf(ports) }))
@@ -138,7 +135,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const recorded = recordRequests((request) => current.petStore.handle(request), clock, requests)
   const handle = breaking(recorded, basePath)
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
-  /** Creates the client. A client knows the rate limit of earlier responses, so each reset needs a new one. */
+  /** Creates the client, again for each `reset`: a client waits by the rate limit in earlier responses. */
   const newClient = () => {
     const sleep = isManual(clock) ? { sleep: async (milliseconds: number) => clock.advance(milliseconds) } : {}
     return createClient({ baseUrl: `http://localhost${basePath}`, apiKey: token, fetch }, { clock, ...sleep })
@@ -214,14 +211,14 @@ function requestFunction(
     const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
     const { headers } = request
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    // `Request` sets the right type for a form or a file. Replace its `text/plain` for a string, unless the caller chose a type.
+    // `Request` sets the type of a form or file. For a string it sets `text/plain`, which is replaced unless the caller chose it.
     const chosen = typeof init.body === 'string' ? new Headers(init.headers) : headers
     if (init.body != null && !chosen.has('content-type')) headers.set('content-type', 'application/json')
     return fetch(request)
   }
 }
 
-/** Checks the options of the test store. An error of `createPetStore` would list only the options of `createPetStore`. */
+/** Checks the options here, because an error of `createPetStore` would not list the options that only the test store has. */
 function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<TheClock>): void {
   checkOptions(testRules, options, PORTS)
   const given: PetStoreOptions = options

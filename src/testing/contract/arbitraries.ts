@@ -3,7 +3,7 @@ import { INT64_MAX, INT64_MIN, isInt64, type NewPet, petStatuses } from '../../m
 import { isName } from '../../pets/animal.ts'
 import type { FastCheck } from './runner.ts'
 
-/** Names that some database, driver or encoding changes. */
+/** Names that some databases, drivers or encodings would change. */
 const HARD_TEXTS = [
   'Rex',
   '🐕‍🦺',
@@ -35,9 +35,9 @@ const HARD_TEXTS = [
   '\u{10ffff}',
 ]
 
-/** Generates text of every length that a client can send, with all characters but U+0000 and lone surrogates. */
+/** Generates text with all characters except U+0000 and lone surrogates, and of up to 16,000 characters. */
 export function texts(fc: FastCheck): Arbitrary<string> {
-  // The unit `binary` of fast-check is slow, because it first builds a list of all characters in every test file.
+  // The unit `binary` of fast-check is slow: in every test file, it first builds a list of all characters.
   const unit = fc
     .oneof(fc.integer({ min: 1, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
     .map((code) => String.fromCodePoint(code))
@@ -52,7 +52,7 @@ export function texts(fc: FastCheck): Arbitrary<string> {
   )
 }
 
-/** Generates int64 values, often near the bounds of int64 or of exact JavaScript numbers. */
+/** Generates int64 values, often near a bound of int64, of int32 or of exact JavaScript numbers. */
 export function int64s(fc: FastCheck): Arbitrary<bigint> {
   const edges = [INT64_MIN, -(2n ** 53n), 0n, 2n ** 31n, 2n ** 53n, INT64_MAX]
   const near = edges.flatMap((edge) => [edge - 1n, edge, edge + 1n]).filter(isInt64)

@@ -4,36 +4,32 @@ import type { IssuedKey, IssueOptions, KeyChanges, ManagedKeyStore } from '../..
 import type { ManualClock } from '../clock.ts'
 import { few, recordSteps, type Steps, show } from './report.ts'
 
-/** A key that was issued. Reports call it by its number. */
+/** A key that was issued. Reports name it by its number. */
 export interface Issued {
   readonly number: number
   readonly token: string
   readonly key: ApiKey
 }
 
-/** A key store, with checks that its results are those of a plain list. */
+/** A key store whose results are compared with those of a plain list. */
 export interface CheckedKeys {
-  /** The key store without checks. */
   readonly store: ManagedKeyStore
   readonly steps: Steps
-  /** The keys that the store must have, in the order of their issue. */
+  /** The keys that the store must have, the oldest first. */
   readonly keys: readonly Issued[]
   issue(options: IssueOptions): Promise<Issued>
   find(number: number): Promise<void>
-  /** Checks that no key is found for a token that differs from a valid one. */
   findMistyped(number: number, mistake: Mistake): Promise<void>
   update(number: number, changes: KeyChanges): Promise<void>
   updateUnknown(id: string): Promise<void>
   revoke(number: number): Promise<void>
   revokeUnknown(id: string): Promise<void>
   list(): Promise<void>
-  /** Opens the key store again. */
   reopen(): Promise<void>
   now(): number
   step(milliseconds: number): void
 }
 
-/** Ways to make an invalid token from a valid one. */
 const MISTAKES = {
   'another last character': (token) => token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a'),
   'one character too many': (token) => `${token}0`,
@@ -45,7 +41,7 @@ const MISTAKES = {
 export type Mistake = keyof typeof MISTAKES
 export const mistakes = Object.keys(MISTAKES) as Mistake[]
 
-/** Adds checks to a key store, which must be without keys. */
+/** Adds checks to an empty key store. */
 export async function checkedKeys(
   opened: ManagedKeyStore,
   steps: Steps,
@@ -69,7 +65,6 @@ export async function checkedKeys(
   const lookUp = (text: string, token: string) =>
     steps.call(text, () => store.find(token), 'for no key, find returns undefined', showKey)
 
-  /** Checks what was returned for an issued key. */
   const checkKey = (text: string, received: ApiKey, { number, token, key }: Issued) => {
     const values = Object.values(received)
     const hasToken = [token, ...keys.map((issued) => issued.token)].some((one) => values.includes(one))

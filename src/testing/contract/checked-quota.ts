@@ -3,22 +3,20 @@ import { countRequest, newQuotaState, type QuotaState } from '../../quota/fixed-
 import type { ManualClock } from '../clock.ts'
 import { difference, type Steps, show } from './report.ts'
 
-/** A request to count, without its time: the time of the clock is used. */
+/** A request to count at the time of the clock. */
 export type Spending = Omit<QuotaRequest, 'now'>
 
-/** A quota store, with checks that it counts as `countRequest` does. */
+/** A quota store whose results are compared with those of `countRequest`. */
 export interface CheckedQuota {
-  /** The counts that the store must have, by subject. */
+  /** The expected counts, by subject. */
   readonly states: ReadonlyMap<string, QuotaState>
-  /** Counts a request `times` times at once. The results may come in any order. */
+  /** Sends `times` equal requests at once, and accepts their results in any order. */
   spend(spending: Spending, times?: number): Promise<void>
-  /** The time of the clock. */
   now(): number
-  /** Sets the clock, but never further back than 26 hours before its latest time. */
+  /** Sets the clock, at most 26 hours before its latest time. */
   setClock(time: number): void
 }
 
-/** What a call of `spend` must return, and the state before it. */
 interface Expected {
   readonly count: QuotaCount
   readonly before: QuotaState
@@ -26,7 +24,7 @@ interface Expected {
 
 const FURTHEST_BACK = 26 * 3_600_000
 
-/** Adds checks to a quota store, which must be without counts. */
+/** Adds checks to an empty quota store. */
 export function checkedQuota(quota: QuotaStore, steps: Steps, clock: ManualClock): CheckedQuota {
   const states = new Map<string, QuotaState>()
   let latest = clock.now()
@@ -82,7 +80,7 @@ function checkCount(steps: Steps, request: QuotaRequest, received: QuotaCount, {
   steps.check(false, sentence, value(count), value(received))
 }
 
-/** Says in a sentence which rule a count breaks by its member `name`. */
+/** Returns a sentence about the rule that the member `name` of a count breaks. */
 function ruleOf(
   { subject, limits, ban, now }: QuotaRequest,
   received: QuotaCount,

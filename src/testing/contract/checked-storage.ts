@@ -3,25 +3,24 @@ import type { CreatedPet, PetQuery, PetStorage } from '../../ports.ts'
 import type { ManualClock } from '../clock.ts'
 import { few, recordSteps, type Steps, show } from './report.ts'
 
-/** A storage, with checks that its results are those of a plain list. */
+/** A storage whose results are compared with those of a plain list. */
 export interface CheckedStorage {
-  /** The storage without checks of its content. */
   readonly storage: PetStorage
   readonly steps: Steps
   readonly clock: ManualClock
   /** The animals that the storage must have, by ascending id. */
   readonly pets: Pet[]
-  /** Adds animals at once. */
+  /** Adds all animals at the same time. */
   create(...newcomers: readonly NewPet[]): Promise<readonly Pet[]>
   list(query: PetQuery): Promise<readonly Pet[]>
   get(id: bigint): Promise<void>
-  /** Reads all pages, each after the last id of the page before. */
+  /** Reads all pages. */
   walk(query: PetQuery): Promise<void>
-  /** Opens the storage again, and checks that it has kept the animals. */
+  /** Opens the storage again, and checks that it still has the animals. */
   reopen(): Promise<void>
 }
 
-/** Adds checks to a storage, which must be empty. */
+/** Adds checks to an empty storage. */
 export async function checkedStorage(
   opened: PetStorage,
   steps: Steps,
@@ -82,7 +81,7 @@ export function checkNewId(steps: Steps, id: bigint, earlier: readonly Pet[]): v
   steps.check(isNew, `create returned id ${id} twice: each animal has an id of its own`, 'a new id', id)
 }
 
-/** Adds an animal. Checks what `create` returns, and that its id is above `before`. */
+/** Adds an animal, and checks it as {@link checkAdded} does. */
 export async function added(storage: PetStorage, steps: Steps, pet: NewPet, before: bigint | undefined): Promise<Pet> {
   const text = `create(${show(pet)})`
   const created: Pet = await steps.call(text, () => storage.create(pet), 'create adds any valid animal', showPet)
@@ -106,7 +105,6 @@ export function checkAdded(steps: Steps, pet: NewPet, created: CreatedPet, befor
   check(id > before, `id ${id} after id ${before}: ids ascend`, `an id above ${before}n`, id)
 }
 
-/** Reads an animal, and checks that `get` returns the expected one. */
 export async function checkGet(
   storage: PetStorage,
   steps: Steps,
@@ -118,7 +116,7 @@ export async function checkGet(
   checkFound(steps, `get(${id}n)`, found, expected)
 }
 
-/** Checks an animal that `get` or `list` has returned by its id. */
+/** Checks an animal from `get` or `list`. */
 export function checkFound(steps: Steps, text: string, found: Pet | null | undefined, expected: Pet | undefined): void {
   const check = (holds: boolean, what: string) =>
     steps.check(holds, `${text} returned ${what}`, expected ?? 'undefined or null', found)
@@ -132,7 +130,7 @@ export function checkFound(steps: Steps, text: string, found: Pet | null | undef
   steps.checkEqual(`${text} returned animal ${found.id}`, found, { ...expected })
 }
 
-/** Reads one page, and checks the rules for which no other animal needs to be known. */
+/** Reads one page, and checks the rules that concern this page alone. */
 export async function listed(storage: PetStorage, steps: Steps, query: PetQuery): Promise<readonly Pet[]> {
   const text = `list(${show(query)})`
   const showPage = (page: readonly Pet[]) => (Array.isArray(page) ? showIds(page) : show(page))
@@ -187,13 +185,13 @@ export function matches(pet: Pet, status: PetStatus | undefined): boolean {
   return status === undefined || pet.status === status
 }
 
-/** Returns the ids of animals as text, from the one at the index `from`. */
+/** Returns the ids of the animals from the index `from`, as text. */
 export function showIds(pets: readonly Pet[], from = 0): string {
   if (pets.length === 0) return 'no animals'
   const ids = pets.slice(from).map((pet) => show(pet?.id).replace(/n$/, ''))
   return `${pets.length === 1 ? 'animal' : 'animals'} ${from > 0 ? '…, ' : ''}${few(ids)}`
 }
 
-export function showPet(pet: Pet | null | undefined): string {
+function showPet(pet: Pet | null | undefined): string {
   return typeof pet === 'object' && pet !== null && 'id' in pet ? `animal ${pet.id}` : show(pet)
 }

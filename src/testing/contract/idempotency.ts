@@ -20,7 +20,7 @@ interface KeyedCall {
 
 type KeyedStorage = ReturnType<typeof keyedStorage>
 
-/** One example for each rule. They are skipped if the storage does not support keys. */
+/** One example for each rule. They are skipped if the storage has no `createOnce`. */
 export const keyedExamples = {
   'createOnce adds one animal for each idempotency key': withKeys(async ({ create, checkPets }) => {
     for (const key of ['order-1', 'order-1', 'order-2', 'order-1']) await create({ key })
@@ -61,7 +61,7 @@ export const keyedExamples = {
   }),
 } satisfies Record<string, Use<CheckedStorage>>
 
-/** Returns a test that is skipped if the storage does not support keys. */
+/** Returns a test that is skipped if the storage has no `createOnce`. */
 function withKeys(use: (keyed: KeyedStorage) => Promise<void>): Use<CheckedStorage> {
   return async (checked) => {
     if (!checked.storage.createOnce) throw new NotApplicable('the storage has no method createOnce')
@@ -69,7 +69,7 @@ function withKeys(use: (keyed: KeyedStorage) => Promise<void>): Use<CheckedStora
   }
 }
 
-/** Generates calls with few scopes, keys and animals. The time passes, so that keys end. */
+/** Generates calls with few scopes, keys and animals, over a time in which 48 hours pass. */
 export function keyedCalls(fc: FastCheck): Arbitrary<readonly KeyedCall[]> {
   const call = fc.record({
     pet: fc.constantFrom(REX, ADA),
@@ -80,7 +80,7 @@ export function keyedCalls(fc: FastCheck): Arbitrary<readonly KeyedCall[]> {
   return fc.array(call, { maxLength: 20, size: 'max' })
 }
 
-/** Makes the calls one after another. `after` is here the time since the call before. */
+/** Makes the calls one after another. Here, `after` is the time since the previous call. */
 export function callWithKeys(checked: CheckedStorage, calls: readonly KeyedCall[]): Promise<void> {
   const callAll = withKeys(async ({ create, checkPets }) => {
     let time = 0
@@ -103,7 +103,7 @@ interface Returned {
 function keyedStorage(checked: CheckedStorage) {
   const { steps, clock, pets, list } = checked
   const start = clock.now()
-  /** The first use of each key: the animal, and when the key ends. */
+  /** The animal that each key has added, and when the key expires. */
   const uses = new Map<string, { readonly pet: Pet; readonly endsAt: number }>()
 
   async function call(made: KeyedCall = {}): Promise<Returned> {
@@ -153,12 +153,12 @@ function keyedStorage(checked: CheckedStorage) {
       )
       returned.sort((a, b) => Number(isFirst(b)) - Number(isFirst(a))).forEach(check)
     },
-    /** Checks that the storage has exactly the animals that were added. */
+    /** Checks that the storage has the added animals, and no others. */
     checkPets: async () => void (await list({ limit: pets.length + 1 })),
   }
 }
 
-/** Checks the result of a later call with a key that has added `first`. */
+/** Checks the result of a call whose key has added the animal `first` before. */
 function checkRepeat(steps: Steps, pet: NewPet, first: Pet, result: CreatedPet): void {
   const earlier = fingerprintOf(pet) === fingerprintOf(first) ? 'same' : 'different'
   const expected = { ...pet, id: first.id, earlier }

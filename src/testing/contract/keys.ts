@@ -3,17 +3,16 @@ import { defaultPlans } from '../../model.ts'
 import type { IssueOptions, KeyChanges, ManagedKeyStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
-import { show } from './report.ts'
+import { type Steps, show } from './report.ts'
 import { type FastCheck, type SuiteOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
 export type KeyStoreContractOptions = SuiteOptions<ManagedKeyStore>
 
 /**
- * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`.
- *
- * The first tests show one rule each by a short example. Then the results of random sequences of calls must be those of a plain
- * list of keys. The store may return an expired key or not, because the core checks `expiresAt` too.
+ * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`. The first tests have one example for each
+ * rule. Then random sequences of calls must have the same results as a plain list of keys. `find` may return an expired key: the
+ * core checks `expiresAt` too.
  *
  * @example
  * ```ts
@@ -35,7 +34,7 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
   })
 }
 
-/** One example for each rule, so that a common mistake is reported by its simplest case. */
+/** One example for each rule: a common mistake then fails a short test first, before the random ones. */
 const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'find returns the key of a token': async ({ issue, find, now }) => {
     await issue({ plan: 'free' })
@@ -112,7 +111,6 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'rejects invalid changes': refuseWrongChanges,
 }
 
-/** Options that `issue` must reject. */
 const WRONG_OPTIONS: readonly object[] = [
   {},
   { plan: '' },
@@ -136,15 +134,17 @@ const WRONG_OPTIONS: readonly object[] = [
 
 async function refuseWrongOptions({ store, steps, list }: CheckedKeys): Promise<void> {
   for (const options of WRONG_OPTIONS) {
-    const result: unknown = await (async () => store.issue(options as IssueOptions))().catch((error) => error)
-    steps.check(
-      result instanceof Error && 'code' in result && result.code === 'invalid_option',
-      `issue(${show(options)}) did not throw invalid_option: call newKey, which checks the options`,
-      'a PetStoreError with the code invalid_option',
-      result instanceof Error ? `${result.name}: ${result.message}` : show(result),
-    )
+    const sentence = `issue(${show(options)}) did not throw invalid_option: call newKey, which checks the options`
+    await checkInvalidOption(steps, () => store.issue(options as IssueOptions), sentence)
   }
   await list()
+}
+
+async function checkInvalidOption(steps: Steps, call: () => Promise<unknown>, sentence: string): Promise<void> {
+  const result: unknown = await (async () => call())().catch((error) => error)
+  const isInvalidOption = result instanceof Error && 'code' in result && result.code === 'invalid_option'
+  const received = result instanceof Error ? `${result.name}: ${result.message}` : show(result)
+  steps.check(isInvalidOption, sentence, 'a PetStoreError with the code invalid_option', received)
 }
 
 const WRONG_CHANGES: readonly object[] = [
@@ -162,13 +162,8 @@ const WRONG_CHANGES: readonly object[] = [
 async function refuseWrongChanges({ store, steps, issue, list }: CheckedKeys): Promise<void> {
   const { key } = await issue({ plan: 'free' })
   for (const changes of WRONG_CHANGES) {
-    const result: unknown = await (async () => store.update(key.id, changes as KeyChanges))().catch((error) => error)
-    steps.check(
-      result instanceof Error && 'code' in result && result.code === 'invalid_option',
-      `update(the id of key 1, ${show(changes)}) did not throw invalid_option: call keyChanges, which checks the changes`,
-      'a PetStoreError with the code invalid_option',
-      result instanceof Error ? `${result.name}: ${result.message}` : show(result),
-    )
+    const sentence = `update(the id of key 1, ${show(changes)}) did not throw invalid_option: call keyChanges, which checks the changes`
+    await checkInvalidOption(steps, () => store.update(key.id, changes as KeyChanges), sentence)
   }
   await list()
 }
@@ -197,7 +192,7 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
   const find = onKey(({ find }, number) => find(number))
   const update = changes(fc).chain((changesAt) => onKey(({ update, now }, number) => update(number, changesAt(now()))))
   return [
-    // Twice: these calls are chosen more often than the others.
+    // These calls are in the list twice, so that they are chosen more often than the others.
     ...[issue, issue, find, find, update, update],
     fc.constantFrom(...mistakes).chain((mistake) => onKey(({ findMistyped }, number) => findMistyped(number, mistake))),
     onKey(({ revoke }, number) => revoke(number)),
@@ -208,7 +203,7 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
   ]
 }
 
-/** Generates functions that return the options of a key for the time of issue. */
+/** Generates functions from the time of the call of `issue` to its options. */
 function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
   const limit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Number.MAX_SAFE_INTEGER))
   const options = fc.record(
@@ -217,19 +212,19 @@ function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
       account: texts(fc),
       label: fc.oneof(texts(fc), fc.constant('')),
       limits: fc.record({ perMinute: limit, perDay: limit }),
-      // Milliseconds from the time of issue.
+      // In milliseconds.
       expiresIn: fc.oneof(fc.integer({ min: -1_000, max: 100_000 }), fc.constantFrom(0, 2 ** 52, -(2 ** 52))),
     },
     { requiredKeys: ['plan'] },
   )
   return options.map(({ expiresIn, ...wanted }) => {
-    // A back end rejects a plan that it does not know, unless the key has limits.
+    // `issue` rejects an unknown plan unless the key has limits.
     const plan = wanted.limits ? wanted.plan : knownPlan(wanted.plan)
     return (now) => ({ ...wanted, plan, ...(expiresIn !== undefined && { expiresAt: now + expiresIn }) })
   })
 }
 
-/** Generates functions that return the changes of a key for the time of the change. */
+/** Generates functions from the time of the call of `update` to its changes. */
 function changes(fc: FastCheck): Arbitrary<(now: number) => KeyChanges> {
   const removed = fc.subarray(['account', 'label', 'limits', 'expiresAt'])
   return fc.tuple(issues(fc), removed, fc.boolean()).map(([optionsAt, names, hasPlan]) => (now) => {

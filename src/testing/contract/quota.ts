@@ -8,11 +8,9 @@ import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Us
 export type QuotaContractOptions = SequenceOptions<QuotaStore>
 
 /**
- * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`.
- *
- * The first tests show one rule each by a short example. Then the results of random sequences of requests, single and in bursts, must be those of {@link countRequest}, while the clock moves
- * forward and back. The clock stays within 26 hours of its latest time. A store may forget a subject two days after the end of its
- * windows and its ban.
+ * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`. The first tests have one example for each rule.
+ * Then random sequences of requests must have the same results as {@link countRequest}, while the clock moves forward, and back by
+ * at most 26 hours. A store may remove a subject two days after the end of its windows and its ban.
  *
  * @example
  * ```ts
@@ -43,7 +41,7 @@ function spending(perMinute: number, perDay: number, ban: BanRule | false = fals
   return { subject, anonymous: false, limits: { perMinute, perDay }, ban }
 }
 
-/** One example for each rule, so that a common mistake is reported by its simplest case. */
+/** One example for each rule: a common mistake then fails a short test first, before the random ones. */
 const EXAMPLES: Record<string, Use<CheckedQuota>> = {
   'grants `perMinute` requests, and refuses the next one': async ({ spend }) => {
     for (let i = 0; i < 3; i++) await spend(spending(2, 10))
@@ -117,7 +115,7 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedQuota>>[] {
   ]
 }
 
-/** Generates a few subjects, so that sequences repeat them. Some subjects are hard to store. */
+/** Generates few subjects, so that sequences repeat them, and some that are hard to store. */
 function subjects(fc: FastCheck) {
   const customers = fc.constantFrom('account:a', 'account:b', 'account:A', 'key:a')
   const addresses = fc.constantFrom('address:192.0.2.1', 'address:2001:db8::1')
@@ -142,7 +140,7 @@ function steps(fc: FastCheck): Arbitrary<number> {
   )
 }
 
-/** Generates moves of the clock to the end of a window or ban of some subject, or one millisecond before or after it. */
+/** Generates moves of the clock to the end of a window or ban, or one millisecond before or after it. */
 function ends(fc: FastCheck): Arbitrary<Use<CheckedQuota>> {
   const moves = fc.tuple(
     fc.nat(),

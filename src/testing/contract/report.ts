@@ -1,30 +1,29 @@
 import type { MaybePromise } from '../../ports.ts'
 import { shorten } from '../../support/describe-value.ts'
 
-/** A rule that a port has broken. Its message is the report without its last line. */
+/** Thrown if a port has broken a rule. Its message is the report without the last line. */
 export class BrokenRule extends Error {}
 
-/** The calls of one test, for its report. */
+/** The calls of one test, which its report lists. */
 export interface Steps {
-  /** Notes something that is not a call. */
+  /** Adds a line that is not about a call. */
   note(text: string): void
-  /** Makes a call and notes it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
+  /** Makes a call and adds a line for it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
   call<T>(text: string, call: () => MaybePromise<T>, rule: string, result?: (value: T) => string): Promise<T>
   /**
-   * Throws a {@link BrokenRule} unless `holds`. Its first line is `sentence`. `expected` and `received` are texts, or values that are
-   * shown as code. `steps` replaces the calls that were noted.
+   * Throws a {@link BrokenRule} unless `holds`. Its first line is `sentence`. `expected` and `received` are texts, or values that
+   * are shown as code. `steps` replaces the lines that were added.
    */
   check(holds: boolean, sentence: string, expected: unknown, received: unknown, steps?: readonly string[]): void
-  /** Checks that the members of an object are equal to the expected ones. `text` is the begin of the sentence. */
+  /** Throws a {@link BrokenRule} unless both objects have equal members. `text` is the start of its sentence. */
   checkEqual(text: string, received: object, expected: object): void
 }
 
-/** The largest number of lines of steps, so that a whole report has at most 15 lines. */
+/** The largest number of lines for calls: a whole report then has at most 15 lines. */
 const MOST_STEPS = 8
 const LONGEST_TEXT = 60
 const LONGEST_LINE = 240
 
-/** Returns a record of calls without any call. */
 export function recordSteps(): Steps {
   const steps: string[] = []
   const textOf = (value: unknown) => (typeof value === 'string' ? value : show(value))
@@ -56,7 +55,7 @@ export function recordSteps(): Steps {
   }
 }
 
-/** Returns the last steps. Equal steps in a row have one line. */
+/** Returns lines for the last steps, and one line for equal steps in a row. */
 function stepLines(steps: readonly string[]): string[] {
   const lines: { readonly step: string; times: number }[] = []
   for (const step of steps) {
@@ -71,7 +70,7 @@ function stepLines(steps: readonly string[]): string[] {
   return ['  steps:', ...first, ...shown.map(({ step, times }) => `    ${times > 1 ? `${times} times: ` : ''}${step}`)]
 }
 
-/** Throws the report of a failed test. It has no stack: its lines would be those of the suite, and runners would print them. */
+/** Throws the report of a failed test. It has no stack, because a runner would print lines of the suite, not of the port. */
 export function throwReport(error: unknown, again: string): never {
   if (!(error instanceof BrokenRule)) throw error
   const reported = new Error(`${error.message}\n  run it again: ${again}`)
@@ -79,7 +78,7 @@ export function throwReport(error: unknown, again: string): never {
   throw reported
 }
 
-/** Returns a value as code. Long texts and arrays are shortened, and characters that look like others are escaped. */
+/** Returns a value as code, with long texts and arrays shortened, and with escapes for characters outside ASCII. */
 export function show(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'string') return showText(value)
@@ -92,7 +91,7 @@ export function show(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.map(([name, member]) => `${name}: ${show(member)}`).join(', ')} }`
 }
 
-/** Returns whether two values are equal. The order of members does not matter, and a member that is `undefined` is absent. */
+/** Compares two values deeply. The order of members does not matter, and a member that is `undefined` counts as absent. */
 export function same(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
     return Object.is(one, other)
@@ -100,13 +99,12 @@ export function same(one: unknown, other: unknown): boolean {
   return [...names].every((name) => same(one[name as keyof typeof one], other[name as keyof typeof other]))
 }
 
-/** Joins the first items of a list. */
 export function few(items: readonly string[], most = 8): string {
   const more = items.length > most ? [`… ${items.length - most} more`] : []
   return [...items.slice(0, most), ...more].join(', ')
 }
 
-/** Says how a member of an object differs from the expected one, or returns `undefined` if all members are equal. */
+/** Returns the first member that differs from the expected one, or `undefined` if all members are equal. */
 export function difference(
   received: object,
   expected: object,
@@ -147,13 +145,13 @@ function showError(error: unknown): string {
   return `${error.name}: ${shorten(line, 2 * LONGEST_TEXT)}`
 }
 
-/** Returns where an error was thrown: the code of the port, not of the suite. */
+/** Returns where the port has thrown an error. */
 function frameOf(error: unknown): string {
   const frame = error instanceof Error ? /^ +at .+$/m.exec(error.stack ?? '')?.[0] : undefined
   return frame === undefined ? '' : ` (${frame.trim()})`
 }
 
-/** Shortens a line, and removes tokens: reports of a test with a real database may be public. */
+/** Shortens a line, and masks tokens: reports of a test with a real database may be public. */
 function shortLine(line: string): string {
   return shorten(line.replaceAll(/pet_\w{49}/g, 'pet_…'), LONGEST_LINE)
 }

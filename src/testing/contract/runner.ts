@@ -3,32 +3,27 @@ import type { Clock, MaybePromise } from '../../ports.ts'
 import { type ManualClock, manualClock } from '../clock.ts'
 import { recordSteps, type Steps, throwReport } from './report.ts'
 
-/** The module `fast-check`, an optional peer dependency. */
 export type FastCheck = typeof import('fast-check')
 
 /** The functions of a test runner that a suite needs: those of vitest, node:test, bun:test or Jest. */
 export interface TestRunner {
   /** Names a group of tests. */
   describe(name: string, body: () => void): unknown
-  /**
-   * Adds a test, which fails if its body rejects. A test that does not apply calls `skip` of the context that vitest and node:test
-   * pass to the body.
-   */
+  /** Adds a test. To skip a test, its body calls `skip` of the context that vitest and node:test pass. */
   test(name: string, body: () => Promise<void>): unknown
-  /** The module `fast-check`. Pass it if `import()` does not work, as in CommonJS under Jest. @default it is imported */
+  /** The module `fast-check`. Pass it where `import()` fails, as in CommonJS under Jest. @default it is imported */
   readonly fc?: object | undefined
 }
 
-/** A port that a suite has opened. */
+/** What `open` of a suite returns. */
 export interface Opened<Port> {
   /** The port: new, empty, and used by nothing else. */
   readonly port: Port
-  /** Releases the port. Called after every run, also after a failed run. */
+  /** Releases the port. Called for each opened port, also after a failure. */
   close(): Promise<void>
   /**
-   * Opens the content of the port again, as after the end of the process, and returns the new port. It must not save anything
-   * first. `close` releases both. A storage and a key store must keep their content; `quotaContract` does not call it.
-   *
+   * Returns a new port with the same content, as after the end of the process. It must not save anything first. `close` releases
+   * both ports. Not called for a quota store.
    * @default the tests that call it are skipped
    */
   readonly reopen?: (() => MaybePromise<Port>) | undefined
@@ -38,15 +33,15 @@ export interface Opened<Port> {
 export interface SuiteOptions<Port> {
   /** The name of the port in test titles. */
   readonly name: string
-  /** Opens a port without content. A key store and a quota store must read the time from `clock`. */
+  /** Opens an empty port, which must read the time from `clock`. */
   open(clock: Clock): Promise<Opened<Port>>
   /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
-  /** Repeats the random sequences of a failed test, whose report has this number. @default a new number for each test */
+  /** Repeats the random values of a failed test, whose report has this number. @default a new number for each test */
   readonly seed?: number | undefined
 }
 
-/** The options of a suite whose sequences have a length of choice. */
+/** The options of a suite with a choice of the length of its sequences. */
 export interface SequenceOptions<Port> extends SuiteOptions<Port> {
   /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined
@@ -55,16 +50,15 @@ export interface SequenceOptions<Port> extends SuiteOptions<Port> {
 /** Ends a test that does not apply to the port, so that the runner reports it as skipped. */
 export class NotApplicable extends Error {}
 
-/** Uses a port with checks of its results. */
+/** The body of a test: uses a port with checks. */
 export type Use<Checked> = (checked: Checked) => Promise<void>
 
-/** Adds the tests of one suite. */
 interface Suite<Checked> {
-  /** Adds tests, each of one rule by a fixed example. */
+  /** Adds tests without random values, by title. */
   examples(uses: Readonly<Record<string, Use<Checked>>>): void
-  /** Adds a test with random sequences of at most `longest` calls. @default 60 */
+  /** Adds a test with random sequences of at most `longest` calls, or 60. */
   sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest?: number): void
-  /** Adds a test with random values. Failures are shrunk unless `endOnFailure`. */
+  /** Adds a test with random values. After a failure, looks for a simpler one unless `endOnFailure`. */
   property<Value>(
     title: string,
     values: (fc: FastCheck) => Arbitrary<Value>,
@@ -73,14 +67,14 @@ interface Suite<Checked> {
   ): void
 }
 
-/** The number of runs that look for a smaller example after a failure. Slow databases would exceed the time limit of a test. */
+/** How often a failed test is repeated to find a simpler failure. More would exceed the time limit of a test on slow databases. */
 const MOST_SHRINKS = 500
 
 /**
- * Returns functions that add tests. Each run opens a new port, and closes it at the end.
+ * Returns functions that add tests. Each run of a test has a new port.
  *
  * @param contract - the name of the suite's function, for reports
- * @param check - returns the port with checks of its results
+ * @param check - adds checks to a port
  */
 export function suiteOf<Port, Checked extends object>(
   runner: TestRunner,
@@ -110,12 +104,8 @@ export function suiteOf<Port, Checked extends object>(
     const steps = recordSteps()
     const openAgain = async () => {
       if (!reopen) throw new NotApplicable('open() returned no function reopen')
-      const reopened = await steps.call(
-        'reopen()',
-        reopen,
-        'it must return the port with its content',
-        () => 'the port',
-      )
+      const rule = 'it must return the port with its content'
+      const reopened = await steps.call('reopen()', reopen, rule, () => 'the port')
       const isPort = typeof reopened === 'object' && reopened !== null && !('port' in reopened)
       steps.check(isPort, 'reopen() returned another value than the port', 'the port alone', reopened)
       return reopened
@@ -167,7 +157,7 @@ export function suiteOf<Port, Checked extends object>(
   }
 }
 
-/** Generates uses of a port, each with a value. */
+/** Generates calls of `use` with random values. */
 export function usesWith<Checked, Value>(
   values: Arbitrary<Value>,
   use: (checked: Checked, value: Value) => unknown,
@@ -181,9 +171,9 @@ export function usesWith<Checked, Value>(
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
-/** Returns the `fast-check` that the runner has given, or imports it. The import is dynamic, so that only the suites need it. */
+/** Returns the `fast-check` of the runner, or imports it. A static import would make it necessary for `createTestPetStore` too. */
 async function fastCheckOf(fc: object | undefined): Promise<FastCheck> {
-  // The public type is `object`, because type declarations must not need an optional package.
+  // The public type is `object`: with its real type, programs without fast-check could not compile the declarations.
   if (fc) return fc as FastCheck
   try {
     return await import('fast-check')

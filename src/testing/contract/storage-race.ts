@@ -18,9 +18,9 @@ import type { FastCheck } from './runner.ts'
 const REX = { name: 'Rex', categoryId: 1n } as const
 const SOLD = { ...REX, status: 'sold' } as const
 
-/** Animals to add while readers follow the ids. */
+/** Animals to add while readers read page by page. */
 export interface Race {
-  /** A list of animals for each writer, which adds them one after another. */
+  /** The animals of each writer, which adds them one after another. */
   readonly writers: readonly (readonly NewPet[])[]
   readonly limit: number
   readonly status: PetStatus
@@ -53,7 +53,7 @@ export async function runRace(checked: CheckedStorage, { writers, limit, status 
   )
 }
 
-/** Adds animals one after another to the storage and to `all`. Checks that each can be read as soon as `create` has returned. */
+/** Adds animals to the storage and to `all`. Checks that each can be read as soon as `create` has returned. */
 async function addInTurn({ storage, steps }: CheckedStorage, pets: readonly NewPet[], all: Pet[]): Promise<void> {
   let before: bigint | undefined
   for (const pet of pets) {
@@ -73,7 +73,7 @@ interface Page {
   readonly pets: readonly Pet[]
 }
 
-/** Reads page by page until `end` aborts and no more animals come. Returns the pages with animals. */
+/** Reads page by page until `end` aborts and a page is empty. Returns the pages with animals. */
 async function follow(
   { storage, steps }: CheckedStorage,
   limit: number,

@@ -12,11 +12,10 @@ import { races, runRace, smallRace } from './storage-race.ts'
 export type StorageContractOptions = SequenceOptions<PetStorage>
 
 /**
- * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`.
- *
- * The first tests show one rule each by a short example. Then the results of random sequences of calls must be those of a plain
- * list, and other tests read page by page while animals are added. If the storage has `createOnce`, each idempotency key must add one
- * animal in 48 hours, by the clock that `open` gets. If `open` returns `reopen`, the storage must keep its animals and keys.
+ * Adds the tests that every {@link PetStorage} must pass. They need `fast-check`. The first tests have one example for each rule.
+ * Then random sequences of calls must have the same results as a plain list, and readers must skip no animal while others are
+ * added. If the storage has `createOnce`, each idempotency key must add one animal in 48 hours, by the clock that `open` gets. If
+ * `open` returns `reopen`, the storage must keep its animals and keys.
  *
  * @example
  * ```ts
@@ -44,7 +43,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     })
     sequences('gives the same results as a plain list', calls, commands)
     property('idempotency keys give the same results as a plain map', keyedCalls, callWithKeys)
-    // Failures are not shrunk, because a repeated race may end differently.
+    // `endOnFailure`: a simpler race cannot be found, because a race may pass when it is repeated.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),
       endOnFailure: true,
@@ -55,7 +54,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
 const REX = { name: 'Rex', categoryId: 1n } as const
 const SOLD = { ...REX, status: 'sold' } as const
 
-/** One example for each rule, so that a common mistake is reported by its simplest case. */
+/** One example for each rule: a common mistake then fails a short test first, before the random ones. */
 const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   'create has stored the animal when it returns': async ({ create, get, list }) => {
     for (const pet of await create(REX)) await get(pet.id)
@@ -114,7 +113,7 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   },
 }
 
-/** Functions that return an id, or another id that a storage might confuse with it. */
+/** Change an id to one that a storage might confuse with it. */
 const DISTORTIONS: readonly ((id: bigint) => bigint)[] = [
   (id) => id,
   (id) => id,
@@ -124,7 +123,7 @@ const DISTORTIONS: readonly ((id: bigint) => bigint)[] = [
   (id) => id + 2n ** 32n,
 ]
 
-/** Chooses an id. The ids in the storage are known only while a sequence runs. */
+/** Chooses an id during the test, because only then the ids in the storage are known. */
 type Place = (pets: readonly Pet[]) => bigint
 
 function places(fc: FastCheck): Arbitrary<Place> {
@@ -159,7 +158,7 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
   ]
 }
 
-/** Checks pages of more animals than the core requests: that is one more than `MAX_LIMIT`. */
+/** Checks also pages of more than `MAX_LIMIT + 1` animals, the largest page that the core requests. */
 async function fillPages({ create, list }: CheckedStorage): Promise<void> {
   for (let i = 0; i < MAX_LIMIT + 30; i++) await create({ name: `${i}`, categoryId: 1n, status: petStatuses[i % 2] })
   for (const status of [undefined, ...petStatuses])
@@ -175,7 +174,7 @@ async function changeWhatWasGiven({ create, list }: CheckedStorage): Promise<voi
   await list({ limit: 9, status: 'sold' })
 }
 
-/** Makes calls whose signal has aborted before. These calls may fail, but later calls must work. */
+/** Makes calls with an aborted signal, which may fail. Later calls must work. */
 async function leaveEarly({ storage, steps }: CheckedStorage): Promise<void> {
   const kept = await added(storage, steps, { name: 'kept', categoryId: 1n }, undefined)
   const left = { signal: AbortSignal.abort() }

@@ -8,12 +8,9 @@ import { sleep, systemClock } from '../../support/time.ts'
 export interface HttpContractTarget {
   /** The address of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
-  /** The token of an API key. The suite adds about 45 animals, and sends about 150 requests with this key. */
+  /** The token of an API key, with which the suite sends about 150 requests and adds about 45 animals. */
   readonly token: string
-  /**
-   * The token of a key with at most 100 requests per minute. The suite uses up this limit. Without this option, 429 is not tested.
-   * @default none
-   */
+  /** The token of a key with at most 100 requests per minute, which the suite uses up. @default none: 429 is not tested */
   readonly limitedToken?: string | undefined
   /** How long a response may take, in milliseconds. @default 10000 */
   readonly timeout?: number | undefined
@@ -23,7 +20,7 @@ export interface HttpContractTarget {
   readonly clock?: Clock | undefined
 }
 
-/** A request that a row of the suite sends. */
+/** A request of the suite. */
 export interface ContractRequest {
   readonly method?: string
   /** The body; an object is sent as JSON. */
@@ -34,9 +31,8 @@ export interface ContractRequest {
   readonly authorization?: string | null
 }
 
-/** A response of the server under test. */
 export interface ContractResponse {
-  /** The method and the path of the request, for messages. */
+  /** The method and the path of the request, for error messages. */
   readonly name: string
   readonly url: string
   readonly status: number
@@ -48,33 +44,29 @@ export interface ContractResponse {
   readonly json: unknown
 }
 
-/** The client with which a row sends its requests. */
+/** Sends the requests of the suite. */
 export interface ContractClient {
   /** The option `token`. */
   readonly token: string
-  /** Sends a request to a path below the base address, or to a whole URL. After a 429, waits and sends it again. */
+  /** Sends a request to a path after `baseUrl`, or to a whole URL. After a 429, waits and sends the request again. */
   send(path: string, request?: ContractRequest): Promise<ContractResponse>
   /** Sends a GET with the option `limitedToken`. Does not wait after a 429. */
   sendLimited(path: string): Promise<ContractResponse>
 }
 
-/** Thrown when a row cannot be checked because a limit is used up: that of the key, or that of this machine's address. */
+/** Thrown if the suite would have to wait too long for the limit of the key, or of this machine's address. */
 export class LimitReached extends Error {}
 
-/** Thrown when no response arrives in time. */
+/** Thrown if no response arrives in time. */
 export class NoResponse extends Error {}
 
-/** Thrown when nothing listens at the address of the server. */
+/** Thrown if nothing listens at the address of the server. */
 export class ConnectionRefused extends Error {}
 
-/** The longest total wait after 429 responses, in seconds. It covers several minute windows. */
+/** The longest total wait after 429 responses, in seconds: for limits per minute, but not for limits per day. */
 const MAX_WAIT = 180
 
-/**
- * Creates the client with which the rows send their requests.
- *
- * @param onWait - called before each wait, with the number of seconds
- */
+/** @param onWait - called before each wait, with the number of seconds */
 export function contractClient(
   { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractTarget,
   onWait: (seconds: number) => void = () => {},
@@ -82,7 +74,7 @@ export function contractClient(
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
-  /** The limits that stay used up for too long. No more requests are sent with such a key or address, to avoid a ban. */
+  /** The limits that are used up for too long: of the key, and of this machine's address. To avoid a ban, nothing more is sent. */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(path: string, request: ContractRequest): Promise<ContractResponse> {
@@ -138,7 +130,7 @@ function tooLong({ name, headers }: ContractResponse, seconds: number): string {
   return `${name}: the limit is used up, and ${wait}; the suite waits at most ${MAX_WAIT} seconds in all`
 }
 
-/** Returns the seconds in `Retry-After`; at least 1, also without the header, so that the suite does not flood the server. */
+/** Returns the seconds in `Retry-After`. Waits 1 second without the header, because the suite would flood the server. */
 function secondsToWait({ headers, time }: ContractResponse): number {
   return Math.max(1, readRetryAfter(headers.get('Retry-After'), { now: () => time }) ?? 1)
 }
@@ -154,13 +146,13 @@ function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer>
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
 }
 
-/** Returns why a request failed. Node's `fetch` has the reason in `error.cause`. */
+/** Node's `fetch` has the reason in `error.cause`. */
 function reasonOf(error: unknown): string {
   const { cause, message } = Object(error) as { cause?: { message?: string; code?: string }; message?: string }
   return cause?.message || cause?.code || message || String(error)
 }
 
-/** Returns whether nothing listens. For a host name with several addresses, Node's `fetch` has an error for each. */
+/** For a host name with several addresses, Node's `fetch` has one error for each address in `cause.errors`. */
 function isRefused(error: unknown): boolean {
   const { cause = error } = Object(error) as { cause?: unknown }
   const { code, errors = [] } = Object(cause) as { code?: string; errors?: { code?: string }[] }

@@ -15,7 +15,6 @@ async function expectRejected(client: ContractClient, authorization: string | nu
   if (!isRemoved(read)) expectError(read, 401)
 }
 
-/** The rows that test what the interface specification says. */
 export const contractRows: readonly HttpContractRow[] = [
   row('adds an animal with 201 and its id', async (client) => {
     const { id, ...pet } = expectPet(await post(client, { ...REX, status: 'pending' }), 201)

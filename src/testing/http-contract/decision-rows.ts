@@ -23,13 +23,12 @@ function linkOf({ headers }: ContractResponse, relation: string): string | undef
   return new RegExp(`<([^>]*)>;\\s*rel="?${relation}"?`).exec(headers.get('Link') ?? '')?.[1]
 }
 
-/** Requests the target of a link. If it is on another host, which must not get the key, sends the query to the tested server. */
+/** Requests the target of a link. Another host must not get the API key, so the tested server gets the query of the target. */
 function follow(client: ContractClient, from: ContractResponse, target: string): Promise<ContractResponse> {
   const url = new URL(target, from.url)
   return client.send(url.origin === new URL(from.url).origin ? url.href : `/pets${url.search}`)
 }
 
-/** The rows that test what this project has decided where the interface specification is silent. */
 export const decisionRows: readonly HttpContractRow[] = [
   row('adds an animal without a status as available', async (client) => {
     checkEqual(expectPet(await post(client), 201).status, 'available', 'status')

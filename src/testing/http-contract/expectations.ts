@@ -2,7 +2,6 @@ import { isPet, type Pet, petStatuses } from '../../model.ts'
 import { same, show } from '../contract/report.ts'
 import type { ContractResponse } from './client.ts'
 
-/** Throws an error with the text `what` unless `holds`. */
 export function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
 }
@@ -12,7 +11,6 @@ export function checkEqual(actual: unknown, expected: unknown, what: string): vo
   check(same(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`)
 }
 
-/** Checks the status. If it differs, the error shows the body. */
 export function expectStatus(response: ContractResponse, status: number): void {
   check(
     response.status === status,
@@ -20,7 +18,6 @@ export function expectStatus(response: ContractResponse, status: number): void {
   )
 }
 
-/** Checks the status, and that `Content-Type` is JSON. */
 export function expectJson(response: ContractResponse, status: number): void {
   expectStatus(response, status)
   const [type = ''] = (response.headers.get('Content-Type') ?? '').toLowerCase().split(';')
@@ -50,13 +47,11 @@ export function expectHeader({ name, headers }: ContractResponse, header: string
   checkEqual(headers.get(header), expected, `${name}: ${header}`)
 }
 
-/** Checks that a response is an animal, and returns the animal. */
 export function expectPet(response: ContractResponse, status: number): Pet {
   expectJson(response, status)
   return toPet(response.json, response.name)
 }
 
-/** Checks that a response is an array of animals, and returns the array. */
 export function expectPets(response: ContractResponse): readonly Pet[] {
   expectJson(response, 200)
   const { json, name } = response

@@ -8,12 +8,11 @@ function postWithKey(client: ContractClient, key: string, body: string | object 
   return post(client, body, { 'Idempotency-Key': key })
 }
 
-/** Returns whether a server says that its storage does not support the header `Idempotency-Key`. */
 function isWithoutKeys({ status, json }: ContractResponse): boolean {
   return status === 400 && (Object(json) as { code?: unknown }).code === 'idempotency_not_supported'
 }
 
-/** The rows about the header `Idempotency-Key`. They pass if the server's storage does not support keys. */
+/** The tests of `Idempotency-Key`. They also pass on a server that does not support this header. */
 export const idempotencyRows: readonly HttpContractRow[] = [
   row('adds one animal for each Idempotency-Key', async (client) => {
     const key = crypto.randomUUID()

@@ -3,9 +3,8 @@ import type { ContractClient, ContractResponse } from './client.ts'
 
 /** One test of a server. */
 export interface HttpContractRow {
-  /** The behaviour, in the present tense. */
   readonly title: string
-  /** `contract` if the interface specification says so, `decision` if it is silent and this project has decided. */
+  /** `contract` if docs/interface.md demands it, `decision` if the document is silent and this project has decided. */
   readonly basis: 'contract' | 'decision'
   /** True if the row uses up the limit of a key. The option `limitedToken` is then required. */
   readonly needsLimitedKey?: boolean
@@ -13,7 +12,6 @@ export interface HttpContractRow {
   readonly check: (client: ContractClient) => Promise<void>
 }
 
-/** Returns a function that creates the rows with this basis. */
 export function rowsOf(basis: HttpContractRow['basis']) {
   return (title: string, check: HttpContractRow['check']): HttpContractRow => ({ title, basis, check })
 }
@@ -31,14 +29,13 @@ export function post(
   return client.send('/pets', { method: 'POST', body, headers })
 }
 
-/** Returns whether getPet has been removed. A 410 before the date that the interface announces does not count. */
+/** Returns whether getPet has been removed, as announced. An earlier 410 is an error. */
 export function isRemoved({ status, time }: ContractResponse): boolean {
   return status === 410 && time >= SUNSET_AT
 }
 
 const MAX_REQUESTS = 100
 
-/** Creates a row that uses up the limit of `limitedToken`, and checks the 429 response. */
 export function limitedRow(
   basis: HttpContractRow['basis'],
   title: string,
@@ -47,7 +44,7 @@ export function limitedRow(
   return { title, basis, needsLimitedKey: true, check: async (client) => check(await useUp(client)) }
 }
 
-/** Sends requests with `limitedToken` until the limit is used up. Returns the 429 response. */
+/** Sends requests until the limit of `limitedToken` is used up. Returns the 429 response. */
 async function useUp(client: ContractClient): Promise<ContractResponse> {
   for (let i = 0; i <= MAX_REQUESTS; i++) {
     const response = await client.sendLimited('/pets?limit=1')
