@@ -1,8 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { freePort } from '../support/server-process.ts'
@@ -17,7 +16,6 @@ export interface App {
   /** Returns the installed version of a dependency. */
   versionOf(name: string): Promise<string>
   start(env: Readonly<Record<string, string>>): Promise<RunningApp>
-  remove(): Promise<void>
 }
 
 export interface RunningApp {
@@ -29,9 +27,8 @@ export interface RunningApp {
 const START_TIMEOUT = 60_000
 const STOP_TIMEOUT = 20_000
 
-/** Copies an example app, installs its dependencies and the packed library, and builds the app. */
-export async function installApp(example: string, tarball: string): Promise<App> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-app-'))
+/** Copies an example app into a folder, installs its dependencies and the packed library, and builds the app. */
+export async function installApp(example: string, folder: string, tarball: string): Promise<App> {
   await cp(example, folder, { recursive: true })
   const manifestFile = join(folder, 'package.json')
   const manifest: Manifest = JSON.parse(await readFile(manifestFile, 'utf8'))
@@ -43,14 +40,16 @@ export async function installApp(example: string, tarball: string): Promise<App>
     NUXT_TELEMETRY_DISABLED: '1',
     ASTRO_TELEMETRY_DISABLED: '1',
   }
-  const run = (...args: string[]) => promisify(execFile)('npm', args, { cwd: folder, env, maxBuffer: 1e8 })
+  const run = (...args: string[]) =>
+    promisify(execFile)('npm', args, { cwd: folder, env, maxBuffer: 1e8 }).catch(({ stdout, stderr }) => {
+      throw new Error(`npm ${args.join(' ')} failed:\n${stdout}${stderr}`)
+    })
   await run('install', '--no-package-lock', '--no-audit', '--no-fund', '--prefer-offline')
   if (manifest.scripts.build) await run('run', 'build')
   return {
     versionOf: async (name) =>
       JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version,
     start: (appEnv) => startApp(folder, manifest.scripts.start, { ...env, NODE_ENV: 'production', ...appEnv }),
-    remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
 

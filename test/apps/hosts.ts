@@ -9,7 +9,7 @@ export interface AppHost {
 
 const REDIRECT = 'the framework redirects a path with two slashes, such as `/v1/pets//`'
 const PARSERS =
-  'the body parsers of the framework run first, and respond with 400 in HTML to malformed JSON and unknown codings'
+  'the body parsers of the framework run first, and respond with 400 or 415 in HTML to malformed JSON, to JSON that is no object, and to other charsets and codings'
 
 /** The apps, by their folder. */
 export const hosts: Readonly<Record<string, AppHost>> = {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -14,43 +15,47 @@ const chosen = process.argv.slice(2)
 const unknown = (await readdir(examples)).filter((folder) => !(folder in hosts))
 if (unknown.length > 0) throw new Error(`test/apps/hosts.ts does not have: ${unknown.join(', ')}`)
 
-const packed = await mkdtemp(join(tmpdir(), 'petstore-pack-'))
-execFileSync('npm', ['pack', '--pack-destination', packed], { stdio: ['ignore', 'ignore', 'inherit'] })
-const tarball = join(packed, (await readdir(packed))[0] ?? '')
+const work = await mkdtemp(join(tmpdir(), 'petstore-apps-'))
+// Also after Ctrl-C, and after an error of this program.
+process.once('exit', () => rmSync(work, { recursive: true, force: true }))
+process.once('SIGINT', () => process.exit(1))
+execFileSync('npm', ['pack', '--pack-destination', work], { stdio: ['ignore', 'ignore', 'inherit'] })
+const tarball = join(work, (await readdir(work))[0] ?? '')
 
-let isExpected = true
-for (const [folder, host] of Object.entries(hosts)) {
-  if (chosen.length > 0 && !chosen.includes(folder)) continue
+const failures: string[] = []
+for (const [name, host] of Object.entries(hosts)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue
   console.log(`# ${host.title}`)
-  const app = await installApp(join(examples, folder), tarball)
+  const folder = join(work, name)
   try {
-    const failed = await failedRows(app, host)
-    if (failed === undefined) isExpected = false
-    else await writeRow(folder, host, await app.versionOf(host.framework), failed)
-  } finally {
-    await app.remove()
+    const app = await installApp(join(examples, name), folder, tarball)
+    await writeRow(name, host, await app.versionOf(host.framework), await failedRows(app, host))
+  } catch (error) {
+    failures.push(`${name}: ${error instanceof Error ? error.message : error}`)
+    console.error(failures.at(-1))
   }
+  await rm(folder, { recursive: true, force: true })
 }
-await rm(packed, { recursive: true })
-process.exitCode = isExpected ? 0 : 1
+if (failures.length > 0) console.error(`\n${failures.length} failed:\n${failures.join('\n')}`)
+process.exitCode = failures.length > 0 ? 1 : 0
 
-/** Returns the rows that fail, or `undefined` if these are not the rows that `hosts.ts` names. */
-async function failedRows(app: App, { limits = {} }: AppHost): Promise<string[] | undefined> {
+/** Returns the rows that fail. Throws if these are not the rows that `hosts.ts` names. */
+async function failedRows(app: App, { limits = {} }: AppHost): Promise<string[]> {
   const running = await app.start({ PETSTORE_KEY: TOKEN })
   const failed: string[] = []
-  let hasSurprise = false
+  const surprises: string[] = []
   try {
     for (const row of rows) {
       const error = await row.check(targetOf(running)).then(() => undefined, String)
       if (error !== undefined) failed.push(row.title)
       if ((error !== undefined) === row.title in limits) continue
-      hasSurprise = true
-      console.error(`  ${row.title}: ${error ?? `passes, although hosts.ts says: ${limits[row.title]}`}`)
+      surprises.push(`${row.title}: ${error ?? `passes, although hosts.ts says: ${limits[row.title]}`}`)
     }
   } finally {
     await running.stop()
   }
-  return hasSurprise ? undefined : failed
+  if (surprises.length > 0) throw new Error(`other tests failed than hosts.ts names:\n  ${surprises.join('\n  ')}`)
+  return failed
 }
 
 /** Writes the row of a host into the table. */

@@ -3,16 +3,19 @@ import { createPetStore, memory } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 
 const backEnd = memory() // on Google Cloud, use a database: each instance has a memory of its own
-const keyStore = {
-  find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
-}
-const petStore = createPetStore({ ...backEnd, keyStore, cors: { origins: ['https://shop.example'] } })
+const petStore = createPetStore({
+  ...backEnd,
+  keyStore: {
+    find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
+  },
+  cors: { origins: ['https://shop.example'] },
+})
 const handler = toExpressHandler(petStore, { trustProxy: 1 })
 
-async function page(request, response) {
-  if (request.path !== '/') return response.sendStatus(404)
-  const pets = await backEnd.storage.list({ limit: 3 })
-  response.send(`The shop itself has ${pets.map(({ name }) => name).join(', ')}`)
-}
-
-http('shop', (request, response) => handler(request, response, () => page(request, response)))
+http('shop', (request, response) =>
+  handler(request, response, async () => {
+    if (request.path !== '/') return response.sendStatus(404)
+    const pets = await backEnd.storage.list({ limit: 3 })
+    response.send(`The shop itself has ${pets.map(({ name }) => name).join(', ')}`)
+  }),
+)

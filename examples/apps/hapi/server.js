@@ -3,10 +3,14 @@ import { createPetStore, memory } from 'petstore-kit'
 import { toNodeHandler } from 'petstore-kit/node'
 
 const { storage, quota } = memory()
-const keyStore = {
-  find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
-}
-const petStore = createPetStore({ storage, quota, keyStore, cors: { origins: ['https://shop.example'] } })
+const petStore = createPetStore({
+  storage,
+  quota,
+  keyStore: {
+    find: (token) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
+  },
+  cors: { origins: ['https://shop.example'] },
+})
 const handler = toNodeHandler(petStore, { trustProxy: 1 })
 
 const server = createHapi({
