@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
@@ -85,6 +85,15 @@ test('these tests compile every example that the documents on hosts show, except
     ),
   )
   expect([...new Set(shown)].sort()).toEqual(Object.values(runtimes).flat().sort())
+})
+
+test('the build of every app in examples/apps checks the types', () => {
+  const apps = readdirSync(join(root, 'examples/apps'))
+  const builds = apps.map((app) => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'examples/apps', app, 'package.json'), 'utf8'))
+    return { app, checks: /\btsc\b|^next build$/.test(scripts.build ?? '') }
+  })
+  expect(builds.filter(({ checks }) => !checks)).toEqual([])
 })
 
 test.skipIf(skipped).each(Object.entries(runtimes))(
