@@ -12,16 +12,18 @@ const ENDS = new Map<unknown, string>([
 export function writePets(pets: readonly Pet[]): string {
   let text = ''
   // `map` would skip the holes of a sparse array, for which `writePet` throws.
-  for (const pet of pets) text += text === '' ? writePet(pet) : `,${writePet(pet)}`
+  for (const pet of pets) text += writePet(pet, text === '' ? '' : ',')
   return `[${text}]`
 }
 
 /** Returns an animal as JSON. @throws {TypeError} if the storage has returned something else */
-export function writePet(pet: Pet): string {
+export function writePet(pet: Pet, separator = ''): string {
   const { id, name, categoryId, status } = Object(pet) as Pet
-  const [idText, categoryText, end] = [integer(id), integer(categoryId), ENDS.get(status)]
+  const idText = integer(id)
+  const categoryText = integer(categoryId)
+  const end = ENDS.get(status)
   if (idText !== undefined && categoryText !== undefined && typeof name === 'string' && end !== undefined)
-    return `{"id":${idText},"name":"${escapeQuotes(name)}","categoryId":${categoryText}${end}`
+    return `${separator}{"id":${idText},"name":"${escapeQuotes(name)}","categoryId":${categoryText}${end}`
   const members = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
   const received = Object.values(members).map(describeValue).join(', ')
   throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)
