@@ -1,4 +1,4 @@
-import { untilAborted } from '../../src/http/read-body.ts'
+import { bodyUnlessAborted } from '../../src/http/read-body.ts'
 import type { PetStore } from '../../src/index.ts'
 import { invalidOption } from '../../src/support/option-rules.ts'
 import { createFetchHandler, ServedRequest } from './shared/fetch-handler.ts'
@@ -41,6 +41,6 @@ class AddressedRequest extends ServedRequest<string | null | undefined> {
 
   /** Some hosts do not end the read if the client disconnects. */
   protected override wholeBody(): Promise<ArrayBuffer> {
-    return untilAborted(this.request.arrayBuffer(), this.request)
+    return bodyUnlessAborted(this.request.arrayBuffer(), this.request)
   }
 }

@@ -1,8 +1,8 @@
 import type { PetStoreError } from '../errors.ts'
+import { untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
 import { readRateLimit, UNKNOWN, usedUp } from './rate-limit.ts'
 import { gaveUp, isTransient } from './response-error.ts'
-import { untilAborted } from './until-aborted.ts'
 
 /** The most requests at once. Seven clients with one key of the plan `free` then get too few 429 in a minute for a ban. */
 const MAX_IN_FLIGHT = 8

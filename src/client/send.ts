@@ -1,10 +1,10 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
+import { untilAborted } from '../support/time.ts'
 import { createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
 import { type RateLimit, readRateLimit } from './rate-limit.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
-import { untilAborted } from './until-aborted.ts'
 
 interface ClientRequest {
   readonly method: 'GET' | 'POST'

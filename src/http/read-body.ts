@@ -103,7 +103,7 @@ function watchAbort({ headers }: Request, signal: AbortSignal | undefined) {
  * Rejects when the signal of the request aborts, unless the body arrives before the next timer: some servers abort after the whole
  * body has arrived. Reads the signal only if the body is late. Hono on Node creates it then, in a fifth of the time of a create.
  */
-export function untilAborted<T>(body: Promise<T>, request: Pick<Request, 'signal'>): Promise<T> {
+export function bodyUnlessAborted<T>(body: Promise<T>, request: Pick<Request, 'signal'>): Promise<T> {
   return new Promise((resolve, reject) => {
     let signal: AbortSignal | undefined
     const onAbort = () => setTimeout(reject, 0, signal?.reason)

@@ -1,6 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 import type { CallContext } from '../ports.ts'
-import { type BodyReader, readAndDiscard, readBody, tooLarge, untilAborted } from './read-body.ts'
+import { type BodyReader, bodyUnlessAborted, readAndDiscard, readBody, tooLarge } from './read-body.ts'
 
 /** A request as plain values. The store reads each part only when it needs the part. */
 export interface ApiRequest extends CallContext {
@@ -139,7 +139,7 @@ export class FetchRequest implements ApiRequest {
 
   /** Reads a body. Overridden where the runtime itself rejects `arrayBuffer()` if the client disconnects. */
   protected wholeBody(): Promise<ArrayBuffer> {
-    return untilAborted(this.request.arrayBuffer(), this.request)
+    return bodyUnlessAborted(this.request.arrayBuffer(), this.request)
   }
 
   async body(limit: number): Promise<Uint8Array> {

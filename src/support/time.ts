@@ -16,19 +16,32 @@ export function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }
 
+/** Starts work by `start`, which returns a function to stop it. If the signal aborts, stops the work and rejects. */
+export async function untilAborted<T>(
+  signal: AbortSignal | undefined,
+  start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => (() => unknown) | undefined,
+): Promise<T> {
+  signal?.throwIfAborted()
+  let onAbort = () => {}
+  try {
+    return await new Promise((resolve, reject) => {
+      const stop = start(resolve, reject)
+      onAbort = () => {
+        reject(signal?.reason)
+        stop?.()
+      }
+      signal?.addEventListener('abort', onAbort)
+    })
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
 /** Waits. Rejects with the signal's reason as soon as the signal aborts. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason)
-    const onAbort = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort)
-      resolve()
-    }, milliseconds)
-    signal?.addEventListener('abort', onAbort, { once: true })
+  return untilAborted(signal, (resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    return () => clearTimeout(timer)
   })
 }
 

@@ -1,7 +1,7 @@
-import { untilAborted } from '../client/until-aborted.ts'
 import { toApiRequest } from '../http/request.ts'
 import { type ApiResponse, toResponse } from '../http/response.ts'
 import type { PetStore } from '../pet-store.ts'
+import { untilAborted } from '../support/time.ts'
 
 /** Returns a function that behaves like the global `fetch`, but sends every request to a pet store. */
 export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalThis.fetch {
