@@ -31,7 +31,7 @@ export interface RowResult {
   readonly reason?: string
 }
 
-export interface CheckOptions {
+export interface CheckHooks {
   /** Sends the requests. @default the global `fetch` */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** The clock to use if a response has no `Date` header. @default the system's clock */
@@ -54,9 +54,9 @@ const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
  *
  * @throws {Error} if the server does not respond, stops responding, or rejects the key
  */
-export async function checkServer(url: string, flags: CheckFlags, options: CheckOptions = {}): Promise<RowResult[]> {
+export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHooks = {}): Promise<RowResult[]> {
   const { key: token, limitedKey: limitedToken, contractOnly } = flags
-  const { fetch, clock, onWait, onStop, onRow } = options
+  const { fetch, clock, onWait, onStop, onRow } = hooks
   const client = contractClient(
     { baseUrl: url, token, limitedToken, timeout: flags.timeout * 1_000, fetch, clock },
     onWait,

@@ -19,13 +19,13 @@ const NOT_INSTALLED = new Set([
 
 /** Loads a driver that is installed beside this package or in the current folder. Returns `undefined` if neither has it. */
 export async function loadDriver(name: string): Promise<unknown> {
-  const beside = await attempt(() => import(name))
+  const beside = await loadIfInstalled(() => import(name))
   // A name such as `node:sqlite` is a module of the runtime, so it is not looked for in the current folder.
   if (beside !== undefined || name.includes(':')) return beside
-  return attempt(() => createRequire(join(process.cwd(), 'petstore'))(name))
+  return loadIfInstalled(() => createRequire(join(process.cwd(), 'petstore'))(name))
 }
 
-async function attempt(load: () => unknown): Promise<unknown> {
+async function loadIfInstalled(load: () => unknown): Promise<unknown> {
   try {
     return await load()
   } catch (error) {

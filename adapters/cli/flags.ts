@@ -130,7 +130,7 @@ function splitList(text: string): string[] {
 export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
   const entries = text.split(',').map((part) => {
     const [, plan, text] = /^([^=]+)=(.+)$/.exec(part) ?? []
-    const limits = limitsOf(text)
+    const limits = limitsIn(text)
     if (plan === undefined || limits === undefined)
       throw new Error('Expected plan=perMinute/perDay, whole numbers of at least 1, such as free=10/100.')
     return [plan, limits] as const
@@ -140,12 +140,12 @@ export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanL
 
 /** Parses the limits of one key, such as `10/100`. */
 export function parseLimits(text: string): PlanLimits {
-  const limits = limitsOf(text)
+  const limits = limitsIn(text)
   if (limits === undefined) throw new Error('Expected perMinute/perDay, whole numbers of at least 1, such as 10/100.')
   return limits
 }
 
-function limitsOf(text = ''): PlanLimits | undefined {
+function limitsIn(text = ''): PlanLimits | undefined {
   const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
   const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
   return limits.perMinute >= 1 && limits.perDay >= 1 ? limits : undefined

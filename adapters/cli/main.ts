@@ -47,7 +47,7 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: () => {} })
 
-  withPlace(program.command('serve'))
+  addPlaceFlags(program.command('serve'))
     .description('start the API on this machine: in memory, in a SQLite file or in PostgreSQL')
     .addOption(flag('--redis-url <url>', 'count requests in Redis'))
     .addOption(
@@ -102,7 +102,7 @@ function createProgram(): Command {
   const expires = () =>
     parsed(new Option('--expires <date>', 'when the key expires, such as 2030-01-31'), (text) => parseExpiry(text))
   const keys = program.command('keys').description('issue, change, list and revoke API keys')
-  withPlace(keys.command('issue'))
+  addPlaceFlags(keys.command('issue'))
     .description('issue a key, and print its token')
     .requiredOption('--plan <plan>', 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits')
     .option('--account <name>', 'keys with the same account share one allowance')
@@ -112,7 +112,7 @@ function createProgram(): Command {
     .addOption(planLimits())
     .option('--json', 'print the token and the key as JSON')
     .action(runIssue)
-  withPlace(keys.command('update'))
+  addPlaceFlags(keys.command('update'))
     .description('change a key; its token stays the same')
     .argument('<id>', 'id of the key, such as key_…, as list shows it')
     .option('--plan <plan>', 'new plan; limits of the key alone stay, unless --no-limits')
@@ -127,16 +127,16 @@ function createProgram(): Command {
     .addOption(planLimits())
     .option('--json', 'print the changed key as JSON')
     .action(runUpdate)
-  withPlace(keys.command('list'))
+  addPlaceFlags(keys.command('list'))
     .description('list every key ever issued, without tokens')
     .option('--json', 'print JSON')
     .action(runList)
-  withPlace(keys.command('revoke'))
+  addPlaceFlags(keys.command('revoke'))
     .description('revoke a key')
     .argument('<id>', 'id of the key, such as key_…, as list shows it')
     .action(runRevoke)
 
-  withPlace(program.command('seed'))
+  addPlaceFlags(program.command('seed'))
     .description('fill a catalogue with demo animals; an interrupted seed continues where it stopped')
     .addOption(parsed(new Option('--count <number>', 'total number of animals'), wholeNumber()).makeOptionMandatory())
     .action(runSeed)
@@ -224,7 +224,7 @@ function parsed<Target extends Option | Argument>(
   return target
 }
 
-function withPlace(command: Command): Command {
+function addPlaceFlags(command: Command): Command {
   return command
     .addOption(flag('--data <file>', 'store everything in this SQLite file', parseFile))
     .addOption(flag('--database-url <url>', 'store everything in this PostgreSQL database'))

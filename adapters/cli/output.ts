@@ -67,14 +67,14 @@ export function fail(error: unknown, failureCode = 1): void {
 }
 
 /** What an error of `listen` says about its place. `flag` is the flag of the port. */
-interface Place {
+interface ListenError {
   readonly address?: string
   readonly port?: number
   readonly flag?: string
 }
 
 function explain(error: unknown, code: string | undefined, message: string): string {
-  const { address, port, syscall, flag = '--port' } = error as NodeJS.ErrnoException & Place
+  const { address, port, syscall, flag = '--port' } = error as NodeJS.ErrnoException & ListenError
   if (code === 'EADDRINUSE')
     return `port ${port} on ${address} is taken: choose another with ${flag}, or 0 for any free port`
   if (code === 'EACCES')

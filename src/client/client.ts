@@ -98,7 +98,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     if (cursor !== undefined) query.set('cursor', cursor)
     const path = query.size > 0 ? `/pets?${query}` : '/pets'
     const received = await sender.send({ method: 'GET', path, signal })
-    return { pets: readBody(received, 'an array of animals', isPets), next: readNextCursor(received) }
+    return { pets: parseBody(received, 'an array of animals', isPets), next: readNextCursor(received) }
   }
 
   async function* pets({
@@ -137,14 +137,14 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
         signal,
       } as const
       try {
-        return readBody(await sender.send(request), 'an animal', isPet)
+        return parseBody(await sender.send(request), 'an animal', isPet)
       } catch (error) {
         throw isPetStoreError(error) && idempotencyKey !== undefined ? Object.assign(error, { idempotencyKey }) : error
       }
     },
     async getPet(id, { signal } = {}) {
       checkExact('id', id)
-      return readBody(await sender.send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', isPet)
+      return parseBody(await sender.send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', isPet)
     },
     get rateLimit() {
       return sender.rateLimit
@@ -171,7 +171,7 @@ function isPets(value: unknown): value is Pet[] {
   return Array.isArray(value) && value.every(isPet)
 }
 
-function readBody<T>({ response, body }: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
+function parseBody<T>({ response, body }: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
   let value: unknown
   try {
     value = parseJson(body)

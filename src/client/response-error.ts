@@ -25,7 +25,7 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   const known = CODE_BY_STATUS[status] ?? 'unexpected_response'
   return new PetStoreError(
     known,
-    `expected an error of the pet store, got status ${status}${quote(body, apiKey)}`,
+    `expected an error of the pet store, got status ${status}${quotedBody(body, apiKey)}`,
     options,
   )
 }
@@ -38,7 +38,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
   const { status, type, redirected, headers } = response
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
   response.body?.cancel().catch(() => {})
-  const target = redirected ? response.url : targetOf(headers.get('Location'), url)
+  const target = redirected ? response.url : redirectTarget(headers.get('Location'), url)
   const where = target === undefined ? 'a target that is not shown' : quoted(target, apiKey)
   return new PetStoreError(
     'unexpected_response',
@@ -49,7 +49,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
 }
 
 /** Returns the target of a redirect without credentials, or the header itself if it is no URL. */
-function targetOf(location: string | null, url: string): string | undefined {
+function redirectTarget(location: string | null, url: string): string | undefined {
   if (location === null || !URL.canParse(location, url)) return location ?? undefined
   return Object.assign(new URL(location, url), { username: '', password: '' }).href
 }
@@ -111,7 +111,7 @@ export function readRetryAfter(value: string | null, clock: Clock): number | und
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
 }
 
-function quote(body: Uint8Array, apiKey: string): string {
+function quotedBody(body: Uint8Array, apiKey: string): string {
   const text = new TextDecoder().decode(body).trim()
   return text === '' ? '' : ` and ${quoted(text, apiKey)}`
 }

@@ -6,7 +6,7 @@ import { countRequest } from './fixed-windows.ts'
 
 const MAX_SUBJECTS = 10_000
 
-interface Refusal {
+interface RememberedRefusal {
   readonly count: QuotaCount
   /** How far the quota store's clock is ahead of the option `clock`, in milliseconds. */
   readonly clockOffset: number
@@ -18,7 +18,7 @@ interface Refusal {
  * Refusals that count towards a ban still reach the database.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
-  const refusals: LRUCache<string, Refusal> = boundedMap(MAX_SUBJECTS)
+  const refusals: LRUCache<string, RememberedRefusal> = boundedMap(MAX_SUBJECTS)
   let latest = 0
 
   return {

@@ -83,7 +83,7 @@ const RULES: OptionRules<keyof PostgresOptions> = {
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
-  const { clock, lockTimeout = 4_000, onError = logError, plans } = options
+  const { clock, lockTimeout = 4_000, onError = logPostgresError, plans } = options
   const connection = connectionOf(client)
   const { query } = connection
   const schema = quoteName(options.schema ?? 'petstore')
@@ -103,6 +103,6 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
 const NOT_DURABLE =
   'synchronous_commit is off on the server, the database or the role: a crash of PostgreSQL loses animals that were acknowledged with 201. Set it to on'
 
-function logError(error: unknown): void {
+function logPostgresError(error: unknown): void {
   console.error(`petstore-kit: PostgreSQL: ${readableError(error)}`)
 }

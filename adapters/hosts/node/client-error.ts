@@ -17,18 +17,18 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 
 /** Responds to requests that Node's parser rejects. Node's own responses have no body and no rate-limit headers. */
 export function answerClientErrors(server: Server, running: Running, petStore: PetStore): void {
-  const refused = new WeakSet<Socket>()
+  const rejected = new WeakSet<Socket>()
 
-  async function refuse(socket: Socket, code: ErrorCode): Promise<void> {
+  async function rejectRequest(socket: Socket, code: ErrorCode): Promise<void> {
     const responses = running.get(socket) ?? []
     const last = responses.at(-1)
     // If the parser has rejected the body of a request, its handler already has a response object.
     const current = last?.req.complete === false ? last : undefined
     const earlier = responses.filter((one) => isOpen(one) && one !== current).at(-1)
     // Responses must be sent in the order of the requests, so the 4xx waits for the earlier ones.
-    if (earlier) return void earlier.on('close', () => void refuse(socket, code))
+    if (earlier) return void earlier.on('close', () => void rejectRequest(socket, code))
     const hasBegun = () => !socket.writable || current?.headersSent
-    const message = hasBegun() ? '' : messageOf(await refusal(petStore, code, socket))
+    const message = hasBegun() ? '' : messageOf(await rejection(petStore, code, socket))
     // If the handler has begun its own response during `await`, only the rest of that response is sent.
     socket.end(hasBegun() ? '' : message)
     const timer = setTimeout(() => socket.destroy(), LINGER)
@@ -37,29 +37,29 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Node emits the event again for everything that arrives later.
-    if (refused.has(socket)) return
-    refused.add(socket)
+    if (rejected.has(socket)) return
+    rejected.add(socket)
     // A client that ends the connection in the middle of a request has left. After other errors, the client may read a response.
     const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && running.get(socket)?.some(isOpen)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
-    else void refuse(socket, CODES[error.code ?? ''] ?? 'bad_request')
+    else void rejectRequest(socket, CODES[error.code ?? ''] ?? 'bad_request')
   })
 }
 
 /** Returns a `header` method that throws when the store begins with `Authorization`, so that the store responds with the error. */
-export function refusing(code: ErrorCode): (name: string) => undefined {
+export function rejectingHeader(code: ErrorCode): (name: string) => undefined {
   return (name) => {
     if (name === 'authorization') throw new PetStoreError(code)
   }
 }
 
 /** Lets the store respond, because it adds the rate-limit headers. */
-async function refusal(petStore: PetStore, code: ErrorCode, socket: Socket): Promise<ApiResponse> {
+async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): Promise<ApiResponse> {
   const request: ApiRequest = {
     method: '-',
     target: '-',
     clientAddress: socket.remoteAddress,
-    header: refusing(code),
+    header: rejectingHeader(code),
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)

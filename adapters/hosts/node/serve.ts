@@ -6,7 +6,7 @@ import type { PetStore, ReadyCheck } from '../../../src/index.ts'
 import { checkOptions, functionRule, millisecondsRule, type OptionRules } from '../../../src/support/option-rules.ts'
 import { trustProxyRule } from '../shared/client-address.ts'
 import { type HandlerOptions, report } from '../shared/mounted-store.ts'
-import { answerClientErrors, refusing } from './client-error.ts'
+import { answerClientErrors, rejectingHeader } from './client-error.ts'
 import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
 import { nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
@@ -106,8 +106,8 @@ function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): vo
   for (const event of REQUEST_EVENTS) server.on(event, reply)
 }
 
-const refuseHeader = refusing('bad_request')
-const withoutValidHost = (_incoming: unknown, name: string) => refuseHeader(name)
+const rejectHeader = rejectingHeader('bad_request')
+const withoutValidHost = (_incoming: unknown, name: string) => rejectHeader(name)
 
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address
