@@ -129,9 +129,10 @@ export function guardPorts(
   { timeout, quotaTimeout }: { readonly timeout: number; readonly quotaTimeout: number },
 ): BackEnd {
   const guardStorage = <Input, T>(call: PortCall<Input, T>) => guard('storage', timeout, call)
-  type Keyed = readonly [NewPet, Idempotency]
+  type OnceInput = readonly [NewPet, Idempotency]
   const { createOnce } = storage
-  const once = createOnce && guardStorage(([pet, key]: Keyed, context) => createOnce.call(storage, pet, key, context))
+  const once =
+    createOnce && guardStorage(([pet, key]: OnceInput, context) => createOnce.call(storage, pet, key, context))
   return {
     storage: {
       list: guardStorage((query, context) => storage.list(query, context)),

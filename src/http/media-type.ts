@@ -5,7 +5,7 @@ import { errorResponse, type OwnResponse } from './response.ts'
 const JSON_TYPE = 'application/json'
 
 /** Returns a 415 unless a body is JSON in UTF-8 without compression (RFC 9110, sections 8.3, 8.4 and 15.5.16). */
-export function rejectOtherMediaTypes(request: Pick<ApiRequest, 'header'>): OwnResponse | undefined {
+export function mediaTypeError(request: Pick<ApiRequest, 'header'>): OwnResponse | undefined {
   const type = request.header('content-type')
   if (type !== JSON_TYPE && !isJson(type)) return unsupported(['Accept', JSON_TYPE], JSON_TYPE, type)
   const coding = request.header('content-encoding')

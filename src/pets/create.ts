@@ -1,11 +1,11 @@
-import { rejectOtherMediaTypes } from '../http/media-type.ts'
+import { mediaTypeError } from '../http/media-type.ts'
 import type { ApiRequest } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { NewPet, PetStatus } from '../model.ts'
 import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { type newPetSchema, parseNewPet } from './animal.ts'
-import { fingerprintOf, idempotencyKeyOf, isReplay } from './idempotency.ts'
+import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
 import { readJson } from './json/read.ts'
 import { writePet } from './json/write.ts'
 
@@ -32,8 +32,8 @@ export function createPet(
   linkBase: string | undefined,
   scope: string,
 ): MaybePromise<OwnResponse> {
-  const refusal = rejectOtherMediaTypes(request)
-  if (refusal) return refusal
+  const error = mediaTypeError(request)
+  if (error) return error
   const key = idempotencyKeyOf(request, storage)
   return andThen(request.body(bodyLimit), (bytes) => {
     const pet = withStatus(parseNewPet(newPet, readJson(bytes, MAX_VALUES), maxNameLength), defaultStatus)
@@ -42,7 +42,7 @@ export function createPet(
         ? storage.create(pet, request)
         : storage.createOnce?.(pet, { scope, key, fingerprint: fingerprintOf(pet) }, request)
     return andThen(creating as MaybePromise<CreatedPet>, (created) => {
-      const headers = key !== undefined && isReplay(created) ? ['Idempotency-Replayed', 'true'] : []
+      const headers = key === undefined ? [] : replayHeaders(created)
       const body = writePet(created)
       if (linkBase !== undefined) headers.push('Location', `${linkBase}/pets/${created.id}`)
       return jsonResponse(201, body, headers)

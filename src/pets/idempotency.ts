@@ -31,13 +31,13 @@ export function fingerprintOf({ name, categoryId, status }: NewPet): string {
 }
 
 /**
- * Returns whether an earlier request with the same key and the same animal has added it.
+ * Returns the header of a response to a repeated idempotency key; empty if the key is new.
  *
- * @throws {PetStoreError} `idempotency_key_reused` if the earlier request has added another animal
+ * @throws {PetStoreError} `idempotency_key_reused` if the key was used for another animal
  */
-export function isReplay({ earlier }: CreatedPet): boolean {
-  if (earlier == null) return false
-  if (earlier === 'same') return true
+export function replayHeaders({ earlier }: CreatedPet): string[] {
+  if (earlier == null) return []
+  if (earlier === 'same') return ['Idempotency-Replayed', 'true']
   if (earlier === 'different') throw new PetStoreError('idempotency_key_reused')
   throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describeValue(earlier)}`)
 }

@@ -13,7 +13,7 @@ export interface Target {
   /** Sends a request without a key, from an address that no other row uses. */
   anonymous(path: string, sent?: Sent): Promise<Received>
   /** Sends a request with the key. */
-  keyed(path: string, sent?: Sent): Promise<Received>
+  withToken(path: string, sent?: Sent): Promise<Received>
 }
 
 /** One expectation of a started app. The last row stops the app. */
@@ -30,7 +30,7 @@ export function targetOf(app: RunningApp): Target {
     app,
     anonymous: (path, sent = {}) =>
       send(path, { ...sent, headers: { 'x-forwarded-for': addressOf(++clients), ...sent.headers } }),
-    keyed: (path, sent = {}) =>
+    withToken: (path, sent = {}) =>
       send(path, {
         ...sent,
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': JSON_TYPE, ...sent.headers },
@@ -53,8 +53,11 @@ function expectError({ status, headers, body }: Received, expected: number, code
 const ownRows: readonly AppRow[] = [
   {
     title: "a page of the app shows the API's animals",
-    async check({ anonymous, keyed }) {
-      assert.equal((await keyed('/v1/pets', { method: 'POST', body: '{"name":"Bella","categoryId":1}' })).status, 201)
+    async check({ anonymous, withToken }) {
+      assert.equal(
+        (await withToken('/v1/pets', { method: 'POST', body: '{"name":"Bella","categoryId":1}' })).status,
+        201,
+      )
       const { status, body } = await anonymous('/')
       assert.equal(status, 200)
       assert.match(body, /The shop itself has Bella/)
@@ -62,8 +65,8 @@ const ownRows: readonly AppRow[] = [
   },
   {
     title: 'the app responds with its own 404 outside the store',
-    async check({ keyed }) {
-      const { status, headers } = await keyed('/elsewhere')
+    async check({ withToken }) {
+      const { status, headers } = await withToken('/elsewhere')
       assert.deepEqual([status, headers['x-ratelimit-limit']], [404, undefined])
     },
   },
@@ -78,47 +81,47 @@ const ownRows: readonly AppRow[] = [
   },
   {
     title: 'repeats no header, and sends CORS headers',
-    async check({ keyed }) {
-      const { doubled, headers } = await keyed('/v1/pets', { headers: { origin: SHOP } })
+    async check({ withToken }) {
+      const { doubled, headers } = await withToken('/v1/pets', { headers: { origin: SHOP } })
       assert.deepEqual([doubled, headers['access-control-allow-origin']], [[], SHOP])
     },
   },
   {
     title: 'responds with 413 to a long body with Content-Length',
-    async check({ keyed }) {
+    async check({ withToken }) {
       const body = REX.padEnd(100_000)
-      expectError(await keyed('/v1/pets', { method: 'POST', body }), 413, 'payload_too_large')
+      expectError(await withToken('/v1/pets', { method: 'POST', body }), 413, 'payload_too_large')
     },
   },
   {
     title: 'responds with 413 to a long body in chunks',
-    async check({ keyed }) {
+    async check({ withToken }) {
       const body = REX.padEnd(100_000)
-      expectError(await keyed('/v1/pets', { method: 'POST', body, chunked: true }), 413, 'payload_too_large')
+      expectError(await withToken('/v1/pets', { method: 'POST', body, chunked: true }), 413, 'payload_too_large')
     },
   },
   {
     title: 'reads a body in chunks',
-    async check({ keyed }) {
-      assert.equal((await keyed('/v1/pets', { method: 'POST', body: REX, chunked: true })).status, 201)
+    async check({ withToken }) {
+      assert.equal((await withToken('/v1/pets', { method: 'POST', body: REX, chunked: true })).status, 201)
     },
   },
   {
     title: 'responds with 415 to a form, also from another site',
-    async check({ keyed }) {
+    async check({ withToken }) {
       for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain'])
         for (const origin of [undefined, 'https://other.example']) {
           const headers = { 'content-type': type, ...(origin && { origin }) }
-          const refused = await keyed('/v1/pets', { method: 'POST', body: 'name=Rex', headers })
+          const refused = await withToken('/v1/pets', { method: 'POST', body: 'name=Rex', headers })
           expectError(refused, 415, 'unsupported_media_type')
         }
     },
   },
   {
     title: 'responds to GET with a body',
-    async check({ keyed }) {
+    async check({ withToken }) {
       assert.equal(
-        (await keyed('/v1/pets?limit=1', { body: 'ignored', headers: { 'content-length': '7' } })).status,
+        (await withToken('/v1/pets?limit=1', { body: 'ignored', headers: { 'content-length': '7' } })).status,
         200,
       )
     },
@@ -147,22 +150,22 @@ const ownRows: readonly AppRow[] = [
   },
   {
     title: 'serves further requests after bytes that are no request',
-    async check({ app, keyed }) {
+    async check({ app, withToken }) {
       const client = new Wire(app.port)
       client.write('GET /v1/pets HTTP/1.1\r\nHost: localhost\r\n\r\nignored')
       await client.take(/^HTTP\/1\.1 40[01]/)
       client.close()
-      assert.equal((await keyed('/v1/pets')).status, 200)
+      assert.equal((await withToken('/v1/pets')).status, 200)
     },
   },
   {
     title: 'serves further requests after a client has left during its upload',
-    async check({ app, keyed }) {
+    async check({ app, withToken }) {
       const leaving = new Wire(app.port)
       leaving.write(head(1_000) + REX)
-      await keyed('/v1/pets')
+      await withToken('/v1/pets')
       leaving.close()
-      assert.equal((await keyed('/v1/pets', { method: 'POST', body: REX })).status, 201)
+      assert.equal((await withToken('/v1/pets', { method: 'POST', body: REX })).status, 201)
     },
   },
 ]

@@ -60,9 +60,9 @@ export class Rules {
     for (const [id, text] of readable)
       if (!before.has(id) && id < greatest)
         fail('Ids become visible in ascending order', `no new animal below ${greatest}`, `${id} ${text}`)
-    const keyed = [...readable.values()].flatMap((text) => /key \d/.exec(text) ?? [])
-    for (const key of keyed)
-      if (keyed.filter((other) => other === key).length > 1) fail(ONE_ANIMAL, `one animal of ${key}`, listed(readable))
+    const keys = [...readable.values()].flatMap((text) => /key \d/.exec(text) ?? [])
+    for (const key of keys)
+      if (keys.filter((other) => other === key).length > 1) fail(ONE_ANIMAL, `one animal of ${key}`, listed(readable))
   }
 
   /** Checks an animal that was answered with 201. */

@@ -3,7 +3,7 @@
 /** `pick` chooses among the statements, time limits or ids that there are. A step that is impossible does nothing. */
 export type Step =
   | { readonly kind: 'create'; readonly process: number }
-  | { readonly kind: 'keyed'; readonly process: number; readonly key: number; readonly changed: boolean }
+  | { readonly kind: 'createOnce'; readonly process: number; readonly key: number; readonly changed: boolean }
   | { readonly kind: 'list'; readonly process: number; readonly onward: boolean; readonly status: boolean }
   | { readonly kind: 'get'; readonly process: number; readonly pick: number }
   | { readonly kind: 'import'; readonly chooses: boolean }
@@ -26,7 +26,7 @@ export interface Schedule {
 /** How often each kind of step may come, compared with the others. One of the numbers is drawn for each schedule. */
 const WEIGHTS: Readonly<Record<Step['kind'], readonly number[]>> = {
   create: [4, 8, 12],
-  keyed: [0, 6, 12],
+  createOnce: [0, 6, 12],
   list: [0, 2],
   get: [0, 1],
   import: [0, 1],
@@ -56,7 +56,7 @@ export function drawSchedule(seed: number): Schedule {
     const kind = kinds[draw(kinds.length)] as Step['kind']
     const [process, pick] = [draw(processes), draw(1_000)]
     if (kind === 'create') return { kind, process }
-    if (kind === 'keyed') return { kind, process, key: 1 + draw(keys), changed: chance(changes) }
+    if (kind === 'createOnce') return { kind, process, key: 1 + draw(keys), changed: chance(changes) }
     if (kind === 'list') return { kind, process, onward: chance(0.5), status: chance(0.5) }
     if (kind === 'get') return { kind, process, pick }
     if (kind === 'import') return { kind, chooses: chance(0.3) }
@@ -98,7 +98,7 @@ function simplerSteps(step: Step): readonly Step[] {
   if ('pick' in step) for (let pick = 0; pick < Math.min(step.pick, 3); pick++) simpler.push({ ...step, pick })
   if ('process' in step) for (let process = 0; process < step.process; process++) simpler.push({ ...step, process })
   if (step.kind === 'run' && !step.through) simpler.push({ ...step, through: true })
-  if (step.kind === 'keyed') simpler.push({ kind: 'create', process: step.process })
+  if (step.kind === 'createOnce') simpler.push({ kind: 'create', process: step.process })
   return simpler
 }
 

@@ -110,7 +110,7 @@ class World {
       case 'create':
         this.#add(step.process, this.#pet('pet'))
         break
-      case 'keyed': {
+      case 'createOnce': {
         const name = `key ${step.key}`
         this.#add(step.process, this.#pet(step.changed ? `${name}, changed` : name), false, name)
         break

@@ -20,7 +20,7 @@ export interface TestServerOptions extends ServeOptions {
 }
 
 /** Creates a store with one key. The limits of the key are high by default. */
-export async function keyedStore({ store = {}, perMinute = 1_000_000, wrap = same }: TestServerOptions = {}) {
+export async function storeWithKey({ store = {}, perMinute = 1_000_000, wrap = same }: TestServerOptions = {}) {
   const clock = manualClock()
   const backEnd = memory({ clock })
   const limits = { perMinute, perDay: 10_000_000 }
@@ -32,10 +32,10 @@ export async function keyedStore({ store = {}, perMinute = 1_000_000, wrap = sam
 /** Starts a server on a free port. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { store: _store, perMinute: _perMinute, wrap: _wrap, ...serveOptions } = options
-  const keyed = await keyedStore(options)
-  const server = await serve(keyed.petStore, { port: 0, closeTimeout: 1, ...serveOptions })
+  const stored = await storeWithKey(options)
+  const server = await serve(stored.petStore, { port: 0, closeTimeout: 1, ...serveOptions })
   onTestFinished(server.close)
-  return { ...server, ...keyed }
+  return { ...server, ...stored }
 }
 
 /** Returns the end of a request that creates an animal: headers and JSON body. */

@@ -18,7 +18,7 @@ type Row = readonly [id: string, name: string, categoryId: string, status: PetSt
 type JsonRows = readonly [{ readonly json: string }?]
 
 /** One of this many creates with an idempotency key removes expired keys. */
-const REMOVE_EVERY = 50
+const PRUNE_KEYS_EVERY = 50
 
 interface Tables {
   readonly read: Run
@@ -42,11 +42,11 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
     const used = [scope, hashes.key] as const
     const now = clock?.now() ?? null
     const [, added, , found] = await transact([
-      ['forgetEndedKey', ...used, now],
+      ['pruneEndedKey', ...used, now],
       ['addPetOnce', name, `${categoryId}`, status ?? null, ...used],
       ['useKey', scope, hashes.key, hashes.fingerprint, now, ...used],
       ['usedKey', ...used],
-      ...(keysUsed++ % REMOVE_EVERY === 0 ? [['removeEndedKeys', now, now] as const] : []),
+      ...(keysUsed++ % PRUNE_KEYS_EVERY === 0 ? [['pruneEndedKeys', now, now] as const] : []),
     ])
     const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
     const created = toPet(BigInt(id), name, categoryId, status)

@@ -10,7 +10,7 @@ const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n, status: 'sold' } as const
 const HOUR = 3_600_000
 
-interface KeyedCall {
+interface CreateOnceCall {
   readonly pet?: NewPet
   readonly scope?: string
   readonly key?: string
@@ -18,10 +18,10 @@ interface KeyedCall {
   readonly after?: number
 }
 
-type KeyedStorage = ReturnType<typeof keyedStorage>
+type CheckedCreateOnce = ReturnType<typeof checkedCreateOnce>
 
 /** One example for each rule. They are skipped if the storage has no `createOnce`. */
-export const keyedExamples = {
+export const idempotencyExamples = {
   'createOnce adds one animal for each idempotency key': withKeys(async ({ create, checkPets }) => {
     for (const key of ['order-1', 'order-1', 'order-2', 'order-1']) await create({ key })
     await checkPets()
@@ -62,15 +62,15 @@ export const keyedExamples = {
 } satisfies Record<string, Use<CheckedStorage>>
 
 /** Returns a test that is skipped if the storage has no `createOnce`. */
-function withKeys(use: (keyed: KeyedStorage) => Promise<void>): Use<CheckedStorage> {
+function withKeys(use: (checked: CheckedCreateOnce) => Promise<void>): Use<CheckedStorage> {
   return async (checked) => {
     if (!checked.storage.createOnce) throw new NotApplicable('the storage has no method createOnce')
-    await use(keyedStorage(checked))
+    await use(checkedCreateOnce(checked))
   }
 }
 
 /** Generates calls with few scopes, keys and animals, over a time in which 48 hours pass. */
-export function keyedCalls(fc: FastCheck): Arbitrary<readonly KeyedCall[]> {
+export function createOnceCalls(fc: FastCheck): Arbitrary<readonly CreateOnceCall[]> {
   const call = fc.record({
     pet: fc.constantFrom(REX, ADA),
     scope: fc.constantFrom('account:acme', 'key:7'),
@@ -81,7 +81,7 @@ export function keyedCalls(fc: FastCheck): Arbitrary<readonly KeyedCall[]> {
 }
 
 /** Makes the calls one after another. Here, `after` is the time since the previous call. */
-export function callWithKeys(checked: CheckedStorage, calls: readonly KeyedCall[]): Promise<void> {
+export function makeCreateOnceCalls(checked: CheckedStorage, calls: readonly CreateOnceCall[]): Promise<void> {
   const callAll = withKeys(async ({ create, checkPets }) => {
     let time = 0
     for (const { after = 0, ...call } of calls) {
@@ -100,13 +100,13 @@ interface Returned {
   readonly result: CreatedPet
 }
 
-function keyedStorage(checked: CheckedStorage) {
+function checkedCreateOnce(checked: CheckedStorage) {
   const { steps, clock, pets, list } = checked
   const start = clock.now()
   /** The animal that each key has added, and when the key expires. */
   const uses = new Map<string, { readonly pet: Pet; readonly endsAt: number }>()
 
-  async function call(made: KeyedCall = {}): Promise<Returned> {
+  async function call(made: CreateOnceCall = {}): Promise<Returned> {
     const { pet = REX, scope = 'account:acme', key = 'order-1', after = 0 } = made
     const idempotency = { scope, key, fingerprint: fingerprintOf(pet) }
     const now = start + after
@@ -140,7 +140,7 @@ function keyedStorage(checked: CheckedStorage) {
 
   return {
     reopen: checked.reopen,
-    create: async (made?: KeyedCall) => check(await call(made)),
+    create: async (made?: CreateOnceCall) => check(await call(made)),
     async createAtOnce(times: number) {
       const returned = await Promise.all(Array.from({ length: times }, () => call()))
       const isFirst = ({ result }: Returned) => result?.earlier == null

@@ -3,7 +3,7 @@ import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type Pet, petStatuses } from 
 import type { PetStorage } from '../../ports.ts'
 import { int64s, newPets } from './arbitraries.ts'
 import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
-import { callWithKeys, keyedCalls, keyedExamples } from './idempotency.ts'
+import { createOnceCalls, idempotencyExamples, makeCreateOnceCalls } from './idempotency.ts'
 import { show } from './report.ts'
 import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 import { races, runRace, smallRace } from './storage-race.ts'
@@ -34,7 +34,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
   runner.describe(`storage: ${name}`, () => {
     const { examples, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
     examples(EXAMPLES)
-    examples(keyedExamples)
+    examples(idempotencyExamples)
     examples({
       'a reader skips no animal while three are added': (checked) => runRace(checked, smallRace),
       'lists full pages of any size': fillPages,
@@ -42,7 +42,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
       'keeps working after a client has disconnected': leaveEarly,
     })
     sequences('gives the same results as a plain list', calls, commands)
-    property('idempotency keys give the same results as a plain map', keyedCalls, callWithKeys)
+    property('idempotency keys give the same results as a plain map', createOnceCalls, makeCreateOnceCalls)
     // `endOnFailure`: a simpler race cannot be found, because a race may pass when it is repeated.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),

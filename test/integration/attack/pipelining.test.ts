@@ -10,7 +10,7 @@ import { toExpressHandler } from '../../../adapters/hosts/express.ts'
 import { petStorePlugin } from '../../../adapters/hosts/fastify.ts'
 import { serve, toNodeHandler } from '../../../adapters/hosts/node/index.ts'
 import { memory, type PetStore } from '../../../src/index.ts'
-import { keyedStore, petBody } from '../../support/node-server.ts'
+import { petBody, storeWithKey } from '../../support/node-server.ts'
 import { rawConnection } from '../../support/raw-http.ts'
 import { readResponses } from './responses.ts'
 
@@ -112,7 +112,7 @@ function slowStore() {
       for (let i = 0; i < turns; i++) await setImmediate()
       return call(input)
     }
-  return keyedStore({
+  return storeWithKey({
     store: { storage: { list: later(storage.list, 2), create: later(storage.create, 3), get: storage.get } },
   })
 }

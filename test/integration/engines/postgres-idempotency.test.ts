@@ -17,7 +17,7 @@ const REX = { name: 'Rex', categoryId: 1n } as const
 const ADA = { name: 'Ada', categoryId: 1n } as const
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 
-const keyed = (key: string, { scope = 'account:acme', pet = REX as { name: string; categoryId: bigint } } = {}) =>
+const callOf = (key: string, { scope = 'account:acme', pet = REX as { name: string; categoryId: bigint } } = {}) =>
   [pet, { scope, key, fingerprint: fingerprintOf(pet) }] as const
 
 /** Opens a storage by a clock that stands still. */
@@ -27,7 +27,7 @@ function open(client: PostgresClient, clock = manualClock(START)) {
 }
 
 /** Returns `createOnce` of a process that waits for the disk only after `release` is called. */
-function slowKeyed(pool: Pool) {
+function slowCreateOnce(pool: Pool) {
   const { storage, written, release } = slowProcess(pool, manualClock(START))
   return { createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']>, written, release }
 }
@@ -61,7 +61,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         const strict = openPool(server.url, { max: 8, options })
         const processes = times(4, () => open(strict))
         for (let round = 0; round < 10; round++) {
-          const calls = processes.flatMap((storage) => times(3, () => storage.createOnce(...keyed(`order-${round}`))))
+          const calls = processes.flatMap((storage) => times(3, () => storage.createOnce(...callOf(`order-${round}`))))
           const results = await Promise.all(calls)
           expect(new Set(results.map(({ id }) => id)).size).toBe(1)
           expect(results.filter(({ earlier }) => earlier === 'same')).toHaveLength(11)
@@ -78,14 +78,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         return pool.query(text, values)
       }
       const storage = open({ query })
-      await storage.createOnce(...keyed('used'))
+      await storage.createOnce(...callOf('used'))
       const results: CreatedPet[] = await Promise.all([
-        storage.createOnce(...keyed('new')),
+        storage.createOnce(...callOf('new')),
         storage.create(ADA),
-        storage.createOnce(...keyed('used')),
-        storage.createOnce(...keyed('new', { pet: ADA })),
-        storage.createOnce(...keyed('used', { scope: 'account:other' })),
-        storage.createOnce(...keyed('new')),
+        storage.createOnce(...callOf('used')),
+        storage.createOnce(...callOf('new', { pet: ADA })),
+        storage.createOnce(...callOf('used', { scope: 'account:other' })),
+        storage.createOnce(...callOf('new')),
         storage.create(REX),
       ])
       expect(results.map(({ id, earlier }) => [Number(id), earlier])).toEqual([
@@ -103,26 +103,26 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
     test('an animal that PostgreSQL refuses leaves no key', async () => {
       const storage = open(pool)
-      const refused = keyed('order-1', { pet: { name: '\u0000', categoryId: 1n } })
+      const refused = callOf('order-1', { pet: { name: '\u0000', categoryId: 1n } })
       const [first, second] = await Promise.allSettled([
         storage.createOnce(...refused),
-        storage.createOnce(...keyed('order-2')),
+        storage.createOnce(...callOf('order-2')),
       ])
       expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
-      expect((await storage.createOnce(...keyed('order-1'))).earlier).toBeUndefined()
+      expect((await storage.createOnce(...callOf('order-1'))).earlier).toBeUndefined()
     })
 
     test('a scope may contain any character', async () => {
       const storage = open(pool)
       const scopes = ['a\u0000', 'a', 'a\ud800', 'a\ud801', '"', '\\"', 'x'.repeat(3_000)]
-      const create = (scope: string) => storage.createOnce(...keyed('order-1', { scope }))
+      const create = (scope: string) => storage.createOnce(...callOf('order-1', { scope }))
       const ids = (await Promise.all(scopes.map(create))).map(({ id }) => id)
       expect(new Set(ids).size).toBe(scopes.length)
       expect((await Promise.all(scopes.map(create))).map(({ id }) => id)).toEqual(ids)
     })
 
     test('only hashes of keys, scopes and animals are stored', async () => {
-      await open(pool).createOnce(...keyed('order-1'))
+      await open(pool).createOnce(...callOf('order-1'))
       const { rows } = await pool.query(
         "SELECT encode(convert_to(u::text, 'UTF8'), 'escape') AS text FROM petstore.used_keys AS u",
       )
@@ -132,11 +132,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
 
     test('a repeat waits until the earlier animal is on disk', async () => {
-      const first = slowKeyed(pool)
-      const created = first.createOnce(...keyed('order-1'))
+      const first = slowCreateOnce(pool)
+      const created = first.createOnce(...callOf('order-1'))
       await first.written
-      const second = slowKeyed(pool)
-      const repeated = second.createOnce(...keyed('order-1'))
+      const second = slowCreateOnce(pool)
+      const repeated = second.createOnce(...callOf('order-1'))
       await second.written
       expect(await listed()).toEqual([])
       second.release()
@@ -150,7 +150,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       const { outcome, release } = await crashWhileSaving({ isKept: true })
       release()
       await outcome
-      expect(await open(pool).createOnce(...keyed('order-1'))).toEqual({ ...REX, id: 1n, earlier: 'same' })
+      expect(await open(pool).createOnce(...callOf('order-1'))).toEqual({ ...REX, id: 1n, earlier: 'same' })
       expect(await listed()).toEqual(['Rex', 'Ada'])
     })
 
@@ -160,14 +160,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       const isKept = (await names()).length > 0
       release()
       await outcome
-      const { earlier } = await open(pool).createOnce(...keyed('order-1'))
+      const { earlier } = await open(pool).createOnce(...callOf('order-1'))
       expect(earlier).toBe(isKept ? 'same' : undefined)
       expect(await listed()).toEqual(['Rex'])
     })
 
     async function crashWhileSaving({ isKept }: { isKept: boolean }) {
-      const { createOnce, written, release } = slowKeyed(pool)
-      const created = createOnce(...keyed('order-1'))
+      const { createOnce, written, release } = slowCreateOnce(pool)
+      const created = createOnce(...callOf('order-1'))
       const outcome = expect(created).rejects.toMatchObject({ code: 'service_unavailable' })
       await written
       // The log is written in order, so this animal takes the first one to the disk.
@@ -180,8 +180,8 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     test('a transaction that is undone leaves neither the animal nor its key', async () => {
       const host = await pool.connect()
       await host.query('BEGIN')
-      await open(host).createOnce(...keyed('order-1'))
-      const repeated = open(pool).createOnce(...keyed('order-1'))
+      await open(host).createOnce(...callOf('order-1'))
+      const repeated = open(pool).createOnce(...callOf('order-1'))
       await until(async () => (await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0)
       await host.query('ROLLBACK')
       host.release()
@@ -191,9 +191,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
 
     test('TRUNCATE ends all keys', async () => {
       const storage = open(pool)
-      await storage.createOnce(...keyed('order-1'))
+      await storage.createOnce(...callOf('order-1'))
       await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
-      expect(await storage.createOnce(...keyed('order-1'))).toEqual({ ...REX, id: 1n })
+      expect(await storage.createOnce(...callOf('order-1'))).toEqual({ ...REX, id: 1n })
     })
 
     test('a key that has ended can be used again', async () => {
@@ -201,7 +201,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       const storage = open(pool, clock)
       const at = async (now: number) => {
         clock.set(now)
-        return (await storage.createOnce(...keyed('order-1'))).id
+        return (await storage.createOnce(...callOf('order-1'))).id
       }
       expect(await at(START)).toBe(1n)
       expect(await at(START + KEY_PERIOD - 1)).toBe(1n)
@@ -213,11 +213,11 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       const storage = postgres(pool).storage as ReturnType<typeof open>
       const age = (hours: number) =>
         pool.query('UPDATE petstore.used_keys SET used_at = used_at - $1::float8', [hours * 3_600_000])
-      await storage.createOnce(...keyed('order-1'))
+      await storage.createOnce(...callOf('order-1'))
       await age(47)
-      expect((await storage.createOnce(...keyed('order-1'))).id).toBe(1n)
+      expect((await storage.createOnce(...callOf('order-1'))).id).toBe(1n)
       await age(1)
-      expect((await storage.createOnce(...keyed('order-1'))).id).toBe(2n)
+      expect((await storage.createOnce(...callOf('order-1'))).id).toBe(2n)
     })
 
     const fill = (scope: string, count: number, now: number) =>
@@ -228,24 +228,24 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       )
     const countKeys = async () => (await pool.query('SELECT FROM petstore.used_keys')).rowCount
 
-    test('the first keyed create of a process removes ended keys', async () => {
+    test('the first createOnce of a process removes ended keys', async () => {
       await fill('account:ended', 2_000, START - KEY_PERIOD)
-      await open(pool).createOnce(...keyed('order-1'))
+      await open(pool).createOnce(...callOf('order-1'))
       await until(async () => (await countKeys()) === 1)
     })
 
     test('keeps each live key of a scope', async () => {
       await fill('account:acme', 200_000, START - 1)
       const storage = open(pool)
-      await Promise.all(times(1_100, (i) => storage.createOnce(...keyed(`order-${i}`))))
-      await storage.createOnce(...keyed('one more'))
+      await Promise.all(times(1_100, (i) => storage.createOnce(...callOf(`order-${i}`))))
+      await storage.createOnce(...callOf('one more'))
       expect(await countKeys()).toBe(201_101)
     })
 
     test('a key is found by its index while the table is small', async () => {
       const host = await pool.connect()
       const storage = open(host)
-      await storage.createOnce(...keyed('order-1'))
+      await storage.createOnce(...callOf('order-1'))
       await host.query('VACUUM ANALYZE petstore.used_keys')
       await host.query('BEGIN')
       const scans = async () => {
@@ -253,7 +253,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         return (await host.query(`SELECT ${columns} FROM pg_stat_xact_user_tables WHERE relname = 'used_keys'`)).rows[0]
       }
       const before = await scans()
-      await storage.createOnce(...keyed('order-1'))
+      await storage.createOnce(...callOf('order-1'))
       expect(await scans()).toEqual({ whole: before.whole, index: before.index + 1 })
       await host.query('ROLLBACK')
       host.release()
@@ -273,9 +273,9 @@ FROM "petstore".add_pets($1::text::json, $2::int) AS a ORDER BY a.id`
       expect(await add('before')).toEqual(['1', [{ saved: true }]])
       const storage = open(pool)
       await postgres(pool).migrate()
-      await storage.createOnce(...keyed('order-1'))
+      await storage.createOnce(...callOf('order-1'))
       expect(await add('after')).toEqual(['3', [{ saved: true }]])
-      expect((await storage.createOnce(...keyed('order-1'))).id).toBe(2n)
+      expect((await storage.createOnce(...callOf('order-1'))).id).toBe(2n)
       expect(await listed()).toEqual(['before', 'Rex', 'after'])
     })
   },

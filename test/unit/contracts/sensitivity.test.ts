@@ -269,10 +269,10 @@ const storageFaults: Faults<PetStorage> = {
     }
     return { create, list, get: (id) => pets.find((pet) => pet.id === id) }
   },
-  'create ignores the idempotency key': (sound) => keyed((pet) => sound.create(pet)),
+  'create ignores the idempotency key': (sound) => withCreateOnce((pet) => sound.create(pet)),
   'create looks for the idempotency key before it adds': (sound) => {
     const used = new Map<string, bigint>()
-    return keyed(async (pet, { key }) => {
+    return withCreateOnce(async (pet, { key }) => {
       const id = used.get(key)
       await timer()
       if (id !== undefined) return { ...pet, id, earlier: 'same' }
@@ -282,18 +282,19 @@ const storageFaults: Faults<PetStorage> = {
     })
   },
   'create ignores the fingerprint': (sound) =>
-    keyed(async (pet, idempotency) => {
+    withCreateOnce(async (pet, idempotency) => {
       const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
       return created.earlier ? { ...created, earlier: 'same' } : created
     }),
-  'all scopes share their idempotency keys': (sound) => keyed(withKey(sound, () => ({ scope: '' }))),
+  'all scopes share their idempotency keys': (sound) => withCreateOnce(withKey(sound, () => ({ scope: '' }))),
   'create ignores the case of idempotency keys': (sound) =>
-    keyed(withKey(sound, ({ key }) => ({ key: key.toLowerCase() }))),
-  'create shortens idempotency keys': (sound) => keyed(withKey(sound, ({ key }) => ({ key: key.slice(0, 254) }))),
+    withCreateOnce(withKey(sound, ({ key }) => ({ key: key.toLowerCase() }))),
+  'create shortens idempotency keys': (sound) =>
+    withCreateOnce(withKey(sound, ({ key }) => ({ key: key.slice(0, 254) }))),
   'idempotency keys never end': () => memory({ clock: { now: () => 0 } }).storage,
   'idempotency keys end too soon': (_, clock) => memory({ clock: { now: () => 2 * clock.now() } }).storage,
   'create returns a new id for a repeat': (sound) =>
-    keyed(async (pet, idempotency) => {
+    withCreateOnce(async (pet, idempotency) => {
       const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
       return created.earlier ? { ...created, id: created.id + 1n } : created
     }),
@@ -301,7 +302,7 @@ const storageFaults: Faults<PetStorage> = {
 
 type CreateOnce = NonNullable<PetStorage['createOnce']>
 
-function keyed(createOnce: CreateOnce): Partial<PetStorage> {
+function withCreateOnce(createOnce: CreateOnce): Partial<PetStorage> {
   return { createOnce }
 }
 

@@ -30,13 +30,13 @@ describe('rows of the HTTP contract', () => {
   test('the rows send fewer than 300 requests', async () => {
     const { token, fetch, requests } = await createTestPetStore({ plan: 'business' })
     const client = clientOf(fetch, token)
-    const keyed = () => requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
+    const withToken = () => requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
     for (const { basis, needsLimitedKey, check } of httpContractRows)
       if (basis === 'contract' && !needsLimitedKey) await check(client)
-    expect(keyed()).toBeLessThan(60)
+    expect(withToken()).toBeLessThan(60)
     for (const { basis, needsLimitedKey, check } of httpContractRows)
       if (basis === 'decision' && !needsLimitedKey) await check(client)
-    expect(keyed()).toBeLessThan(300)
+    expect(withToken()).toBeLessThan(300)
   })
 
   test('the rows wait for the end of an exhausted window', async () => {

@@ -8,7 +8,7 @@ import { closer, runningResponses } from '../../../../adapters/hosts/node/closin
 import { serve, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type Pet, type PetStoreOptions, readyCheck } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
-import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
+import { expectSilence, petBody, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -245,7 +245,7 @@ describe('serve', () => {
   })
 
   test.each([70_000, 65_536, -1, 1.5, Number.NaN])('serve rejects port %d', async (port) => {
-    const { petStore } = await keyedStore()
+    const { petStore } = await storeWithKey()
     await expect(serve(petStore, { port })).rejects.toMatchObject({ code: 'invalid_option' })
   })
 
@@ -257,7 +257,7 @@ describe('serve', () => {
     ['idleTimeout', 'x'],
     ['trustproxy', 1],
   ])('serve names the option %s in the error about %j', async (name, value) => {
-    const { petStore } = await keyedStore()
+    const { petStore } = await storeWithKey()
     await expect(serve(petStore, { port: 0, [name]: value })).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(`^option ${name}: expected `),
@@ -266,7 +266,7 @@ describe('serve', () => {
   })
 
   test('serve rejects an invalid trustProxy by its name', async () => {
-    const { petStore } = await keyedStore()
+    const { petStore } = await storeWithKey()
     await expect(serve(petStore, { port: 0, trustProxy: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining('trustProxy'),

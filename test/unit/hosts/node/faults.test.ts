@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type HandlerOptions, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type PetStorage, type PetStore, PetStoreError } from '../../../../src/index.ts'
-import { expectSilence, keyedStore, petBody, startServer } from '../../../support/node-server.ts'
+import { expectSilence, petBody, startServer, storeWithKey } from '../../../support/node-server.ts'
 import { rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -68,7 +68,7 @@ async function hostServer(
   middleware: (...host: [...Parameters<RequestListener>, () => void]) => void,
   options?: HandlerOptions,
 ) {
-  const { petStore, authorized } = await keyedStore()
+  const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore, options)
   const server = createServer((req, res) => middleware(req, res, () => handler(req, res))).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -112,7 +112,7 @@ describe('a failing host', () => {
   })
 
   test('requests outside the base path go to next', async () => {
-    const { petStore, authorized } = await keyedStore()
+    const { petStore, authorized } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     const server = createServer((req, res) => handler(req, res, () => res.writeHead(204).end())).listen(0, '127.0.0.1')
     await once(server, 'listening')

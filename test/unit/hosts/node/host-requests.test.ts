@@ -9,7 +9,7 @@ import { currentHeader } from '../../../../adapters/hosts/node/headers.ts'
 import { type NodeIncoming, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import type { ApiRequest } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
-import { keyedStore, petBody } from '../../../support/node-server.ts'
+import { petBody, storeWithKey } from '../../../support/node-server.ts'
 import { rawConnection } from '../../../support/raw-http.ts'
 
 afterEach(() => vi.unstubAllGlobals())
@@ -23,13 +23,13 @@ async function listening(server: { listen(port: number, host: string): unknown; 
   return `http://127.0.0.1:${((server as never as { address(): AddressInfo }).address() as AddressInfo).port}`
 }
 
-async function keyed() {
-  const { petStore, token } = await keyedStore()
+async function handlerWithKey() {
+  const { petStore, token } = await storeWithKey()
   return { petStore, handler: toNodeHandler(petStore), token, authorization: `Bearer ${token}` }
 }
 
 test("calls the host's writeHead with the headers as an object", async () => {
-  const { handler, authorization } = await keyed()
+  const { handler, authorization } = await handlerWithKey()
   class Stamped extends ServerResponse {
     override writeHead(status: number, headers?: unknown): this {
       return super.writeHead(status, { ...(headers as object), 'X-Own': '1' })
@@ -46,7 +46,7 @@ test("calls the host's writeHead with the headers as an object", async () => {
 
 describe('headers that earlier middleware has changed', () => {
   const behind = async (change: (headers: IncomingMessage['headers'], authorization: string) => void, sent: string) => {
-    const { handler, authorization } = await keyed()
+    const { handler, authorization } = await handlerWithKey()
     const server = createServer((request, response) => {
       change(request.headers, authorization)
       handler(request, response, () => response.end())
@@ -74,7 +74,7 @@ describe('headers that earlier middleware has changed', () => {
   })
 
   test('an X-Forwarded-For that middleware shortens is used', async () => {
-    const { petStore, authorization } = await keyed()
+    const { petStore, authorization } = await handlerWithKey()
     const seen: unknown[] = []
     const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(watch(request)) }
     const watch = (request: ApiRequest) => {
@@ -93,7 +93,7 @@ describe('headers that earlier middleware has changed', () => {
   })
 
   test('changed headers are ignored without a next function', async () => {
-    const { handler, authorization } = await keyed()
+    const { handler, authorization } = await handlerWithKey()
     const server = createServer((request, response) => {
       request.headers.authorization = authorization
       handler(request, response)
@@ -126,7 +126,7 @@ describe('headers that earlier middleware has changed', () => {
 
 describe('a host that listens to checkContinue', () => {
   test('sends 100 Continue in HTTP/1 for a listener of checkContinue', async () => {
-    const { handler, authorization } = await keyed()
+    const { handler, authorization } = await handlerWithKey()
     const url = await listening(createServer(handler).on('checkContinue', handler))
     const { socket, send, answer } = await rawConnection(url)
     const going = once(socket, 'data')
@@ -141,7 +141,7 @@ describe('a host that listens to checkContinue', () => {
   })
 
   test('sends 100 Continue in HTTP/2 for a listener of checkContinue', async () => {
-    const { handler, authorization } = await keyed()
+    const { handler, authorization } = await handlerWithKey()
     const server = createServer2(handler)
     server.on('checkContinue', handler)
     const session = connect(await listening(server))
@@ -168,7 +168,7 @@ test.each([
   ['/shop', '/shop/v1'],
   ['/v1', '/v1'],
 ])('mounted at %s by a host that sets no baseUrl, links begin with %s', async (mount, base) => {
-  const { handler, authorization } = await keyed()
+  const { handler, authorization } = await handlerWithKey()
   const server = createServer((request, response) => {
     const { url = '' } = request
     Object.assign(request, { originalUrl: url, url: url.slice(mount.length) || '/' })
@@ -182,7 +182,7 @@ test.each([
 
 test('onResponse gets a target outside the base path unchanged', async () => {
   const targets: string[] = []
-  const { petStore } = await keyedStore({ store: { onResponse: ({ target }) => void targets.push(target) } })
+  const { petStore } = await storeWithKey({ store: { onResponse: ({ target }) => void targets.push(target) } })
   const connection = await rawConnection(await listening(createServer(toNodeHandler(petStore))))
   void connection.send('GET /elsewhere?a=1 HTTP/1.1\r\nHost: a\r\n\r\n')
   expect((await connection.answer()).status).toBe(401)
@@ -190,7 +190,7 @@ test('onResponse gets a target outside the base path unchanged', async () => {
 })
 
 test('responds to a rejected upload on a request object without a socket', async () => {
-  const { handler } = await keyed()
+  const { handler } = await handlerWithKey()
   const request = new IncomingMessage(null as never)
   Object.assign(request, { method: 'POST', url: '/v1/pets', headers: { 'transfer-encoding': 'chunked' } })
   const response = new ServerResponse(request)
@@ -203,7 +203,7 @@ test('responds to a rejected upload on a request object without a socket', async
 })
 
 test("rejects invalid UTF-8 that the host's setEncoding has replaced", async () => {
-  const { handler, authorization } = await keyed()
+  const { handler, authorization } = await handlerWithKey()
   const server = createServer((request, response) => {
     request.setEncoding('utf8')
     handler(request, response)

@@ -5,7 +5,7 @@ import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
 import { toExpressHandler } from '../../../../adapters/hosts/express.ts'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
-import { keyedStore } from '../../../support/node-server.ts'
+import { storeWithKey } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
 
 async function connectTo(listener: RequestListener, Response = ServerResponse): Promise<RawConnection> {
@@ -16,7 +16,7 @@ async function connectTo(listener: RequestListener, Response = ServerResponse): 
 }
 
 test("the host's response class receives the whole body in its end method", async () => {
-  const { petStore, authorized } = await keyedStore()
+  const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   class Audited extends ServerResponse {
     override end(...args: never[]): this {
@@ -31,7 +31,7 @@ test("the host's response class receives the whole body in its end method", asyn
 })
 
 test('an end method that writeHead replaces receives the whole body', async () => {
-  const { petStore, authorized } = await keyedStore()
+  const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype
   onTestFinished(() => {
@@ -52,7 +52,7 @@ test('an end method that writeHead replaces receives the whole body', async () =
 })
 
 test("an end method on Express' response prototype receives the whole body", async () => {
-  const { petStore, authorized } = await keyedStore()
+  const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const app = express()
   app.response.end = function (this: ServerResponse, ...args: [unknown, BufferEncoding]) {
@@ -67,7 +67,7 @@ test("an end method on Express' response prototype receives the whole body", asy
 })
 
 test('a non-ASCII header of the host has the same bytes beside any body', async () => {
-  const { petStore, authorized } = await keyedStore()
+  const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
     response.setHeader('X-Host', 'J\u00fcrgen')
@@ -90,7 +90,7 @@ test.each([
   ['Accept, ORIGIN', 'Accept, ORIGIN'],
   ['*', '*'],
 ])("adds Origin to the host's header Vary: %s", async (theirs, both) => {
-  const { petStore } = await keyedStore({ store: { cors: { origins: ['https://shop.example'] } } })
+  const { petStore } = await storeWithKey({ store: { cors: { origins: ['https://shop.example'] } } })
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
     response.setHeader('Vary', theirs)
@@ -101,7 +101,7 @@ test.each([
 })
 
 test('keeps the Vary header of the host', async () => {
-  const { petStore } = await keyedStore()
+  const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
     response.setHeader('Vary', 'Cookie')
@@ -112,7 +112,7 @@ test('keeps the Vary header of the host', async () => {
 })
 
 test('an end method on ServerResponse.prototype receives the whole body', async () => {
-  const { petStore, authorized } = await keyedStore()
+  const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { end } = OutgoingMessage.prototype
   onTestFinished(() => void Reflect.deleteProperty(ServerResponse.prototype, 'end'))
@@ -127,7 +127,7 @@ test('an end method on ServerResponse.prototype receives the whole body', async 
 })
 
 test("the host's writeHead sees the response headers", async () => {
-  const { petStore } = await keyedStore()
+  const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const seen: unknown[] = []
   const connection = await connectTo((request, response) => {

@@ -5,14 +5,14 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { type ApiRequest, type ApiResponse, memory, type PetStore } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
-import { expectSilence, keyedStore, signalled, type TestServerOptions } from '../../../support/node-server.ts'
+import { expectSilence, signalled, storeWithKey, type TestServerOptions } from '../../../support/node-server.ts'
 import { rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
 
 /** Starts an HTTP/2 server and opens a session. The returned `ask` sends a request. */
 async function start(options: TestServerOptions = {}) {
-  const { petStore, token } = await keyedStore(options)
+  const { petStore, token } = await storeWithKey(options)
   const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
@@ -181,7 +181,7 @@ describe('HTTP/2', () => {
     async (code) => {
       const { storage } = memory()
       const create = vi.fn(storage.create)
-      const { petStore, token } = await keyedStore({ store: { storage: { ...storage, create } } })
+      const { petStore, token } = await storeWithKey({ store: { storage: { ...storage, create } } })
       const authorization = `Bearer ${token}`
       // This request fills the key cache. Without a look-up to wait for, the handler reads the next body at once.
       await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
@@ -211,7 +211,7 @@ describe('HTTP/2', () => {
   test('does not abort the signal when the session ends after the response', async () => {
     const closed = signalled()
     const requests: ApiRequest[] = []
-    const { petStore, token } = await keyedStore({ store: { bodyLimit: 10 } })
+    const { petStore, token } = await storeWithKey({ store: { bodyLimit: 10 } })
     const handle: PetStore['handle'] = (request) => {
       requests.push(request)
       void request.signal

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { type ApiRequest, memory, type Pet, type PetStore } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
-import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
+import { expectSilence, petBody, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
 import { rawConnection } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -103,7 +103,7 @@ describe('a client that disconnects', () => {
     ['emits an error on the request', (request) => request.emit('error', new Error('of the host'))],
   ])('a host that %s mid-upload causes incomplete_body', async (_what, cut) => {
     const watched = spy()
-    const { petStore, authorized } = await keyedStore({ wrap: watched.wrap })
+    const { petStore, authorized } = await storeWithKey({ wrap: watched.wrap })
     const handler = toNodeHandler(petStore)
     const server = createServer((request, response) => {
       handler(request, response)
@@ -189,7 +189,7 @@ test('keeps the address of a client that disconnects before the store runs', asy
       return petStore.handle(request)
     },
   })
-  const { petStore } = await keyedStore({ wrap })
+  const { petStore } = await storeWithKey({ wrap })
   const handler = toNodeHandler(petStore)
   const came = signalled()
   const server = createServer((request, response) => {
@@ -208,7 +208,7 @@ test('keeps the address of a client that disconnects before the store runs', asy
 
 test.each(['GET', 'HEAD'] as const)('a connection reset after a response to %s aborts no signal', async (method) => {
   const watched = spy()
-  const { petStore } = await keyedStore({ wrap: watched.wrap })
+  const { petStore } = await storeWithKey({ wrap: watched.wrap })
   const handler = toNodeHandler(petStore)
   const closed = signalled()
   const server = createServer((request, response) => {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory } from '../../../../src/index.ts'
-import { expectSilence, keyedStore, petBody, signalled, startServer } from '../../../support/node-server.ts'
+import { expectSilence, petBody, signalled, startServer, storeWithKey } from '../../../support/node-server.ts'
 import { type RawConnection, type RawResponse, rawConnection, rawRequest } from '../../../support/raw-http.ts'
 
 beforeEach(expectSilence)
@@ -104,7 +104,7 @@ test('a pipelined request starts after the earlier response was read', async () 
 
 test('stops reading from a client that reads no responses', async () => {
   const list = () => new Promise<never>(() => {})
-  const { petStore, authorized } = await keyedStore({ store: { storage: { ...memory().storage, list } } })
+  const { petStore, authorized } = await storeWithKey({ store: { storage: { ...memory().storage, list } } })
   const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
   onTestFinished(() => server.close().closeAllConnections())
   await once(server, 'listening')

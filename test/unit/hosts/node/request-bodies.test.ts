@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type NodeHandler, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type PetStore } from '../../../../src/index.ts'
-import { keyedStore, petBody, startServer, type TestServerOptions } from '../../../support/node-server.ts'
+import { petBody, startServer, storeWithKey, type TestServerOptions } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection } from '../../../support/raw-http.ts'
 
 async function listening(
@@ -21,7 +21,7 @@ async function listening(
 
 /** Creates a store and uses the key once. The first look-up takes an event-loop turn, in which a host could read the body. */
 async function warmStore(options?: TestServerOptions) {
-  const { petStore, authorized } = await keyedStore(options)
+  const { petStore, authorized } = await storeWithKey(options)
   const authorization = /Bearer \w+/.exec(authorized)?.[0] ?? ''
   await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
   return { petStore, authorized }

@@ -6,10 +6,10 @@ import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory } from '../../../../src/index.ts'
 import {
   expectSilence,
-  keyedStore,
   petBody,
   signalled,
   startServer,
+  storeWithKey,
   type TestServer,
 } from '../../../support/node-server.ts'
 import { type RawConnection, rawConnection, rawRequest } from '../../../support/raw-http.ts'
@@ -69,7 +69,7 @@ describe('a rejected upload', () => {
     ['4 MB with Connection: close', 4096, 'Connection: close\r\n'],
     ['320 KB with Expect, sent without waiting', 320, 'Expect: 100-continue\r\n'],
   ])('a rejected upload is read before the connection closes: %s', async (_which, kib, fields) => {
-    const { petStore } = await keyedStore()
+    const { petStore } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     const server = createServer(handler).on('checkContinue', handler)
     onTestFinished(() => void server.close().closeAllConnections())
@@ -86,7 +86,7 @@ describe('a rejected upload', () => {
 
   test('a rejected upload with an Upgrade header closes its connection', async () => {
     // After a request with an Upgrade header, Node loses the bytes that follow the body.
-    const { petStore } = await keyedStore()
+    const { petStore } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     const servers = [
       createServer(handler),
@@ -142,7 +142,7 @@ describe('a rejected upload', () => {
   })
 
   test('a rejected upload does not prevent the response to an earlier request', async () => {
-    const { petStore, authorized } = await keyedStore()
+    const { petStore, authorized } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     const refused = signalled()
     const server = createServer(async (request, response) => {
@@ -198,7 +198,7 @@ describe('a rejected upload', () => {
       methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
     ),
   )('end is called once if the host $what: $method, $fields', async ({ wrap, what, method, fields }) => {
-    const { petStore } = await keyedStore()
+    const { petStore } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     let ends = 0
     const server = createServer((request, response) => {
@@ -309,7 +309,7 @@ describe('Expect: 100-continue', () => {
   })
 
   test("Node itself sends 100 Continue on a host's server", async () => {
-    const { petStore, authorized } = await keyedStore()
+    const { petStore, authorized } = await storeWithKey()
     const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close().closeAllConnections())
     await once(server, 'listening')
@@ -337,7 +337,7 @@ test('reads little more than 16 MiB of a rejected upload after setEncoding', asy
 })
 
 test('reads an upload with Connection: close before it calls end', async () => {
-  const { petStore } = await keyedStore()
+  const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const ended: boolean[] = []
   const server = createServer((request, response) => {
@@ -382,7 +382,7 @@ test('ignores requests after a rejected upload with Connection: close', async ()
 
 test('disconnects a client whose body never arrives, if the host replaces end', async () => {
   holdTimers()
-  const { petStore } = await keyedStore()
+  const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const finished = signalled()
   const server = createServer((request, response) => {
@@ -405,7 +405,7 @@ test('disconnects a client whose body never arrives, if the host replaces end', 
 
 test('reads a rejected upload without a time limit while bytes arrive', async () => {
   holdTimers()
-  const { petStore } = await keyedStore()
+  const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -437,7 +437,7 @@ function holdTimers(): void {
 /** Starts a host's server whose timers fire only if the test advances the time, and connects to it. */
 async function connectWithoutTimers(prepare: (response: ServerResponse, request: IncomingMessage) => void) {
   holdTimers()
-  const { petStore, authorized } = await keyedStore()
+  const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const server = createServer((request, response) => {
     prepare(response, request)
@@ -508,7 +508,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
 })
 
 test('reads a rejected upload that the host has paused', async () => {
-  const { petStore } = await keyedStore()
+  const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const server = createServer((request, response) => handler(request.pause(), response))
   onTestFinished(() => void server.close().closeAllConnections())
