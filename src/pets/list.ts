@@ -53,7 +53,7 @@ export interface PageQuery extends PetQuery {
   readonly cacheKey: string
 }
 
-type Parameters = Partial<Record<keyof typeof listQuerySchema.shape, string | readonly string[]>>
+type Parameters = Partial<Record<keyof typeof listQuerySchema.shape, string | readonly string[] | undefined>>
 
 /**
  * Reads the query of listPets by the rules of {@link listQuerySchema}, but in a tenth of the time. Only an invalid query goes to the
@@ -81,29 +81,23 @@ function isLimit(text: string | readonly string[]): boolean {
   return typeof text === 'string' && /^[1-9]\d*$/.test(text) && Number(text) <= MAX_LIMIT
 }
 
-/** Matches a query without escapes. For such a query, `URLSearchParams` would take half of the time of a short page. */
-const PLAIN_QUERY = /^[\w&=-]*$/
+/** Matches most queries, also those of our links. For these, it takes a tenth of the time of `URLSearchParams`. */
+const ORDINARY_QUERY = /^(?:limit=(\d+)(?:&|$))?(?:status=(\w+)(?:&|$))?(?:cursor=(\w+))?$/
 
 /** Returns the known parameters. A repeated parameter becomes an array, which the schema rejects. */
 function readParameters(query: string): Parameters {
-  const input: Record<string, string | readonly string[]> = {}
-  if (query === '') return input
-  const texts = query.split('&', MAX_PARAMETERS + 1)
-  if (texts.length > MAX_PARAMETERS) {
+  const ordinary = ORDINARY_QUERY.exec(query)
+  if (ordinary) return { limit: ordinary[1], status: ordinary[2], cursor: ordinary[3] }
+  if (query.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS) {
     const problem = `expected at most ${MAX_PARAMETERS} parameters`
     throw new PetStoreError('invalid_parameter', `The query is not valid: ${problem}.`)
   }
+  const input: Record<string, string | readonly string[]> = {}
   // `URLSearchParams` removes one leading `?`. The added `?` keeps that of a query such as `?limit=5` after `/pets?`.
-  const pairs = PLAIN_QUERY.test(query) ? texts.map(splitPair) : new URLSearchParams(`?${query}`)
-  for (const [name, value] of pairs)
+  for (const [name, value] of new URLSearchParams(`?${query}`))
     if (Object.hasOwn(listQuerySchema.shape, name))
       input[name] = name in input ? [input[name] ?? [], value].flat() : value
   return input
-}
-
-function splitPair(pair: string): [name: string, value: string] {
-  const end = pair.indexOf('=')
-  return end === -1 ? [pair, ''] : [pair.slice(0, end), pair.slice(end + 1)]
 }
 
 function describeParameter(value: unknown): string {
