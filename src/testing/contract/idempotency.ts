@@ -50,9 +50,10 @@ export const idempotencyExamples = {
     await checkPets()
   }),
   'keeps idempotency keys when it is opened again': withKeys(async ({ create, reopen, checkPets }) => {
-    await create()
+    const keys = Array.from({ length: 30 }, (_, i) => `order-${i}`)
+    for (const key of keys) await create({ key })
     await reopen()
-    await create()
+    for (const key of keys) await create({ key })
     await checkPets()
   }),
   'an idempotency key ends after 48 hours': withKeys(async ({ create, checkPets }) => {

@@ -95,11 +95,12 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await list()
   },
   'keeps keys and their changes when it is opened again': async ({ issue, update, revoke, reopen, find, list }) => {
-    for (let i = 0; i < 3; i++) await issue({ plan: 'free' })
+    const numbers = Array.from({ length: 30 }, (_, i) => i + 1)
+    for (const _ of numbers) await issue({ plan: 'free' })
     await update(1, { plan: 'pro' })
     await revoke(2)
     await reopen()
-    for (const number of [1, 2, 3]) await find(number)
+    for (const number of numbers) await find(number)
     await list()
   },
   'issues different keys to concurrent calls': async ({ issue, find }) => {
