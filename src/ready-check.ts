@@ -1,5 +1,6 @@
 import { newToken } from './keys/token.ts'
 import type { BackEnd, Clock } from './ports.ts'
+import { callOrLog, readableError } from './reports/observers.ts'
 import { checkOptions, clockRule, functionRule, type OptionRules, timeoutRule } from './support/option-rules.ts'
 import { systemClock, withTimeout } from './support/time.ts'
 
@@ -59,7 +60,11 @@ export function readyCheck({ storage, keyStore, quota }: BackEnd, options: Ready
           await withTimeout((async () => probe())(), timeout, () => new Error(`no response within ${timeout} ms`))
           return []
         } catch (error) {
-          onFailure(part, error)
+          callOrLog(
+            'onFailure',
+            () => onFailure(part, error),
+            () => logFailure(part, error),
+          )
           return [part]
         }
       }),
@@ -82,5 +87,5 @@ export function readyCheck({ storage, keyStore, quota }: BackEnd, options: Ready
 }
 
 function logFailure(part: string, error: unknown): void {
-  console.error(`petstore-kit: not ready: ${part}:`, error)
+  console.error(`petstore-kit: not ready: ${part}: ${readableError(error)}`)
 }

@@ -116,13 +116,19 @@ export function reportFault(error: unknown, { onError }: Observers, about: Error
   const fault = isPortFault(error) ? error.cause : error
   const { method, target, operation, keyId } = about
   const report = { method, target: target === undefined ? undefined : originForm(target), operation, keyId }
-  callObserver(
+  callOrLog(
+    'onError',
     () => onError(fault, report),
-    (failure) => {
-      logError(fault, report)
-      console.error(`petstore-kit: onError failed: ${readableError(failure)}`)
-    },
+    () => logError(fault, report),
   )
+}
+
+/** Calls an option that gets an error. If the call throws or rejects, logs both errors. */
+export function callOrLog(name: string, call: () => unknown, log: () => void): void {
+  callObserver(call, (failure) => {
+    log()
+    console.error(`petstore-kit: ${name} failed: ${readableError(failure)}`)
+  })
 }
 
 /** The members of a request context that the reports need. */

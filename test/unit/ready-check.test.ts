@@ -53,10 +53,31 @@ describe('readyCheck', () => {
   test('readyCheck logs a failing part by default', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
-    const error = new Error('away')
-    const find = () => Promise.reject(error)
+    const find = () => Promise.reject(new Error('postgres://app:s3cret@db is away \u009b'))
     expect(await readyCheck({ ...memory(), keyStore: { find } })()).toEqual(['keys'])
-    expect(log.mock.calls).toEqual([['petstore-kit: not ready: keys:', error]])
+    expect(log.mock.calls).toEqual([
+      [expect.stringContaining('petstore-kit: not ready: keys: Error: postgres://***@db')],
+    ])
+    expect(log.mock.lastCall?.[0]).toContain('is away \\u009b')
+  })
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+  ])('readyCheck returns its result although onFailure %s', async (_, onFailure) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    const find = () => Promise.reject(new Error('away'))
+    expect(await readyCheck({ ...memory(), keyStore: { find } }, { onFailure })()).toEqual(['keys'])
+    expect(log.mock.calls).toEqual([
+      [expect.stringContaining('not ready: keys: Error: away')],
+      [expect.stringContaining('onFailure failed: Error: broken')],
+    ])
   })
 
   test('readyCheck rejects an unknown option', () => {

@@ -1,5 +1,5 @@
 import type { Clock, ManagedBackEnd } from '../../../src/index.ts'
-import { readableError } from '../../../src/reports/observers.ts'
+import { callOrLog, readableError } from '../../../src/reports/observers.ts'
 import {
   checkOptions,
   clockRule,
@@ -84,18 +84,24 @@ const RULES: OptionRules<keyof PostgresOptions> = {
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
   const { clock, lockTimeout = 4_000, onError = logPostgresError, plans } = options
+  const report = (error: unknown) =>
+    callOrLog(
+      'onError',
+      () => onError(error),
+      () => logPostgresError(error),
+    )
   const connection = connectionOf(client)
   const { query } = connection
   const schema = quoteName(options.schema ?? 'petstore')
   const keyStore = postgresKeyStore(connection, schema, sqlTime(clock), plans)
   return {
-    storage: postgresStorage(connection, schema, clock, lockTimeout, onError),
+    storage: postgresStorage(connection, schema, clock, lockTimeout, report),
     keyStore: cachedBy(options, keyStore, clock),
-    quota: postgresQuota(query, schema, clock, lockTimeout, onError),
+    quota: postgresQuota(query, schema, clock, lockTimeout, report),
     async migrate() {
       await migrate(query, schema)
       const [row] = await query<{ synchronous_commit: string }>('SHOW synchronous_commit')
-      if (row?.synchronous_commit === 'off') onError(new Error(NOT_DURABLE))
+      if (row?.synchronous_commit === 'off') report(new Error(NOT_DURABLE))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 
 /** A stand-in for a server, which knows only its version. Returns what `migrate` sends to it, and its error. */
@@ -41,5 +41,28 @@ describe('migrate', () => {
     const { sent, error } = await migrateOn(version)
     expect(error).toBeUndefined()
     expect(sent[1]).toMatch(/^DO /)
+  })
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+  ])('migrate resolves although onError %s', async (_, onError) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => log.mockRestore())
+    const rows = {
+      'SELECT version()': [{ version: 'PostgreSQL 17.6' }],
+      'SHOW synchronous_commit': [{ synchronous_commit: 'off' }],
+    }
+    const query = async (text: string) => ({ rows: rows[text as keyof typeof rows] ?? [] })
+    await postgres({ query }, { onError }).migrate()
+    expect(log.mock.calls).toEqual([
+      [expect.stringContaining('PostgreSQL: Error: synchronous_commit is off')],
+      [expect.stringContaining('onError failed: Error: broken')],
+    ])
   })
 })
