@@ -3,22 +3,19 @@ import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { openPostgres, openRedis } from './engines.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 
-/** The limits of each plan, from the flag `--plan-limits`. */
 export type PlanLimitsByName = Readonly<Record<string, PlanLimits>>
 
-/** The flags for where animals and keys are stored. */
 export interface PlaceFlags {
   readonly data?: string
   readonly databaseUrl?: string
   readonly planLimits?: PlanLimitsByName
 }
 
-/** The flags for where a server stores animals and keys, and where it counts requests. */
 export interface BackEndFlags extends PlaceFlags {
   readonly redisUrl?: string
 }
 
-/** Opens the back end that the flags name. Without flags, opens one in memory. */
+/** Without flags, the back end is in memory. */
 export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   const backEnd = isPersistent(flags) ? await openPlace(flags) : { ...memory(), place: 'memory', close: async () => {} }
   const { redisUrl } = flags
@@ -28,12 +25,11 @@ export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   return { ...backEnd, quota: counts.quota, place: `${backEnd.place}, counted in ${counts.place}`, close }
 }
 
-/** Returns whether the animals and keys are still there after the command ends. */
 export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {
   return data !== undefined || databaseUrl !== undefined
 }
 
-/** Opens the back end that the flags name, calls `use`, and closes the back end. Errors name the file or the database. */
+/** Closes the back end after `use`. Errors name the file or the database. */
 export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackEnd) => Promise<T>): Promise<T> {
   const backEnd = await openPlace(flags)
   try {
@@ -45,7 +41,7 @@ export async function withPlace<T>(flags: PlaceFlags, use: (backEnd: OpenedBackE
 
 async function openPlace({ data, databaseUrl, planLimits = {} }: PlaceFlags): Promise<OpenedBackEnd> {
   if (data !== undefined && databaseUrl !== undefined)
-    throw new Error('--data and --database-url exclude each other: give one of them')
+    throw new Error('--data and --database-url cannot be combined: give one of them')
   const plans = Object.keys(planLimits)
   if (databaseUrl !== undefined) return openPostgres(databaseUrl, plans)
   if (data !== undefined) return openSqliteFile(data, plans)

@@ -4,8 +4,8 @@ import { reason } from './driver.ts'
 import { connectTo, requireFile } from './sqlite-file.ts'
 
 /**
- * Runs `petstore backup`: copies a SQLite file, while it is served, into a new file. `VACUUM INTO` reads one state of the file. The
- * backup API of SQLite would begin anew at each write of another process, and every request is a write.
+ * Runs `petstore backup`, also while a server uses the file. `VACUUM INTO` copies one state of the file. The backup API of SQLite
+ * would start again at each write of another process, and every request is a write.
  */
 export async function runBackup(copy: string, { data }: { readonly data?: string }): Promise<void> {
   if (data === undefined) throw new Error('give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump')
@@ -13,7 +13,7 @@ export async function runBackup(copy: string, { data }: { readonly data?: string
   if (!existsSync(dirname(copy))) throw new Error(`there is no folder ${dirname(copy)}`)
   if (existsSync(copy)) throw new Error(`${copy} exists already: give the name of a new file`)
   const database = await connectTo(data)
-  // An interrupted copy keeps this name, so that nobody takes it for a backup.
+  // An interrupted copy keeps this name, so that nobody uses it as a backup.
   const draft = `${copy}.partial`
   try {
     database.exec('PRAGMA busy_timeout = 5000')

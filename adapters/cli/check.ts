@@ -22,7 +22,6 @@ export interface CheckFlags {
   readonly json?: true
 }
 
-/** The result of one row of the contract suite. */
 export interface RowResult {
   readonly title: string
   readonly basis: HttpContractRow['basis']
@@ -32,7 +31,6 @@ export interface RowResult {
 }
 
 export interface CheckHooks {
-  /** Sends the requests. @default the global `fetch` */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** The clock to use if a response has no `Date` header. @default the system's clock */
   readonly clock?: Clock
@@ -40,20 +38,15 @@ export interface CheckHooks {
   readonly onWait?: (seconds: number) => void
   /** Called when the server is gone, with the title of the row that sent the last request to it. */
   readonly onStop?: (row: string) => void
-  /** Called after each row. */
   readonly onRow?: (row: RowResult) => void
 }
 
-/** The check stops after this many rows in succession without a response: each row waits for the whole time limit. */
+/** The check stops after this many rows in succession without a response, because each of them waits for the whole time limit. */
 const MAX_SILENT_ROWS = 3
 
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
 
-/**
- * Runs the rows of the contract suite against a server, one after the other.
- *
- * @throws {Error} if the server does not respond, stops responding, or rejects the key
- */
+/** Throws if the server does not respond, stops responding, or rejects the key. */
 export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHooks = {}): Promise<RowResult[]> {
   const { key: token, limitedKey: limitedToken, contractOnly } = flags
   const { fetch, clock, onWait, onStop, onRow } = hooks
@@ -64,7 +57,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
   await requireServer(client)
   const results: RowResult[] = []
   let silentRows = 0
-  /** The row that sent the last request which reached the server. */
+  /** The row whose request was the last one that reached the server. */
   let reachedBy = 'the first request'
   let isGone = false
   for (const row of httpContractRows) {
@@ -86,10 +79,10 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
     if (error instanceof ConnectionRefused) {
       isGone = true
       onStop?.(reachedBy)
-      // The server was gone before the first request of this row.
+      // No request of this row reached the server, so the row was not run.
       if (reachedBy !== title) outcome = { result: 'not run' }
     }
-    // A hostile server may send the token back.
+    // The reason may contain the token, because a hostile server can send it back.
     const reason = outcome.reason && readableText(outcome.reason, MAX_LINE, [token, limitedToken ?? ''])
     const result = { title, basis, ...outcome, ...(reason && { reason }) }
     results.push(result)
@@ -103,14 +96,14 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
   return results
 }
 
-/** Checks with one request that the server responds, has the base path and accepts the key. Otherwise, every row would fail. */
+/** Sends one request. Without a server, the base path or a valid key, every row would fail. */
 async function requireServer(client: ContractClient): Promise<void> {
   const { url, status, json } = await client.send('/pets?limit=1').catch((error: Error) => {
     if (error instanceof LimitReached) return { url: '', status: 429, json: undefined }
     throw new Error(`cannot use the server: ${error.message}`)
   })
   const { code } = Object(json) as { code?: unknown }
-  // A hostile server may send anything, such as the key or megabytes.
+  // A hostile server may send anything as the code, such as the key or megabytes.
   const shown = isErrorCode(code) ? code : 'no code of the interface'
   if (status === 401) throw new Error(`--key: the server rejects this key (401, ${shown})`)
   const { origin, pathname } = new URL(url || 'http://localhost')
@@ -120,7 +113,7 @@ async function requireServer(client: ContractClient): Promise<void> {
     )
 }
 
-/** Returns a client that calls `onReached` after each request, unless nothing listened any more. */
+/** Returns a client that calls `onReached` after each request, unless the connection was refused. */
 function watched(client: ContractClient, onReached: () => void): ContractClient {
   const watch = async <T>(send: () => Promise<T>): Promise<T> => {
     const response = send()
@@ -135,7 +128,6 @@ function outcomeOf(error: Error | undefined): Pick<RowResult, 'result' | 'reason
   return { result: error instanceof LimitReached ? 'skip' : 'fail', reason: error.message }
 }
 
-/** Runs `petstore check`. The exit code is 1 if a row of the contract fails, and 2 if the check is incomplete. */
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
   const onWait = (seconds: number) => printError(`the limit is used up; the check goes on in ${seconds} seconds`)
   const onStop = (row: string) => printError(`the server stopped at the row "${row}", which is the likely cause`)
@@ -147,8 +139,8 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
 }
 
 /**
- * Returns the exit code of a check: 2 also if the server was gone before the last row. Without `--limited-key`, rows that need that
- * key do not affect the exit code.
+ * Returns 1 if a row of the contract fails, and 2 if the check is incomplete. Without `--limited-key`, rows that need that key do
+ * not count.
  */
 export function exitCodeOf(results: readonly RowResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)

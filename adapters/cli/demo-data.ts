@@ -8,7 +8,6 @@ const NAMES = ['Rex', 'Misty', 'Bubbles', 'Nibbles', 'Kiwi', 'Shelly', 'Ziggy', 
 const STATUSES = ['available', 'available', 'pending', 'sold'] as const
 const CATEGORIES = 5
 
-/** Returns the demo animal with an index. The first index is 0. */
 export function demoPet(index: number): NewPet {
   const round = Math.floor(index / NAMES.length)
   const name = NAMES[index % NAMES.length] as string
@@ -22,12 +21,8 @@ export function demoPet(index: number): NewPet {
 const BATCH = 500
 
 export interface AddOptions {
-  /** Stops adding when this signal aborts. */
   readonly signal?: AbortSignal | undefined
-  /**
-   * Called after each batch with its duration, in milliseconds. The next batch waits for the returned promise.
-   * @default one turn of the event loop
-   */
+  /** Called with the duration of each batch, in milliseconds. The next batch waits for the promise. @default `setImmediate` */
   readonly pause?: ((batchTime: number) => Promise<unknown>) | undefined
 }
 
@@ -46,7 +41,7 @@ export async function addDemoPets(
   }
 }
 
-/** Waits as long as the last batch took, so that a server that shares the database can write meanwhile. */
+/** Waits as long as the last batch took, so that a server with the same database can write in that time. */
 export function leaveTimeForOthers(batchTime: number): Promise<void> {
   return setTimeout(Math.max(10, batchTime))
 }
@@ -61,7 +56,6 @@ export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanL
 
 export const DEMO_ANIMALS = 8
 
-/** The demo data that a server added at its start. */
 export interface AddedData {
   /** The number of animals in the store; `undefined` if the store may have contained animals before. */
   readonly animals: number | undefined
@@ -71,10 +65,10 @@ export interface AddedData {
 }
 
 /**
- * Adds demo animals and keys to an empty store in memory. An empty file or database gets them only with `--demo`. With `--seed`,
- * a file or database gets only the animals.
+ * Adds demo animals and keys to an empty store: always in memory, and with `--demo` in a file or database. With `--seed`, a file or
+ * database gets only the animals.
  *
- * @param closing - when this signal aborts, the function stops and revokes the new keys, because nobody will see their tokens
+ * @param closing - if this signal aborts, the new keys are revoked, because nobody will see their tokens
  */
 export async function addDemoData(
   { storage, keyStore }: Pick<OpenedBackEnd, 'storage' | 'keyStore'>,

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { isPetStoreError } from '../../src/errors.ts'
 import type { ManagedBackEnd } from '../../src/index.ts'
 
-/** A back end that is open and ready for use. */
 export interface OpenedBackEnd extends ManagedBackEnd {
   /** The name of the file or database, for messages. It contains no password. */
   readonly place: string
@@ -17,10 +16,10 @@ const NOT_INSTALLED = new Set([
   'ERR_UNSUPPORTED_ESM_URL_SCHEME',
 ])
 
-/** Loads a driver that is installed beside this package or in the current folder. Returns `undefined` if neither has it. */
+/** Looks beside this package and in the current folder. Returns `undefined` if the driver is not installed. */
 export async function loadDriver(name: string): Promise<unknown> {
   const beside = await loadIfInstalled(() => import(name))
-  // A name such as `node:sqlite` is a module of the runtime, so it is not looked for in the current folder.
+  // A name with a colon, such as `node:sqlite`, is a module of the runtime.
   if (beside !== undefined || name.includes(':')) return beside
   return loadIfInstalled(() => createRequire(join(process.cwd(), 'petstore'))(name))
 }
@@ -34,11 +33,7 @@ async function loadIfInstalled(load: () => unknown): Promise<unknown> {
   }
 }
 
-/**
- * Calls `use`, which uses a file or a database.
- *
- * @throws {Error} with one line that names the place and the cause; `invalid_option` errors are rethrown unchanged
- */
+/** Adds the place to the message of an error. `invalid_option` errors are rethrown unchanged, because they name a flag. */
 export async function using<T>(place: string, use: () => T | Promise<T>): Promise<T> {
   try {
     return await use()
@@ -48,7 +43,6 @@ export async function using<T>(place: string, use: () => T | Promise<T>): Promis
   }
 }
 
-/** Calls `use`. If it fails, closes what it uses, and rethrows the error. */
 export async function closeOnFailure<T>(close: () => Promise<void>, use: () => Promise<T>): Promise<T> {
   try {
     return await use()
@@ -58,7 +52,7 @@ export async function closeOnFailure<T>(close: () => Promise<void>, use: () => P
   }
 }
 
-/** Returns the message of the innermost cause of an error, because that message is the most specific. */
+/** Returns the message of the innermost cause, which is the most specific one. */
 export function reason(error: unknown): string {
   const { cause, errors, message, code } = error as {
     cause?: unknown

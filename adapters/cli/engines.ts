@@ -3,13 +3,12 @@ import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, reason, using } from './driver.ts'
 import { printError } from './output.ts'
 
-/** How long to wait for Redis, in milliseconds. A server may be gone without having closed its connections. */
+/** In milliseconds. A Redis server may be gone without having closed its connections. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
 
 /**
- * The time limits of the PostgreSQL pool, in milliseconds. They are below the store's `timeout`, so that no statement outlives its
- * request. `connectionTimeoutMillis` includes the wait for a free connection during a burst. An empty `statement_timeout` in the
- * URL replaces the one given here, because PgBouncer rejects it.
+ * In milliseconds, below the store's `timeout`, so that no statement outlives its request. `connectionTimeoutMillis` includes the
+ * wait for a free connection during a burst. PgBouncer rejects `statement_timeout`: an empty one in the URL removes this one.
  */
 const POOL_TIMEOUTS = { connectionTimeoutMillis: 8_000, statement_timeout: 8_000, query_timeout: 9_000 }
 
@@ -20,7 +19,7 @@ interface Events {
 type Pool = PostgresClient & Events & { end(): Promise<void> }
 type Pg = { Pool: new (options: object) => Pool }
 
-/** Opens a back end in PostgreSQL, and brings its tables up to date. */
+/** Migrates the tables too. */
 export async function openPostgres(url: string, plans: readonly string[]): Promise<OpenedBackEnd> {
   const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
   const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
@@ -38,7 +37,6 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
   })
 }
 
-/** Says what to do if PgBouncer has rejected `statement_timeout`. */
 function explainPooler(error: unknown): never {
   if (!reason(error).includes('startup parameter: statement_timeout')) throw error
   throw new Error(
@@ -77,7 +75,7 @@ async function createRedisClient(
   return { client, close: async () => client.destroy() }
 }
 
-/** Prints connection errors, but not the same message twice in succession: drivers report each failed attempt to reconnect. */
+/** Skips repetitions of a message, because drivers report each failed attempt to reconnect. */
 function printErrorsOf(place: string, client: Events): void {
   let last: string | undefined
   client.on('error', ({ message }) => {
@@ -86,21 +84,21 @@ function printErrorsOf(place: string, client: Events): void {
   })
 }
 
-/** Returns the host and the path of a URL, without the parts that may contain a password. */
+/** Returns only the host and the path, because the other parts of the URL may contain a password. */
 function placeOf(url: string, flag: string, protocol: RegExp, example: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
     throw new Error(`${flag}: expected a URL such as ${example}`)
-  // The password has ended the host, so a part of the password would be shown as the port.
+  // A "/", "?" or "#" in the password ends the host early, so the beginning of the password would be shown as the port.
   if (`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@'))
     throw new Error(`${flag}: write "/", "?" and "#" in a user name or password as %2F, %3F and %23`)
   return `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`
 }
 
 /**
- * Returns the options for ioredis. While Redis is unreachable, commands fail at once, so that clients get 503 without waiting.
- * Commands are not retried: if only the reply was lost, the request has already been counted. After a failover, the old primary may
- * keep its connections and reject writes, so the client reconnects.
+ * While Redis is unreachable, commands fail at once, so that clients get 503 without waiting. Commands are not retried: if only the
+ * reply was lost, the request has already been counted. After a failover, the client reconnects, because the old primary may keep
+ * its connections and reject writes.
  */
 export function ioRedisOptions({ connect, response }: typeof TIMEOUTS) {
   return {
@@ -114,7 +112,7 @@ export function ioRedisOptions({ connect, response }: typeof TIMEOUTS) {
   }
 }
 
-/** Returns the options for node-redis. Without a `reconnectStrategy`, it does not reconnect after a `socketTimeout`. */
+/** Without a `reconnectStrategy`, node-redis does not reconnect after a `socketTimeout`. */
 export function nodeRedisOptions(url: string, { connect, response }: typeof TIMEOUTS) {
   const reconnectStrategy = (attempts: number) => Math.min(2 ** attempts * 50, 2_000)
   const socket = { connectTimeout: connect, socketTimeout: response, reconnectStrategy }

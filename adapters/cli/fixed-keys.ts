@@ -5,7 +5,7 @@ import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from './flags.
 import { printable } from './output.ts'
 import { isLoopback } from './page/routes.ts'
 
-/** Returns a key store that also finds the known keys. It keeps only the SHA-256 of their tokens, which may have any form. */
+/** Returns a key store that also finds the known keys, whose tokens need not begin with `pet_`. */
 export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
   if (known.length === 0) return keyStore
   const byHash = new Map(known.map(({ token, key }) => [hashOf(token), key]))
@@ -29,7 +29,7 @@ export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedK
   }
 }
 
-/** Returns the keys of the flag `--key`. Their ids come from their tokens, so that their counters continue after a restart. */
+/** The ids are derived from the tokens, so that the counters of `--key` continue after a restart. */
 export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByName): IssuedKey[] {
   return keys.map(({ plan, token }) => {
     const id = `key_fixed_${hashOf(token).slice(0, 12)}`
@@ -38,11 +38,7 @@ export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByNam
   })
 }
 
-/**
- * Checks the flag `--key`. A fixed token may be readable in files and shell histories, so only this machine may use it.
- *
- * @throws {Error} naming the flag, for an unknown plan or an address that other machines can reach
- */
+/** Throws for an unknown plan. Throws for a public address too, because files and shell histories may show the token. */
 export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
   const plans = knownPlans(planLimits)
   // The error does not contain the unknown plan: in `my-token=pro`, it is the token.
@@ -52,7 +48,7 @@ export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: Ser
     )
   if (key.length > 0 && !insecureKeys && !isLoopback(host))
     throw new Error(
-      `--key: expected a loopback --host such as 127.0.0.1, got another; --insecure-keys allows fixed keys there`,
+      `--key: expected a loopback --host such as 127.0.0.1, got another address; --insecure-keys allows fixed keys there`,
     )
 }
 

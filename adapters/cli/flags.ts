@@ -24,14 +24,13 @@ export interface ServeFlags extends BackEndFlags {
   readonly drainDelay?: number
 }
 
-/** Returns the plans that a server knows: those of the API, `enterprise`, and the plans of `--plan-limits`. */
 export function knownPlans(planLimits: PlanLimitsByName): string[] {
   return [...new Set([...Object.keys(defaultPlans), 'enterprise', ...Object.keys(planLimits)])]
 }
 
 const ENTERPRISE = { perMinute: 10_000, perDay: 1_000_000 }
 
-/** Returns the limits for a demo key or a fixed key; `undefined` if the limits of its plan apply. */
+/** Returns `undefined` if the limits of the plan apply. */
 export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimits | undefined {
   return planLimits[plan] ?? (plan === 'enterprise' ? ENTERPRISE : undefined)
 }
@@ -43,7 +42,6 @@ export interface FixedKey {
   readonly token: string
 }
 
-/** Returns a parser of whole numbers from `minimum` to `maximum`. */
 export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
@@ -52,7 +50,7 @@ export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (te
   }
 }
 
-/** Parses a number of seconds such as `0.5`. Returns milliseconds. */
+/** Returns milliseconds. */
 export function parseSeconds(text: string): number {
   const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   if (seconds <= 3_600) return Math.round(seconds * 1_000)
@@ -67,21 +65,21 @@ export function parseServerUrl(text: string): string {
   return text.replace(/\/+$/, '')
 }
 
-/** Checks a token. The error message does not contain the token, which must not get into a log. */
+/** The error message does not contain the token, because logs may show it. */
 export function parseToken(text: string): string {
   if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('Expected a token of visible ASCII characters.')
   return text
 }
 
-/** Checks an address to listen on. Rejects an empty text, because Node would then listen on every address. */
+/** For an empty text, Node would listen on every address. */
 export function parseHost(text: string): string {
   if (text.trim() === '') throw new Error('Expected an address or a name.')
   return text
 }
 
 /**
- * Checks the name of a file. For an empty name, SQLite would open a temporary file; drivers treat URIs differently. Messages show
- * the name of the file, so an address of a database, which may contain a password, is no name.
+ * For an empty name, SQLite would open a temporary file, and drivers treat URIs differently. The address of a database is rejected
+ * because messages show the name of the file, and the address may contain a password.
  */
 export function parseFile(text: string): string {
   if (text.trim() === '' || /^(?::memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/.test(text))
@@ -89,14 +87,12 @@ export function parseFile(text: string): string {
   return text
 }
 
-/** Parses the origins of `--cors`: a list separated by commas, or `*` for every origin. */
 export function parseOrigins(text: string): boolean | CorsOptions {
   if (text === '*' || text === 'true' || text === '1') return true
   if (text === 'false' || text === '0') return false
   return { origins: splitList(text) }
 }
 
-/** Parses `--trust-proxy`: a number of proxies, or a list of addresses and CIDR ranges, separated by commas. */
 export function parseTrustProxy(text: string): TrustProxy {
   if (text === 'false') return false
   return /^\d{1,3}$/.test(text) ? Number(text) : splitList(text)
@@ -138,7 +134,6 @@ export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanL
   return { ...previous, ...Object.fromEntries(entries) }
 }
 
-/** Parses the limits of one key, such as `10/100`. */
 export function parseLimits(text: string): PlanLimits {
   const limits = limitsIn(text)
   if (limits === undefined) throw new Error('Expected perMinute/perDay, whole numbers of at least 1, such as 10/100.')
@@ -151,7 +146,7 @@ function limitsIn(text = ''): PlanLimits | undefined {
   return limits.perMinute >= 1 && limits.perDay >= 1 ? limits : undefined
 }
 
-/** Returns the time at which a key expires, in milliseconds since the Unix epoch. */
+/** Returns milliseconds since the Unix epoch. */
 export function parseExpiry(text: string, now = Date.now()): number {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.exec(text) ?? []
   const time = isDay(day) ? Date.parse(text) : Number.NaN
@@ -160,7 +155,7 @@ export function parseExpiry(text: string, now = Date.now()): number {
   return time
 }
 
-/** Returns whether a day exists: `Date.parse` reads 30 February as 1 or 2 March. */
+/** `Date.parse` reads 30 February as 1 or 2 March. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)

@@ -15,10 +15,7 @@ export interface IssueFlags extends PlaceFlags {
   readonly json?: true
 }
 
-/**
- * Runs `petstore keys issue`. It prints only the token, or `{ token, key }` as JSON, to standard output, for scripts, and the rest
- * to standard error.
- */
+/** Prints only the token or the JSON to standard output, for scripts, and everything else to standard error. */
 export async function runIssue(flags: IssueFlags): Promise<void> {
   const { plan, account, label, limits, expires, json, ...place } = flags
   requirePlan(plan, place.planLimits, limits)
@@ -36,7 +33,7 @@ export async function runIssue(flags: IssueFlags): Promise<void> {
     throw new Error(`the token could not be printed, so its key was revoked: ${reason(failure)}`)
 }
 
-/** Throws for a plan without known limits: a server would respond with 500 to each request with such a key. */
+/** Throws for a plan without known limits. A server would respond with 500 to each request with such a key. */
 function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLimits | undefined): void {
   if (limits !== undefined) return
   if (plan === 'enterprise')
@@ -54,7 +51,6 @@ export interface ListFlags extends PlaceFlags {
   readonly json?: true
 }
 
-/** Runs `petstore keys list`: prints every key, including expired and revoked keys. */
 export async function runList({ json, ...place }: ListFlags): Promise<void> {
   if (place.data !== undefined) requireFile(place.data)
   const keys = await withPlace(place, ({ keyStore }) => keyStore.list())
@@ -62,7 +58,7 @@ export async function runList({ json, ...place }: ListFlags): Promise<void> {
   else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
 }
 
-/** The flags of `petstore keys update`. A flag such as `--no-label` gives `false`. */
+/** For a flag such as `--no-label`, the value is `false`. */
 export interface UpdateFlags extends PlaceFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName
@@ -73,7 +69,6 @@ export interface UpdateFlags extends PlaceFlags {
   readonly json?: true
 }
 
-/** Runs `petstore keys update`: changes what the flags name, and prints the key as it is then. */
 export async function runUpdate(id: string, flags: UpdateFlags): Promise<void> {
   const { plan, account, label, limits, expires, json, ...place } = flags
   if (plan !== undefined) requirePlan(plan, place.planLimits, limits || undefined)
@@ -97,13 +92,13 @@ export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
   console.log(`Revoked ${id}. Running servers refuse it within 30 seconds.`)
 }
 
-/** Calls `change` for a key. If it returns nothing, throws an error that says whether there is such a key. */
+/** If `change` returns nothing, throws an error that says whether the key is revoked or unknown. */
 async function changeKey<T>(
   id: string,
   place: PlaceFlags,
   change: (keyStore: ManagedKeyStore) => Promise<T | false | undefined>,
 ): Promise<T> {
-  // The error message does not contain the token, which must not get into a log.
+  // The error message does not contain the token, because logs may show it.
   if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
   if (place.data !== undefined) requireFile(place.data)
   const { result, isKnown } = await withPlace(place, async ({ keyStore }) => {

@@ -8,13 +8,13 @@ import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
 import { printError, readableJson } from './output.ts'
 
-/** The longest path, line and fault in a log, in UTF-16 code units. */
+/** Lengths in UTF-16 code units. */
 const MAX_PATH = 200
 const MAX_LINE = 1_000
 const MAX_FAULT = 20_000
 
 /**
- * Returns pet store options that print faults and, if a log format is given, responses.
+ * Without a format, only errors are printed, no responses.
  *
  * @param secrets - texts that no log may contain, such as the tokens of `--key`
  */
@@ -22,10 +22,10 @@ export function logTo(
   format: LogFormat | undefined,
   secrets: readonly string[] = [],
 ): Pick<PetStoreOptions, 'onError' | 'onResponse'> {
-  /** Returns the path of a target. Queries are left out, because clients put tokens there by mistake. */
+  /** Without the query, because clients put tokens there by mistake. */
   const pathIn = (target = '') => withoutSecrets(pathOf(originForm(target)), MAX_PATH, secrets)
 
-  /** Prints one line if the cause is known not to be a bug, and otherwise the whole error with its stack. */
+  /** Prints one line for a notice or an unavailable back end. Any other error may be a bug, so its stack is printed too. */
   const logFault = (error: unknown, { method, target }: ErrorReport) => {
     if (isNotice(error)) return printError(causeOf(error), secrets)
     const fault = isPetStoreError(error) && error.code === 'service_unavailable' ? reason(error) : inspect(error)
@@ -64,7 +64,7 @@ export function logTo(
   return { onError: logFault, ...(format && { onResponse: logResponse }) }
 }
 
-/** Returns the cause of an error. The option of the adapter has a flag. */
+/** Replaces the name of an adapter's option by its flag. */
 function causeOf(error: unknown): string {
   return reason(error).replace(/trustProxy:?/g, '--trust-proxy')
 }

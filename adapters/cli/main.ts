@@ -26,20 +26,20 @@ import { runServe } from './serve.ts'
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
 survivePipes()
-// Other users get no rights to new files, such as a database with accounts and token hashes.
+// Other users of the machine must not read new files, such as a database with accounts and token hashes.
 process.umask(process.umask(0o077) | 0o007)
 
 const program = createProgram()
 try {
   await program.parseAsync()
 } catch (error) {
-  // The exit code 1 of `check` means that the server fails the check, so all errors of `check` get 2.
+  // For `check`, 1 means that the server fails the check, so any other error is 2.
   fail(error, program.args[0] === 'check' ? 2 : 1)
 }
 
 function createProgram(): Command {
   const port = wholeNumber(0, 65_535)
-  // The limit keeps a mistyped number from filling the memory.
+  // Without a limit, a mistyped number could fill the memory.
   const seed = wholeNumber(0, 1_000_000)
   const program = new Command('petstore')
     .description('A complete pet store API.')
@@ -173,8 +173,8 @@ function createProgram(): Command {
 }
 
 /**
- * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`. Unlike a flag, a variable does
- * not show a password in the list of processes.
+ * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`. The list of processes shows
+ * flags, but no variables, so a variable can contain a password.
  */
 function flag(
   flags: string,
@@ -204,8 +204,8 @@ function planLimits(): Option {
 }
 
 /**
- * Gives a flag or an argument a parser. Its errors name the flag or the variable, but never the value, which may be a secret. An
- * `InvalidArgumentError` is not thrown, because commander puts the value in front of its message.
+ * Adds a parser to a flag or an argument. Errors never contain the value, which may be a secret. So `InvalidArgumentError` is not
+ * used: commander would put the value before its message.
  */
 function parsed<Target extends Option | Argument>(
   target: Target,
@@ -231,7 +231,7 @@ function addPlaceFlags(command: Command): Command {
     .hook('preAction', (_, action) => preferTyped(action, 'data', 'databaseUrl'))
 }
 
-/** If two flags exclude each other, keeps the flag on the command line and drops the flag from an environment variable. */
+/** If one of several flags is on the command line, ignores the others from environment variables. */
 function preferTyped(command: Command, ...names: readonly string[]): void {
   const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
   if (!names.some(isTyped)) return

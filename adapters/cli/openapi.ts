@@ -19,13 +19,10 @@ export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags)
   await print(yaml ? await toYaml(document) : JSON.stringify(document, undefined, 2))
 }
 
-/** The largest number of addresses for which a document is kept. */
+/** Clients choose the `Host` header, so the number of cached documents is limited. */
 const MAX_ADDRESSES = 16
 
-/**
- * Returns the routes for a server's OpenAPI document, as JSON and as YAML. Any web page may read it: it contains no secret, and
- * editors of such documents are web pages.
- */
+/** Any web page may read the document: it contains no secret, and editors of OpenAPI documents are web pages. */
 export function documentRoutes(options: OpenApiOptions) {
   const headers = (type: string) => ['Content-Type', type, 'Access-Control-Allow-Origin', '*']
   return {
@@ -34,7 +31,6 @@ export function documentRoutes(options: OpenApiOptions) {
   } satisfies SiteRoutes
 }
 
-/** Returns the route for the API reference as a web page. It needs no installed package. */
 export function referenceRoute(options: OpenApiOptions, hasConsole: boolean): SiteRoute {
   const headers = ['Content-Type', 'text/html; charset=utf-8', ...PAGE_HEADERS]
   return documentRoute(options, headers, async (document) => {
@@ -58,19 +54,19 @@ function documentRoute(
 }
 
 /**
- * Returns the origin to which a request was sent, because client generators need absolute addresses. Returns `undefined` behind a
- * proxy: only the flag `--public-url` tells whether clients use https.
+ * Returns the origin of a request, because client generators need absolute addresses. Returns `undefined` behind a proxy, because
+ * this server does not know whether clients use https there.
  */
 function serverOf(request: ApiRequest): string | undefined {
   const host = request.header('host') ?? ''
   return !isProxied(request) && /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host) ? `http://${host}` : undefined
 }
 
-/** Returns the document. Its code is loaded on demand, because most commands do not need it. */
+/** The code of the document is loaded on demand, because most commands do not need it. */
 async function documentOf(options: OpenApiOptions, server?: string): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../src/openapi/index.ts')
   const document = openApiDocument(options)
-  // The examples stay as the server sends them: without `--public-url`, its links are relative.
+  // Only the server's address becomes absolute. The links in examples stay relative, as the server sends them.
   const [{ url } = { url: '' }] = document.servers
   return server === undefined ? document : { ...document, servers: [{ url: new URL(url, server).href }] }
 }

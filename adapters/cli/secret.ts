@@ -1,14 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
- * Returns a secret for one run of the server. It is part of an address that the terminal prints. A proxy on this machine may
- * hide that a request comes from another one, but it does not know the secret.
+ * Returns a secret, which is part of an address that the terminal prints. The address of the connection is not enough: a proxy on
+ * this machine may forward a request of another machine.
  */
 export function newSecret(): string {
   return randomBytes(18).toString('base64url')
 }
 
-/** Returns whether a received text is the secret. The time of the comparison says nothing about the secret. */
+/** The time of the comparison does not depend on the secret. */
 export function isSecret(received: string | undefined, secret: string): boolean {
   const hashOf = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hashOf(received ?? ''), hashOf(secret))

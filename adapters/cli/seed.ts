@@ -8,7 +8,7 @@ export interface SeedFlags extends PlaceFlags {
 
 const PAGE = 1_000
 
-/** Runs `petstore seed`: adds demo animals until the store has `count` animals. Run again after an interruption, it continues. */
+/** Adds demo animals until the store has `count` animals, so that a repeated command continues after an interruption. */
 export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   await withPlace(place, async ({ storage, place }) => {
     const found = await countPets(storage, count)
@@ -18,7 +18,7 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   })
 }
 
-/** Returns the number of animals, but stops counting at `enough`. */
+/** Stops counting at `enough`. */
 async function countPets(storage: PetStorage, enough: number): Promise<number> {
   let after: bigint | undefined
   let count = 0

@@ -35,7 +35,7 @@ async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<
     await adding.catch(() => {})
     await backEnd.close()
   })
-  // Demo keys are issued only after the server listens. If it cannot listen, nobody would see the keys.
+  // If the server cannot listen, nobody sees the demo keys, so they are issued after it listens.
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
@@ -48,7 +48,6 @@ async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<
   }
 }
 
-/** Serves an in-memory store and the API that controls this store. */
 async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<void> {
   const other = (['data', 'databaseUrl', 'redisUrl'] as const).find((name) => flags[name] !== undefined)
   if (other !== undefined)
@@ -129,13 +128,13 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   }
 }
 
-/** Returns whether only this machine can reach the server and nothing is stored, so that demo keys are harmless. */
+/** If only this machine can reach the server and nothing is stored, the page may show demo keys. */
 function isOnlyForThisMachine(flags: ServeFlags): boolean {
   const isProxied = flags.publicUrl !== undefined || Boolean(flags.trustProxy)
   return !isPersistent(flags) && isLoopback(flags.host) && !isProxied
 }
 
-/** Creates the pet store of a back end, and records the usage of its keys for the page. */
+/** The service also records the usage of keys, for the page. */
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
   const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
   const { storage, keyStore, quota } = { ...backEnd, ...watched }
@@ -155,7 +154,7 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
   return { petStore: createPetStore(options), usageOf, keyOf }
 }
 
-/** Returns the tokens of `--key`, which may have any form, so that no pattern finds them. */
+/** Tokens of `--key` need not begin with `pet_`, so logs can only hide them if they know them. */
 function secretsOf({ key = [] }: ServeFlags): string[] {
   return key.map(({ token }) => token)
 }

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import type { ApiRequest } from '../../src/index.ts'
 import type { BytesResponse } from '../hosts/node/write-response.ts'
 
-/** A document that the server sends with an entity tag. */
 export interface SharedDocument {
   readonly bytes: Uint8Array
   readonly tag: string
 }
 
-/** Returns a document. All of its responses share its bytes. */
+/** All responses share the bytes. */
 export function sharedDocument(content: string | Uint8Array): SharedDocument {
   const bytes = Buffer.from(content)
   return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }

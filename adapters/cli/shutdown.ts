@@ -2,24 +2,23 @@ import { isPersistent } from './back-end.ts'
 import type { ServeFlags } from './flags.ts'
 import { fail } from './output.ts'
 
-/** How long running requests may take after closing begins, in milliseconds. */
+/** How long requests may take after the server has begun to close, in milliseconds. */
 export const CLOSE_TIMEOUT = 10_000
 
-/** How long the back end may take to close, in milliseconds. If PostgreSQL or Redis hangs, its connections never close. */
+/** How long the back end may take to close, in milliseconds. Connections to an engine that hangs never close. */
 const BACK_END_CLOSE_TIMEOUT = 2_000
 
-/** How long `/ready` responds with 503 before the server accepts no connections, in milliseconds, for a load balancer to see it. */
+/** How long `/ready` responds with 503 before the server closes, in milliseconds, so that a load balancer notices it. */
 const DRAIN_DELAY = 5_000
 
-/** Returns the value of `--drain-delay`. At a terminal, or with a store in memory, no other server takes over the requests. */
+/** At a terminal, or with a store in memory, no other server takes over the requests, so there is no delay. */
 export function drainDelayOf({ drainDelay, ...place }: ServeFlags): number {
   return drainDelay ?? (process.stdin.isTTY || !isPersistent(place) ? 0 : DRAIN_DELAY)
 }
 
 /**
- * On the first SIGINT or SIGTERM, closes the server, then the back end. The second signal ends the process at once.
- *
- * @returns an AbortSignal, aborted when closing begins
+ * On the first SIGINT or SIGTERM, closes the server, then the back end. The second signal ends the process at once. Returns a
+ * signal that aborts when closing begins.
  */
 export function closeOnSignal(
   drainDelay: number,

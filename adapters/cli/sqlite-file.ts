@@ -6,7 +6,7 @@ import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.
 type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection
 
-/** The SQLite drivers in order of preference. Drivers of the runtime come first. */
+/** Drivers of the runtime come first. */
 const DRIVERS = [
   ['bun:sqlite', 'Database'],
   ['node:sqlite', 'DatabaseSync'],
@@ -14,7 +14,6 @@ const DRIVERS = [
   ['libsql', 'default'],
 ] as const
 
-/** Opens a back end in a SQLite file. Creates the file if it is missing. */
 export async function openSqliteFile(path: string, plans: readonly string[] = []): Promise<OpenedBackEnd> {
   const database = await connectTo(path)
   const close = async () => void database.close()
@@ -22,25 +21,25 @@ export async function openSqliteFile(path: string, plans: readonly string[] = []
   return { ...backEnd, place: path, close }
 }
 
-/** Opens a connection to a SQLite file. Creates the file if it is missing. */
+/** Creates the file if it is missing. */
 export async function connectTo(path: string): Promise<Connection> {
   await using(path, () => requirePlace(path))
   const Driver = await findDriver()
   return using(path, () => new Driver(path))
 }
 
-/** Checks that a file exists, for commands that only read it. @throws {Error} if there is no such file */
+/** For commands that must not create the file. */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
 }
 
-/** Checks that this user may read and write a file. Otherwise, every request would fail. @throws {Error} if not */
+/** Without permission to read and write the file, every request would fail. */
 export function requireWritable(path: string): void {
   if (existsSync(path) && !isAllowed(path, constants.R_OK | constants.W_OK))
     throw new Error(`cannot use ${path}: you have no permission to read and write it`)
 }
 
-/** Checks the folder of a file. For a wrong path, drivers only report "unable to open database file". */
+/** For a wrong path, drivers only report "unable to open database file". */
 function requirePlace(path: string): void {
   const isFolder = (place: string) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true
   const folder = dirname(path)
@@ -48,7 +47,7 @@ function requirePlace(path: string): void {
   if (isFolder(path)) throw new Error('it is a folder, not a file')
   // SQLite creates its write-ahead log in the folder, unless the log already exists.
   if (!existsSync(`${path}-wal`) && !isAllowed(folder, constants.W_OK))
-    throw new Error(`this user may not write in the folder ${folder}, where SQLite keeps its log`)
+    throw new Error(`you have no permission to write in the folder ${folder}, where SQLite keeps its log`)
 }
 
 function isAllowed(place: string, mode: number): boolean {

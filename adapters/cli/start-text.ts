@@ -3,20 +3,19 @@ import type { AddedData } from './demo-data.ts'
 import type { ServeFlags } from './flags.ts'
 import { printable, shellWord } from './output.ts'
 
-/** The addresses of a started server. Those of the page and of the control API contain a secret. */
+/** The addresses of the page and of the control API contain a secret. */
 export interface Addresses {
   readonly api: string
   readonly page: string
   readonly control?: string | undefined
 }
 
-/** Returns one line of JSON about a started server, for a program that has started it. */
+/** Returns one line of JSON, for a program that has started the server. */
 export function startJson({ api: url, page, control }: Addresses, place: string, { animals, keys }: AddedData): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
   return JSON.stringify({ url, page, control, place, animals, keys: tokens })
 }
 
-/** Returns the text that a server prints at its start, for a person. */
 export function startText(
   { api: url, page, control }: Addresses,
   place: string,

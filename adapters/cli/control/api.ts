@@ -19,7 +19,7 @@ const BODY_LIMIT = 4 * 1024 * 1024
 const NO_STORE = ['Cache-Control', 'no-store']
 
 /**
- * Creates the control API of a test double. The result has the type of a pet store, so `serve` can serve it.
+ * The result has the type of a pet store, so that `serve` can serve it.
  *
  * @param secret - the first segment of each path
  */
@@ -28,7 +28,6 @@ export function createControlApi(double: TestDouble, secret: string): PetStore {
   return { fetch: fetchThrough(handle), handle, basePath: '' }
 }
 
-/** Returns the response for an error, in the same form as the pet store's errors. */
 function problemResponse(error: unknown): ApiResponse {
   const isKnown = error instanceof Problem || isPetStoreError(error)
   const { status = 500, code, message } = isKnown ? error : new Problem(500, 'internal_error', String(error))
@@ -48,7 +47,7 @@ function problemResponse(error: unknown): ApiResponse {
 
 async function respond(double: TestDouble, request: ApiRequest, secret: string): Promise<ApiResponse> {
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
-  // Without this check, any web page could reset the pet store. With a POST to another site, browsers send `Origin`.
+  // Without this check, any web page could reset the pet store. Browsers send `Origin` with a POST to another site.
   if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)
     throw new Problem(
       403,
@@ -93,7 +92,7 @@ function noOperation(path: string, matches: readonly { readonly operation: Opera
 
 const MAX_RECEIVED = 200
 
-/** Returns the checked value. @throws {Problem} naming the place of the first problem, what was expected and what was received */
+/** Throws a `Problem` that names the place of the first problem, the expected value and the received value. */
 function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
   const { success, data, error } = schema.safeParse(input)
   if (success) return data

@@ -4,11 +4,7 @@ import { toJsonSchema } from './schemas.ts'
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 const failure = (description: string) => ({ description, ...json({ $ref: '#/components/schemas/Error' }) })
 
-/**
- * Returns the OpenAPI document of the control API.
- *
- * @param address - the address of the control API, with its secret: `http://127.0.0.1:3001/<secret>`
- */
+/** @param address - includes the secret: `http://127.0.0.1:3001/<secret>` */
 export function controlDocument(address: string) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
@@ -26,7 +22,6 @@ export function controlDocument(address: string) {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: address }],
-    // No request needs a key.
     security: [],
     paths,
     components: {
@@ -51,7 +46,7 @@ function operationObject({ path, id, summary, body, query, response, errors = {}
     ...Object.entries(query?.shape ?? {}).map(([name, schema]) => ({
       in: 'query',
       name,
-      // The input of each schema is a text. The document describes the value that the text stands for.
+      // In a query, each value is a text. The document describes the parsed value.
       schema: toJsonSchema(schema, 'output'),
       required: false,
     })),

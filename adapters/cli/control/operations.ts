@@ -6,7 +6,7 @@ import { demoPet } from '../demo-data.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
 
-/** An operation of the control API. The router and the OpenAPI document both come from the list of operations. */
+/** The router and the OpenAPI document both use the list of operations. */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** The path, such as `/keys/{id}`. */
@@ -18,7 +18,7 @@ export interface Operation {
   readonly response: { readonly status: number; readonly description: string; readonly body?: z.ZodMiniType }
   /** The errors that only this operation has. */
   readonly errors?: Readonly<Record<number, string>>
-  /** Returns the body of the response, or a promise of it. Throws a {@link Problem} for another response. */
+  /** Returns the body of the response, or a promise of it. Throws a {@link Problem} for an error response. */
   run(double: TestDouble, input: OperationInput): unknown
 }
 
@@ -41,7 +41,6 @@ const HEADERS = [
   'x-forwarded-for',
 ]
 
-/** An error of the control API. Its response has the same form as the pet store's errors. */
 export class Problem extends Error {
   readonly status: number
   readonly code: string
@@ -117,7 +116,7 @@ export const operations: readonly Operation[] = [
         part: part === 'keyStore' ? 'keys' : part,
         action: part === 'connection' ? 'break' : action,
         operation,
-        // JSON leaves out `undefined`: such a fault lasts until it is removed.
+        // JSON has no member for `undefined`: the fault lasts until it is removed.
         calls: calls === Number.POSITIVE_INFINITY ? undefined : calls,
         milliseconds,
         status: part === 'connection' || action === 'delay' ? undefined : isPetStoreError(error) ? 503 : 500,
@@ -200,7 +199,6 @@ export const operations: readonly Operation[] = [
         time: new Date(time).toISOString(),
         method,
         path,
-        // If a header was not sent, its value is `undefined`, which JSON leaves out.
         headers: Object.fromEntries(HEADERS.map((name) => [name, header(name)])),
         body,
         response: response ?? null,

@@ -5,13 +5,12 @@ import { newPetSchema, petSchema } from '../../../src/pets/animal.ts'
 import { limitSchema } from '../../../src/pets/list.ts'
 import { isTime } from '../../../src/support/time.ts'
 
-/** Returns the JSON Schema of what a schema accepts (`input`) or returns (`output`). */
 export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input') {
   const { $schema, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: toInteger })
   return jsonSchema
 }
 
-/** Describes each `bigint` as an integer of 64 bits, and removes the bounds of safe integers, which zod adds. */
+/** Zod does not describe `bigint`, and adds the bounds of safe integers to other integers. */
 const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema }) => {
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
@@ -144,7 +143,7 @@ export const issuedKey = z.object({ token: z.string(), key })
 
 const MAX_DEMO_PETS = 10_000
 export const pets = z.array(petSchema)
-/** Accepts any value: `parseNewPet` checks the animals later, because here their integers are rounded. */
+/** Accepts any value, because its integers are already rounded here. `parseNewPet` checks the exact values. */
 const checkedLater = z.unknown().check(z.meta(toJsonSchema(newPetSchema(DEFAULT_MAX_NAME_LENGTH))))
 export const petsBody = z.union(
   [

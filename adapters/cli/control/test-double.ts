@@ -15,23 +15,17 @@ import { type RecordedRequest, recordRequests } from '../../../src/testing/journ
 import { withKnownKeys } from '../fixed-keys.ts'
 import type { UsageReader } from '../page/usage.ts'
 
-/** A clock that follows the real time, with an offset if it was moved, or stands still. */
+/** A clock that follows the real time with an offset, or stands still. */
 export interface SteerableClock extends Clock {
-  /** Whether the clock runs. */
   isRunning(): boolean
   /** Stops the clock at a time, in milliseconds since the Unix epoch. */
   set(time: number): void
-  /**
-   * Moves the clock forward by a number of milliseconds. If the clock runs, it keeps running.
-   *
-   * @throws {PetStoreError} `invalid_option` if the clock would leave the year 9999
-   */
+  /** If the clock runs, it keeps running. Throws `invalid_option` if the clock would leave the year 9999. */
   advance(milliseconds: number): void
-  /** Makes the clock follow the real time again, without an offset. */
+  /** Removes the offset, and lets the clock run. */
   follow(): void
 }
 
-/** Creates a clock that follows the real time until it is moved. */
 export function steerableClock(real: Clock): SteerableClock {
   let stoppedAt: number | undefined
   let offset = 0
@@ -60,13 +54,12 @@ export interface Service extends UsageReader {
 }
 
 export interface TestDoubleParts {
-  /** Creates the pet store, also after each reset: an old pet store would still refuse clients over their limit. */
+  /** Called at the start and after each reset, because the old pet store still refuses clients over their limit. */
   readonly createService: (ports: BackEnd, clock: Clock) => Service
-  /** Adds the initial animals. Runs at the start and after each reset. */
+  /** Adds the animals at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
   /** The initial keys. They stay valid after a reset. */
   readonly keys: readonly IssuedKey[]
-  /** The plans for which keys can be issued. */
   readonly plans: readonly string[]
   /** The real time. */
   readonly clock: Clock
@@ -81,7 +74,6 @@ export interface TestDouble extends Service {
   readonly requests: RecordedRequest[]
   /** Returns the back end since the last reset, without the injected faults. */
   ports(): ManagedBackEnd
-  /** Resets everything to the state at the start. */
   reset(): Promise<void>
 }
 

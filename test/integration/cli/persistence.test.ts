@@ -473,7 +473,7 @@ describe('a command with an invalid file or database', () => {
   test('--data is rejected together with --database-url', async () => {
     const args = ['serve', '--data', data, '--database-url', 'postgres://127.0.0.1:1/pets']
     expect((await runCommand(args)).stderr).toBe(
-      'petstore: --data and --database-url exclude each other: give one of them\n',
+      'petstore: --data and --database-url cannot be combined: give one of them\n',
     )
   })
 })

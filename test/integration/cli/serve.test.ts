@@ -240,7 +240,7 @@ describe('petstore prints one line and exits with 1', () => {
       const { code, stdout, stderr } = await runPetstore(['serve', ...args, flag, String(port)])
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toBe(
-        `petstore: port ${port} on 127.0.0.1 is taken: choose another with ${flag}, or 0 for any free port\n`,
+        `petstore: port ${port} on 127.0.0.1 is in use: choose another port with ${flag}, or 0 for any free port\n`,
       )
     }
   })

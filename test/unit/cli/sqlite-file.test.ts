@@ -8,11 +8,11 @@ vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>
 vi.resetModules()
 const { openSqliteFile } = await import('../../../adapters/cli/sqlite-file.ts')
 
-test('the error names a folder in which this user may not write', async () => {
+test('the error names a folder without permission to write', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => void remove())
   const path = join(folder, 'pets.db')
-  const message = `cannot use ${path}: this user may not write in the folder ${folder}, where SQLite keeps its log`
+  const message = `cannot use ${path}: you have no permission to write in the folder ${folder}, where SQLite keeps its log`
   const deny = () =>
     vi.mocked(accessSync).mockImplementationOnce(() => {
       throw Object.assign(new Error('permission denied'), { code: 'EACCES' })
