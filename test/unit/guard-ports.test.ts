@@ -355,7 +355,7 @@ describe('a back end that does not respond', () => {
     expect(await result).toEqual([{ status: 'rejected', reason: expect.objectContaining({ cause }) }])
   })
 
-  test('a port that is called without a context gets an empty context', async () => {
+  test('a port without a context gets an empty one', async () => {
     const { quota } = memory()
     const spend = vi.fn((request: QuotaRequest, context?: CallContext) => {
       const { clientAddress, signal } = context as CallContext
@@ -402,7 +402,7 @@ describe('a back end that does not respond', () => {
     expect(signal?.reason).toBe('left')
   })
 
-  test('the signal of a call is aborted if its client had disconnected before', () => {
+  test('the signal is aborted if the client has already disconnected', () => {
     let signal: AbortSignal | undefined
     const list = (_input: unknown, context?: CallContext) => {
       signal = context?.signal
@@ -462,7 +462,7 @@ test.each([
   ['a value', (pet: Pet) => pet],
   ['a promise', (pet: Pet) => Promise.resolve(pet)],
   ['an error', fail(new Error('broken'))],
-])('a call that ends with %s leaves no listener on the signal of the request', async (_how, end) => {
+])('leaves no listener on the signal of a request: %s', async (_how, end) => {
   const contexts: (CallContext | undefined)[] = []
   const listeners: number[] = []
   const get = (id: bigint, context?: CallContext) => {
@@ -511,7 +511,7 @@ describe('observers', () => {
     expect(JSON.stringify(reported)).not.toContain(token)
   })
 
-  test('onResponse gets the code, which tells a ban from a limit, and the account', async () => {
+  test('onResponse gets the error code and the account', async () => {
     const reported: unknown[] = []
     const { send, keyStore } = await startApi({
       onResponse: ({ code, account }) => reported.push([code, account]),
@@ -568,7 +568,7 @@ describe('observers', () => {
     expect(durations).toEqual([2])
   })
 
-  test('onError gets the method, the target, the operation and the key of the request', async () => {
+  test('onError gets method, target, operation and key of the request', async () => {
     const reported: ErrorReport[] = []
     const { send, key } = await broken(
       { list: fail(new Error(SECRET)) },
@@ -578,14 +578,14 @@ describe('observers', () => {
     expect(reported).toEqual([{ method: 'GET', target: '/v1/pets?limit=3', operation: 'listPets', keyId: key.id }])
   })
 
-  test('the default of onError logs the notice about a proxy without a failed request', () => {
+  test('the default of onError logs the notice about trustProxy', () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     createPetStore().reportError?.(new PetStoreError('untrusted_forwarded_for', 'set trustProxy'), {})
     expect(log.mock.calls).toEqual([['petstore-kit: set trustProxy']])
   })
 
-  test.each([fail, reject])('logs the fault and the error of an onError that fails: %o', async (failing) => {
+  test.each([fail, reject])('logs both errors if onError fails: %o', async (failing) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     const [fault, failure] = [new Error('fault'), new Error('onError')]
@@ -629,7 +629,7 @@ describe('observers', () => {
     expect(reported).toEqual([400])
   })
 
-  test('address and signal of a request are read only if they are needed', async () => {
+  test('reads address and signal only if they are needed', async () => {
     const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
     const headers: Record<string, string> = { authorization: 'Bearer x', 'content-type': 'application/json' }
     const [clientAddress, signal] = [vi.fn(() => '192.0.2.1'), vi.fn(() => undefined)]

@@ -93,7 +93,7 @@ describe('routes', () => {
 })
 
 describe('keyStore', () => {
-  test('issues keys in memory by default, with the clock and the plans of the store', async () => {
+  test('the default key store uses the clock and plans of the store', async () => {
     const plans = { gold: { perMinute: 7, perDay: 9 } }
     const petStore = createPetStore({ clock: manualClock(5), plans })
     const { token, key } = await petStore.keyStore.issue({ plan: 'gold' })

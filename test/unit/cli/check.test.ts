@@ -528,7 +528,7 @@ describe('a server that does not behave', () => {
   test.each([
     ['of the interface', '9223372036854775807', 1],
     ['of a decision', '[[[[', 2],
-  ])('names the row %s at which the server stopped, and runs no further row', async (_, lastBody, code) => {
+  ])('names the test %s at which the server stopped, and stops', async (_, lastBody, code) => {
     const store = await createTestPetStore({ plan: 'pro', token: flags.key })
     let isGone = false
     const fetch = async (url: string, init: RequestInit) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { addDemoData, addDemoPets } from '../../../adapters/cli/demo-data.ts'
 import { memory, type NewPet } from '../../../src/index.ts'
 
-test('adds demo animals in batches and in order, and pauses after each batch', async () => {
+test('adds demo animals in ordered batches, with pauses', async () => {
   const { storage } = memory()
   const counts: number[] = []
   const pause = async (batchTime: number) => {
@@ -17,7 +17,7 @@ test('adds demo animals in batches and in order, and pauses after each batch', a
   ])
 })
 
-test('waits for all animals of a batch, and rejects if one cannot be added', async () => {
+test('waits for a whole batch, and rejects if one animal fails', async () => {
   const { storage } = memory()
   const create = async (pet: NewPet) => {
     await new Promise((resolve) => setImmediate(resolve))

@@ -34,7 +34,7 @@ test.each(['text', 'json'] as const)('cuts a path before it looks for secrets: %
   expect(longest).toBeLessThan(2_000)
 })
 
-test('logs a fault without control characters, and names the flag for a proxy', () => {
+test('logs an error without control characters, and names --trust-proxy', () => {
   const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => lines.mockRestore())
   const { onError } = logTo(undefined)

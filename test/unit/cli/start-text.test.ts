@@ -10,7 +10,7 @@ test('the start text has the address of the page', () => {
   expect(text).toContain(`Open ${ADDRESSES.page} in a browser`)
 })
 
-test('the start as JSON omits the number of animals if it is unknown', () => {
+test('the JSON of the start omits an unknown number of animals', () => {
   expect(JSON.parse(startJson(ADDRESSES, 'pets.db', NOTHING))).toEqual({
     url: ADDRESSES.api,
     page: ADDRESSES.page,

@@ -176,7 +176,7 @@ describe('pages', () => {
     },
   )
 
-  test('pets() rejects after a page whose cursor the server has sent before', async () => {
+  test('pets() rejects if the server repeats a cursor', async () => {
     const { client, sent } = clientOf(['a', 'b', 'a'].map((cursor) => page({ 'x-next-cursor': cursor })))
     const received: bigint[] = []
     const iterate = async () => {
@@ -221,7 +221,7 @@ describe('errors', () => {
     expect((error as Error).message.match(/x+/)?.[0].length).toBeLessThanOrEqual(200)
   })
 
-  test('the message quotes at most 200 characters of the message of the service', async () => {
+  test('the error quotes at most 200 characters of the response', async () => {
     const body = JSON.stringify({ code: 'invalid_body', message: 'x'.repeat(5_000), status: 400 })
     const { client } = clientOf([json(body, 400)])
     await expect(client.listPets()).rejects.toMatchObject({ message: `${'x'.repeat(199)}…` })
@@ -258,7 +258,7 @@ describe('errors', () => {
     })
   })
 
-  test('the client stops to read a body that is longer than a page can be', async () => {
+  test('the client stops reading a body that is too long', async () => {
     let bytes = 0
     const pull = (stream: ReadableStreamDefaultController) => {
       bytes += 1_000_000
@@ -310,7 +310,7 @@ describe('a request that gets 429', () => {
     expect(sent.length).toBe(4)
   })
 
-  test('a clock that stands still or steps back does not lengthen a wait', async () => {
+  test('a clock that stops or steps back does not lengthen a wait', async () => {
     const waits: number[] = []
     const sleep = async (milliseconds: number) => void waits.push(milliseconds)
     const { client } = clientOf([refusal(7), json('[]')], {}, { sleep })
@@ -401,7 +401,7 @@ describe('the idempotency key of createPet', () => {
     expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), undefined, undefined, undefined])
   })
 
-  test('createPet repeats no animal without a key if an attempt before was unclear', async () => {
+  test('after an unclear error, sends no animal again without its key', async () => {
     const { client, sent } = clientOf([unavailable(), unsupported(), json(PET, 201)])
     await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'service_unavailable' })
     await client.createPet(REX)
@@ -409,7 +409,7 @@ describe('the idempotency key of createPet', () => {
     expect(sent.length).toBe(3)
   })
 
-  test('a repeated call keeps its key while another call finds that keys are not supported', async () => {
+  test('a call keeps its key after another call got idempotency_not_supported', async () => {
     const { client, sent } = clientOf([unavailable(), unsupported(), unsupported(), json(PET, 201)])
     const [first, second] = await Promise.allSettled([client.createPet(REX), client.createPet(REX)])
     expect(first).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } })
@@ -418,7 +418,7 @@ describe('the idempotency key of createPet', () => {
     expect([keys[2], keys[3]]).toEqual([keys[0], undefined])
   })
 
-  test('a key of the caller is never dropped: without support, createPet rejects', async () => {
+  test('createPet never drops a key of the caller: it rejects without support', async () => {
     const { client, sent } = clientOf([unsupported(), json(PET, 201), unsupported()])
     const add = (idempotencyKey?: string) => client.createPet(REX, { idempotencyKey })
     const error = { code: 'idempotency_not_supported', status: 400, idempotencyKey: 'order-1027' }
@@ -428,7 +428,7 @@ describe('the idempotency key of createPet', () => {
     expect(keysOf(sent)).toEqual(['"order-1027"', undefined, '"order-1027"'])
   })
 
-  test('with the key null, no key is sent, and no animal is repeated', async () => {
+  test('with the key null, sends no key and no second request', async () => {
     const { client, sent } = clientOf([fault(), json(PET, 201)])
     const error = await client.createPet(REX, { idempotencyKey: null }).catch((error: unknown) => error)
     expect(error).toMatchObject({ code: 'network_error' })
@@ -436,7 +436,7 @@ describe('the idempotency key of createPet', () => {
     expect(keysOf(sent)).toEqual([undefined])
   })
 
-  test('a call that rejects carries the key that it has sent, also after an unreadable response', async () => {
+  test('the error of createPet has the idempotency key of the call', async () => {
     const { client, sent } = clientOf([unavailable(), json('<html>', 201)], { maxRetries: 0 })
     for (let i = 0; i < 2; i++) {
       const error = (await client.createPet(REX).catch((error: unknown) => error)) as PetStoreError
@@ -444,7 +444,7 @@ describe('the idempotency key of createPet', () => {
     }
   })
 
-  test('a 409 is repeated with the same key, because a request with it is being carried out', async () => {
+  test('sends a request again with the same key after a 409', async () => {
     const { client, sent } = clientOf([new Response('', { status: 409 }), json(PET, 201)])
     await client.createPet(REX)
     expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), keysOf(sent)[0]])
@@ -640,7 +640,7 @@ describe('timeout', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a GET whose body does not end is sent again after the timeout', async () => {
+  test('sends a GET again if its body does not end', async () => {
     const endless = new Response(new ReadableStream())
     const { client, fetch } = hangingClient({ timeout: 200, retry: { baseDelay: 0 } }, [endless, json('[]')])
     const listed = client.listPets()

@@ -14,7 +14,7 @@ const stream = (max: number) => fc.infiniteStream(fc.integer({ min: 1, max }))
 const takeFrom = (values: Iterator<number>) => () => values.next().value as number
 
 describe('a client whose key nobody else uses', () => {
-  test('for every limit and latency, it gets no refusal, keeps the order, and uses no window more than needed', async () => {
+  test('gets no 429, keeps the order, and wastes no window', async () => {
     const law = fc.asyncProperty(
       fc.integer({ min: 1, max: 60 }),
       fc.integer({ min: 1, max: 150 }),
@@ -35,7 +35,7 @@ describe('a client whose key nobody else uses', () => {
     await fc.assert(law, { numRuns: 60 })
   })
 
-  test('200 calls on the plan free succeed after three waits, each announced once', async () => {
+  test('200 calls on the plan free succeed after three waits', async () => {
     const retries: UpcomingRetry[] = []
     const { newClient, settled, refusals, elapsed } = simulate()
     const client = newClient({ onRetry: (retry) => retries.push(retry) })
@@ -50,7 +50,7 @@ describe('a client whose key nobody else uses', () => {
   })
 })
 
-test('for every latency, five clients share a key of the plan free without a ban, and all calls succeed', async () => {
+test('five clients with one free key get no ban, at every latency', async () => {
   const law = fc.asyncProperty(stream(1_500), fc.nat(MINUTE), async (latencies, offset) => {
     const { newClient, settled, isBanned, seen } = simulate({ latency: takeFrom(latencies), offset })
     const clients = times(5).map(() => newClient())
@@ -62,7 +62,7 @@ test('for every latency, five clients share a key of the plan free without a ban
 })
 
 describe('a server that is away', () => {
-  test('for every latency and back-off, 12 seconds lose none of 90 calls, and each wait is announced once', async () => {
+  test('90 calls survive a failure of 12 seconds, at every latency', async () => {
     const law = fc.asyncProperty(stream(300), stream(1_000), fc.nat(2_000), async (latencies, factors, start) => {
       const factor = takeFrom(factors)
       const { newClient, settled, seen, elapsed } = simulate({
@@ -87,7 +87,7 @@ describe('a server that is away', () => {
     await fc.assert(law, { numRuns: 40 })
   })
 
-  test('all calls give up after maxElapsed, with the cause in the message', async () => {
+  test('all calls reject after maxElapsed, with the cause in the message', async () => {
     const { newClient, settled, elapsed, seen } = simulate({ instead: unreachable })
     const client = newClient()
     const reasons = rejections(await settled(times(90).map(() => client.listPets())))
@@ -99,7 +99,7 @@ describe('a server that is away', () => {
     expect(seen.paths.length).toBeLessThan(60)
   })
 
-  test('a call that alone fails does not keep the others from their responses', async () => {
+  test('a call that fails alone does not delay the others', async () => {
     const isLost = (url: string) => url.includes('cursor=7')
     const { newClient, settled, seen } = simulate({
       instead: (number) => (isLost(seen.paths[number - 1] ?? '') ? unreachable() : undefined),
@@ -139,7 +139,7 @@ describe('one hostile or wrong response', () => {
     await fc.assert(law, { numRuns: 30 })
   })
 
-  test('a 429 of two days rejects the calls that wait, and says until when the server asked to wait', async () => {
+  test('a 429 for two days rejects the waiting calls', async () => {
     const { newClient, settled, seen } = simulate({ instead: (number) => (number === 1 ? banned(172_800) : undefined) })
     const client = newClient()
     const reasons = rejections(await settled(times(50).map(() => client.listPets())))
@@ -154,7 +154,7 @@ describe('one hostile or wrong response', () => {
     expect(rejections(await settled([client.listPets()]))).toEqual([])
   })
 
-  test('a 429 of two days is over as soon as a response to a later request is sane', async () => {
+  test('a later success ends the wait for a 429 of two days', async () => {
     const { newClient, settled } = simulate({
       latency: () => 10,
       instead: (number) => (number === 2 ? banned(172_800) : undefined),
@@ -166,7 +166,7 @@ describe('one hostile or wrong response', () => {
     expect(rejections(await settled(times(20).map(() => client.listPets())))).toEqual([])
   })
 
-  test('headers that are missing or are not numbers do not lock the gate', async () => {
+  test('missing and invalid headers do not stop the next call', async () => {
     const headers = { 'x-ratelimit-limit': '60, 60', 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '-1' }
     const { newClient, settled, seen } = simulate({
       instead: (number) => new Response('[]', number % 2 ? {} : { headers }),
@@ -176,7 +176,7 @@ describe('one hostile or wrong response', () => {
     expect([client.rateLimit, seen.mostInFlight]).toEqual([undefined, 8])
   })
 
-  test('a first response that hangs holds the other calls for two seconds', async () => {
+  test('if the first response is late, other calls wait two seconds', async () => {
     const { newClient, settled, elapsed } = simulate({
       instead: (number) => (number === 1 ? new Promise(() => {}) : undefined),
     })
@@ -208,7 +208,7 @@ describe('retry: false', () => {
 })
 
 describe('an aborted signal', () => {
-  test('an aborted call leaves the queue at once, and the others go on', async () => {
+  test('an aborted call rejects at once, and the others continue', async () => {
     const { newClient, settled, seen } = simulate()
     const client = newClient()
     const controller = new AbortController()

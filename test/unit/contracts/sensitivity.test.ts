@@ -619,13 +619,13 @@ describe('the contract suites name the rule that is broken', () => {
     ])
   })
 
-  test('a storage that loses its animals when it is opened again is reported', async () => {
+  test('reports a storage that loses its animals when reopened', async () => {
     const open = async () => ({ port: memory().storage, close, reopen: () => memory().storage })
     const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
     expectReports([report], 'get(1n) returned undefined: animal 1 was lost, although create had returned it')
   })
 
-  test('a storage that loses one animal in ten when it is opened again is reported', async () => {
+  test('reports a storage that loses one animal in ten when reopened', async () => {
     const open = async (clock: Clock) => {
       const { storage } = memory({ clock })
       const isKept = (pet: Pet | null | undefined) => pet?.id !== undefined && pet.id % 10n !== 0n
@@ -644,7 +644,7 @@ describe('the contract suites name the rule that is broken', () => {
     expectReports(reports, 'get(10n) returned undefined: animal 10 was lost, although create had returned it')
   })
 
-  test('a key store that loses one key in ten when it is opened again is reported', async () => {
+  test('reports a key store that loses one key in ten when reopened', async () => {
     const open = async (clock: Clock) => {
       const { keyStore } = memory({ clock })
       const find = async (token: string) => {

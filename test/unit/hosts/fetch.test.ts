@@ -25,7 +25,7 @@ test.each<[TrustProxy, string | null | undefined, string | undefined]>([
   expect(await countedAddress(trustProxy, peer)).toBe(expected)
 })
 
-test('a second argument that is no address gives 500 and one error', async () => {
+test('responds 500 if the second argument is no address', async () => {
   const onError = vi.fn()
   const handler = toFetchHandler(createPetStore({ onError })) as (...args: unknown[]) => Promise<Response>
   expect((await handler(new Request('http://localhost/v1/pets'), { params: {} })).status).toBe(500)

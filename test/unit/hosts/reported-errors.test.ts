@@ -128,7 +128,7 @@ test('serve does not report a client that disconnects', async () => {
   expect(onError).not.toHaveBeenCalled()
 })
 
-test('logs an error to the console if a wrapper has left reportError out', async () => {
+test('logs to the console if the store has no reportError', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {})
   const { basePath, fetch } = createPetStore()
   const error = new Error('of the host')

@@ -31,7 +31,7 @@ test('toApiRequest keeps the client address', () => {
   expect(toApiRequest(request).clientAddress).toBeUndefined()
 })
 
-test('reads a body of a known length without its stream and its signal', async () => {
+test('reads a body with Content-Length without stream and signal', async () => {
   const request = new Request('http://a', { method: 'POST', headers: { 'content-length': '5' }, body: 'hello' })
   const read = vi.fn()
   for (const name of ['body', 'signal']) Object.defineProperty(request, name, { get: read })
@@ -39,7 +39,7 @@ test('reads a body of a known length without its stream and its signal', async (
   expect(read).not.toHaveBeenCalled()
 })
 
-test('a body that has arrived is used although the signal has aborted', async () => {
+test('uses a complete body although the signal has aborted', async () => {
   const headers = { 'content-length': '5' }
   const request = new Request('http://a', { method: 'POST', headers, body: 'hello', signal: AbortSignal.abort() })
   expect(new TextDecoder().decode(await toApiRequest(request).body(9))).toBe('hello')

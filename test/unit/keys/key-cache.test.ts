@@ -198,7 +198,7 @@ describe('look-ups', () => {
     [60_000, 3],
     [-59_999, 2],
     [-60_000, 3],
-  ])('look-ups of over a minute are not cached: clock step %i ms', async (step, asked) => {
+  ])('does not cache look-ups of over a minute: clock step %i ms', async (step, asked) => {
     const clock = manualClock(1_000_000)
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -359,7 +359,7 @@ test('cachedKeyStore lists the keys of its store', async () => {
   expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
 })
 
-test('cachedKeyStore(store) has no issue, update, revoke and list if the store has none', () => {
+test('has only the methods of the key store that it wraps', () => {
   expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find', 'forget'])
 })
 
@@ -427,7 +427,7 @@ test('look-ups that never end do not delay other tokens of their client', async 
   expect(await store.find('valid', { clientAddress: '192.0.2.1' })).toBe(KEY)
 })
 
-test('forget makes the next request of a token read its key anew', async () => {
+test('after forget, the next request reads the key again', async () => {
   const keys = new Map([['a', KEY]])
   const store = countingStore(keys)
   const { find, forget } = cachedKeyStore(store, { clock: manualClock() })
@@ -448,7 +448,7 @@ test('a key that is changed through the cache is read anew', async () => {
   expect(await store.find(token)).toMatchObject({ plan: 'pro' })
 })
 
-test('a key that had expired is found again after its date is changed', async () => {
+test('finds an expired key after its date is changed', async () => {
   const clock = manualClock()
   const inner = memory({ clock }).keyStore
   const find: ManagedKeyStore['find'] = async (token) => {

@@ -13,7 +13,7 @@ const counting = (max: number) => {
   return (request: QuotaRequest) => spend(request) as QuotaCount
 }
 
-test('counts as one state per subject does, up to the limit of subjects', () => {
+test('has the same counts as one state per subject', () => {
   const step = fc.record({ subject: fc.constantFrom('a', 'b', 'c', 'd'), advance: fc.nat(40_000) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

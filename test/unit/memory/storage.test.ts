@@ -7,7 +7,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 
 const idempotency = (key: string, scope = 'account:acme') => ({ scope, key, fingerprint: '1  Rex' })
 
-test('keys of two scopes are found like in a plain list while others end', () => {
+test('finds the keys of two scopes as a plain list does', () => {
   const call = fc.record({
     scope: fc.constantFrom('a', 'b'),
     key: fc.integer({ min: 0, max: 300 }),
@@ -36,7 +36,7 @@ test('no live key is forgotten, however many there are', () => {
   expect([0, 1, 199_999].map((key) => use('account:acme', String(key), -1))).toEqual([0, 1, 199_999])
 })
 
-test('keys from a time when the clock was ahead do not keep ended keys', () => {
+test('expired keys are removed although an older key expires too late', () => {
   const clock = manualClock()
   const { use } = usedKeys(clock)
   clock.advance(10 * KEY_PERIOD)

@@ -171,7 +171,7 @@ describe('the options', () => {
     expect(info.description).toContain('| gold\\|\\<b\\> | 2,000 | 3,000,000 |\n')
   })
 
-  test('the option plans may have proxies, such as the reactive objects of a framework', () => {
+  test('the option plans may contain proxies, such as reactive objects', () => {
     const free = new Proxy({ perMinute: 1, perDay: 2 }, {})
     expect(openApiDocument({ plans: { free } })['x-rate-limits'].free).toEqual({ perMinute: 1, perDay: 2 })
   })

@@ -189,7 +189,7 @@ describe('the schemas of requests', () => {
     expect(status).toBe(isValid ? 200 : 400)
   })
 
-  test('without limit, a page has as many animals as the default in the document says', async () => {
+  test('the document states the default limit of a page', async () => {
     const list = vi.fn(() => [])
     await provoke('listPets', { request: { path: '/pets' }, options: { storage: { ...memory().storage, list } } })
     const { default: limit = 0 } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}

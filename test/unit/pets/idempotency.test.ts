@@ -58,7 +58,7 @@ describe('the header Idempotency-Key', () => {
     expect(await count()).toBe(1)
   })
 
-  test('a key ends after 48 hours by the clock of the store', async () => {
+  test('an idempotency key expires after 48 hours by the clock of the store', async () => {
     const { addWith, clock } = await start()
     await addWith('order-1')
     clock.advance(2 * DAY - 1)

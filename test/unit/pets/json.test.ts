@@ -15,7 +15,7 @@ function membersOf(value: unknown): number {
   return inner.reduce((sum, count) => sum + count, Array.isArray(value) ? 0 : inner.length)
 }
 
-test('the fast parser reads any body without long numbers like the exact parser', () => {
+test('both parsers read bodies without long numbers in the same way', () => {
   const scalar = fc.oneof(fc.constantFrom(null, true, 'a', '__proto__', '"', -0), fc.maxSafeInteger())
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value')), fc.dictionary(fc.string(), tie('value'))),

@@ -89,7 +89,7 @@ test('an outage adds nothing to the count that is remembered', async () => {
   expect(await ask()).toMatchObject({ granted: true, usedInDay: 3 })
 })
 
-test('remembers a refused client while 9,999 others are refused, and forgets the least recent one', async () => {
+test('remembers the 10,000 clients that were refused last', async () => {
   const store = observedQuota()
   const { spend } = rememberRefusals(store)
   const ask = (subject: string) => spend({ ...addressRequest, subject, limits: { perMinute: 1, perDay: 1 }, now: 0 })

@@ -13,7 +13,7 @@ test.each([
   expect(readableText(text, 100)).toBe(expected)
 })
 
-test('whatever the text, the result is short and has no hidden character', () => {
+test('the result is short and has no hidden character', () => {
   const run = fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, length) => {
     const result = readableText(text, length)
     expect(result.length).toBeLessThanOrEqual(length + 1)
@@ -51,7 +51,7 @@ test('a fixed key is masked although it ends an escape', () => {
   expect(readableText('/v1/%2dev.key~1', 200, ['dev.key~1'])).toBe('/v1/%2***')
 })
 
-test('whatever stands around a secret, and wherever the text is cut, no half of the secret is left', () => {
+test('leaves no half of a secret, wherever the text is cut', () => {
   const noise = fc.string({
     unit: fc.constantFrom('a', '/', '%', '\u009b', '@', ':', token, fixed, '%41'),
     maxLength: 60,

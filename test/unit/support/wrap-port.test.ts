@@ -30,7 +30,7 @@ test.each([
   expect(await contextsBehind(wrap)).toEqual(Array(calls).fill(context))
 })
 
-test('the faults of the test store keep the support of idempotency keys', () => {
+test('faults support idempotency keys only if the storage does', () => {
   const backEnd = memory()
   const { createOnce: _, ...plain } = backEnd.storage
   expect(portFaults().inFrontOf(backEnd).storage).toHaveProperty('createOnce')

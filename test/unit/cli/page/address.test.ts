@@ -31,7 +31,7 @@ test('any query and any state give an address', () => {
   )
 })
 
-test('a link to a later page does not know the pages before', () => {
+test('after a link to a later page, earlier pages are unknown', () => {
   expect(readAddress('?status=sold&cursor=MToy', null)).toEqual({
     status: 'sold',
     limit: '10',

@@ -51,7 +51,7 @@ describe('the explanation of a response', () => {
     expect(explanationOf(response)).toContain(expected)
   })
 
-  test('says nothing about the key to a client that is counted by address', () => {
+  test('does not mention a key to a client without a key', () => {
     expect(explanationOf(refusal('rate_limit_exceeded', false))).not.toContain('serves this key')
   })
 })

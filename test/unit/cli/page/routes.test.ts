@@ -174,7 +174,7 @@ describe('the request log', () => {
     { 'petstore-secret': 'guessed' },
     { host: 'evil.example' },
     { 'x-forwarded-for': '192.0.2.1' },
-  ])('sends no request to a page without the secret or of another machine (%j)', async (headers) => {
+  ])('/requests is empty for a page without the secret (%j)', async (headers) => {
     expect(await requestsFor(headers)).toEqual([])
   })
 })
@@ -184,7 +184,7 @@ describe('/usage', () => {
     { host: 'evil.example' },
     { 'x-forwarded-for': '192.0.2.1' },
     { 'petstore-secret': 'guessed' },
-  ])('/usage is only there for the page that was opened with the secret (%j)', async (headers) => {
+  ])('only a page with the secret can read /usage (%j)', async (headers) => {
     expect((await site()('/usage', { authorization: 'Bearer abc', ...headers })).status).toBe(404)
   })
 

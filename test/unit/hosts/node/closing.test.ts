@@ -189,7 +189,7 @@ describe('drainDelay', () => {
     return { status, connection: headers.connection, body }
   }
 
-  test('close serves until drainDelay has passed, and ends each connection after its response', async () => {
+  test('close serves one more request per connection until drainDelay has passed', async () => {
     const { url, authorized, close } = await drain()
     const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
     const ready = 'GET /ready HTTP/1.1\r\nHost: a\r\n'
@@ -210,7 +210,7 @@ describe('drainDelay', () => {
     expect(await isRefused(url)).toBe(true)
   })
 
-  test('close serves a request after a response that has kept the connection open', async () => {
+  test('close serves the next request of a keep-alive connection', async () => {
     const list = () => [{ id: 1n, name: 'x'.repeat(6_000_000), categoryId: 1n }]
     const { url, authorized, close } = await drain({ storage: { ...memory().storage, list } })
     const connection = await rawConnection(url)

@@ -167,7 +167,7 @@ describe('a host that listens to checkContinue', () => {
 test.each([
   ['/shop', '/shop/v1'],
   ['/v1', '/v1'],
-])('mounted at %s by a host that sets no baseUrl, links begin with %s', async (mount, base) => {
+])('mounted at %s without baseUrl, links begin with %s', async (mount, base) => {
   const { handler, authorization } = await handlerWithKey()
   const server = createServer((request, response) => {
     const { url = '' } = request

@@ -66,7 +66,7 @@ test("an end method on Express' response prototype receives the whole body", asy
   expect(seen).toEqual(['[]'])
 })
 
-test('a non-ASCII header of the host has the same bytes beside any body', async () => {
+test('a non-ASCII host header has the same bytes with any body', async () => {
   const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {

@@ -217,7 +217,7 @@ test('reports body_already_read if the host has read part of the body', async ()
   expect([status, JSON.parse(body).code]).toEqual([500, 'body_already_read'])
 })
 
-test('the store waits for a body that the host is still collecting', async () => {
+test('waits for a body that the host is still reading', async () => {
   let isRead = () => {}
   const read = new Promise<void>((resolve) => {
     isRead = resolve
