@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { reason } from './driver.ts'
+import { printable } from './output.ts'
 import { connectTo, requireFile } from './sqlite-file.ts'
 
 /**
@@ -32,5 +33,5 @@ export async function runBackup(copy: string, { data }: { readonly data?: string
   } finally {
     database.close()
   }
-  console.log(`Copied ${data} to ${copy}.`)
+  console.log(printable(`Copied ${data} to ${copy}.`))
 }

@@ -1,6 +1,7 @@
 import type { PetStorage } from '../../src/index.ts'
 import { type PlaceFlags, withPlace } from './back-end.ts'
 import { addDemoPets, leaveTimeForOthers } from './demo-data.ts'
+import { printable } from './output.ts'
 
 export interface SeedFlags extends PlaceFlags {
   readonly count: number
@@ -13,8 +14,8 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   await withPlace(place, async ({ storage, place }) => {
     const found = await countPets(storage, count)
     await addDemoPets(storage, found, count, { pause: leaveTimeForOthers })
-    if (found < count) console.log(`Added ${count - found} animals to ${place}: the total is now ${count}.`)
-    else console.log(`Added 0 animals to ${place}: the total was already at least ${count}.`)
+    const total = found < count ? `is now ${count}` : `was already at least ${count}`
+    console.log(printable(`Added ${Math.max(0, count - found)} animals to ${place}: the total ${total}.`))
   })
 }
 

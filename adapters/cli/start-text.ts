@@ -1,3 +1,4 @@
+import { escapeHidden } from '../../src/support/readable-text.ts'
 import { isPersistent } from './back-end.ts'
 import type { AddedData } from './demo-data.ts'
 import type { ServeFlags } from './flags.ts'
@@ -13,7 +14,7 @@ export interface Addresses {
 /** Returns one line of JSON, for a program that has started the server. */
 export function startJson({ api: url, page, control }: Addresses, place: string, { animals, keys }: AddedData): string {
   const tokens = Object.fromEntries(keys.map(({ key, token }) => [key.plan, token]))
-  return JSON.stringify({ url, page, control, place, animals, keys: tokens })
+  return escapeHidden(JSON.stringify({ url, page, control, place, animals, keys: tokens }))
 }
 
 export function startText(
@@ -34,7 +35,9 @@ export function startText(
     ...aboutKeys(url, added, flags),
     '',
     'Ctrl-C ends it.',
-  ].join('\n')
+  ]
+    .map(escapeHidden)
+    .join('\n')
 }
 
 function aboutKeys(url: string, { keys, hasKeys }: AddedData, flags: ServeFlags): string[] {

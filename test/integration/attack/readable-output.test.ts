@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { format, inspect } from 'node:util'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { runCheck } from '../../../adapters/cli/check.ts'
 import { logTo } from '../../../adapters/cli/log.ts'
 import { fail, printError } from '../../../adapters/cli/output.ts'
@@ -11,6 +11,7 @@ import { createPetStoreClient } from '../../../src/client/index.ts'
 import { type ApiRequest, createPetStore, memory, PetStoreError } from '../../../src/index.ts'
 import { newToken } from '../../../src/keys/token.ts'
 import { runCommand } from '../../support/petstore-command.ts'
+import { temporaryFolder } from '../sqlite/open.ts'
 
 const token = newToken()
 /** A token of `--key`, which no pattern finds. */
@@ -301,6 +302,20 @@ test('the errors of the command for hostile arguments', async () => {
   })
   await fc.assert(run, { numRuns: 30 })
 }, 60_000)
+
+test('the results of the command for hostile names of files', async () => {
+  const { folder, remove } = temporaryFolder()
+  onTestFinished(remove)
+  const [file, copy] = [join(folder, '\u001b[31m\u009b.db'), join(folder, `\u202e${token}\n.db`)]
+  const seeded = await runCommand(['seed', '--count', '1', '--data', file])
+  const copied = await runCommand(['backup', copy, '--data', file])
+  expect([seeded.stdout, copied.stdout]).toEqual([
+    expect.stringContaining('Added 1'),
+    expect.stringContaining('Copied'),
+  ])
+  expectReadable(seeded.stdout + copied.stdout, [token])
+  expect(copied.stdout.trimEnd()).not.toContain('\n')
+})
 
 const response = fc
   .record({

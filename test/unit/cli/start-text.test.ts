@@ -19,3 +19,11 @@ test('the JSON of the start omits an unknown number of animals', () => {
   })
   expect(JSON.parse(startJson(ADDRESSES, 'memory', { ...NOTHING, animals: 0 }))).toMatchObject({ animals: 0 })
 })
+
+test('the start is readable whatever the name of the file', () => {
+  const file = 'a\u001b[31m\u009b\u202e.db'
+  const text = startText(ADDRESSES, file, NOTHING, { data: file } as never)
+  const json = startJson(ADDRESSES, file, NOTHING)
+  expect(`${text.replaceAll('\n', '')}${json}`).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  expect(JSON.parse(json)).toMatchObject({ place: file })
+})
