@@ -35,8 +35,8 @@ export interface PostgresOptions extends KeyOptions {
    */
   readonly lockTimeout?: number | undefined
   /**
-   * Called with faults that no request reports: ended counters cannot be removed, so that their table grows, or a setting of the
-   * server removes a guarantee. @default logs to `console.error`
+   * Called with faults that no request reports: old counters cannot be deleted, so that their table grows, or a setting of the
+   * server makes animals less durable. @default logs to `console.error`
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }

@@ -1,7 +1,7 @@
 import { html } from './html.ts'
 import { layout } from './layout.ts'
 
-/** Returns the page on which Swagger UI sends requests. */
+/** The page with Swagger UI. */
 export function consolePage(): string {
   return layout(
     {

@@ -1,4 +1,3 @@
-/** A piece of HTML, from a template. Each value that is not a piece of HTML is escaped. */
 export class Html {
   readonly text: string
 
@@ -9,12 +8,11 @@ export class Html {
 
 export type HtmlValue = string | number | Html | readonly Html[]
 
-/** Returns HTML: `` html`<p>${text}</p>` ``. Values may be texts, which are escaped, pieces of HTML, and lists of pieces. */
+/** A tag for templates, such as `` html`<p>${text}</p>` ``. Texts and numbers are escaped; `Html` is inserted unchanged. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(parts, values)
 }
 
-/** No HTML. */
 export const nothing = html``
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -1,23 +1,18 @@
 import { type Html, type HtmlValue, html } from './html.ts'
 
-/** What differs between the pages. */
 export interface Page {
   readonly path: string
   readonly title: string
-  /** The names of its style sheets besides those of every page. */
+  /** The style sheets that only this page needs. */
   readonly styles: readonly string[]
   readonly head: Html
-  /** The content. The link to skip the navigation leads to its element `#main`. */
+  /** Must contain an element `#main`, the target of the link that skips the navigation. */
   readonly content: Html
 }
 
 const LINKS = { '/': 'Live view', '/reference': 'API reference', '/console': 'Console', '/openapi.json': 'OpenAPI' }
 
-/**
- * Returns a page with the navigation that all pages have.
- *
- * @param hasConsole - whether Swagger UI is installed
- */
+/** @param hasConsole - whether Swagger UI is installed */
 export function layout({ path, title, styles, head, content }: Page, hasConsole: boolean): string {
   const links = Object.entries(LINKS).filter(([href]) => hasConsole || href !== '/console')
   return html`<!doctype html>
@@ -46,7 +41,7 @@ export function layout({ path, title, styles, head, content }: Page, hasConsole:
 `.text
 }
 
-/** Returns buttons of which one is chosen. */
+/** Returns radio buttons that look like one divided button. */
 export function segments(name: string, legend: string, options: readonly (readonly [string, string])[]): Html {
   return html`<fieldset class="segments" id="${name}">
   <legend class="visually-hidden">${legend}</legend>

@@ -1,11 +1,7 @@
 import { html } from './html.ts'
 import { layout, segments } from './layout.ts'
 
-/**
- * Returns the live view.
- *
- * @param hasConsole - whether Swagger UI is installed
- */
+/** @param hasConsole - whether Swagger UI is installed */
 export function livePage(hasConsole: boolean): string {
   const content = html`<main id="main" class="stack wide" tabindex="-1">
       <noscript>

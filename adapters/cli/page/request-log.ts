@@ -4,7 +4,7 @@ import type { ApiKey, ApiRequest, PetStore } from '../../../src/index.ts'
 import { readableLines, readableText, readLength } from '../../../src/support/readable-text.ts'
 import { withBodyCopy } from '../../../src/testing/journal.ts'
 
-/** A request to the API and its response, as the page shows them. They contain no token. */
+/** A request to the API and its response, without tokens. */
 export interface LoggedRequest {
   /** The position in the log. The first request has 1. */
   readonly id: number
@@ -13,34 +13,32 @@ export interface LoggedRequest {
   readonly durationMs: number
   readonly method: string
   readonly target: string
-  /** Those request headers that explain the response, without `Authorization`. */
+  /** Only the request headers that explain the response. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Whether the request had a bearer token. */
   readonly hasToken: boolean
-  /** The valid key of the request. */
+  /** `undefined` without a valid key. */
   readonly key?: Pick<ApiKey, 'id' | 'plan' | 'label'> | undefined
   readonly status: number
   /** The reason phrase; empty if a proxy uses HTTP/2. */
   readonly reason: string
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   readonly responseHeaders: readonly string[]
   readonly responseBody: string
   /** Whether a text was too long and has been cut. */
   readonly isCut: boolean
 }
 
-/** A pet store that remembers its last requests. */
 export interface LoggedStore extends PetStore {
-  /** Returns the requests after one with this id, the oldest first. Everything that looks like a token is masked. */
+  /** Returns the requests with a greater id, the oldest first. Everything that looks like a token is masked. */
   requestsAfter(id: number): readonly LoggedRequest[]
 }
 
-/** How many requests are remembered, and the length of all their texts, in UTF-16 code units. */
 const MAX_REQUESTS = 100
+/** The largest total length of the texts of all remembered requests, in UTF-16 code units. */
 const MAX_LENGTH = 1_000_000
 
-/** The longest target and the longest body that are shown, in UTF-16 code units. A page of 100 animals fits. */
+/** In UTF-16 code units. A response with 100 animals fits. */
 const MAX_TARGET = 1_000
 const MAX_BODY = 10_000
 
@@ -48,24 +46,21 @@ const MAX_BODY = 10_000
 const HEADERS = ['Accept', 'Content-Type', 'Expect', 'Idempotency-Key', 'Origin', 'User-Agent']
 const MAX_HEADER = 200
 
-/** The query parameters whose values are remembered. Clients put tokens into others by mistake. */
+/** The query parameters whose values are remembered. Other parameters may contain tokens by mistake. */
 const PARAMETERS: readonly string[] = ['limit', 'status', 'cursor']
 
-/** A longer token of a request is not looked for in its other texts. */
+/** The other texts of a request are searched for its token, to mask it, unless the token is longer than this. */
 const MAX_TOKEN = 200
 
-/** A remembered request. Its texts are as they arrived, but cut. */
 interface RememberedRequest {
+  /** The texts are cut, but tokens are not masked yet. */
   readonly entry: LoggedRequest
   /** The texts to mask when the request is shown. */
   readonly secrets: readonly string[]
   readonly length: number
 }
 
-/**
- * @param keyOf - returns the key of a token with which a request was served
- * @param fixedTokens - other texts to mask, such as the tokens of `--key`
- */
+/** @param fixedTokens - texts to mask although they do not look like tokens: those of `--key` */
 export function logRequests(
   petStore: PetStore,
   keyOf: (token: string) => ApiKey | undefined,
@@ -122,7 +117,7 @@ export function logRequests(
     remember({ ...entry, isCut }, secrets)
     return response
   }
-  // Masked here and not above, because only few requests are shown, and masking takes longer than everything else.
+  // Tokens are masked only now, because masking is slow and only few requests are shown.
   const requestsAfter = (last: number) => log.filter(({ entry }) => entry.id > last).map(readable)
   return { ...petStore, handle, requestsAfter }
 }
@@ -131,7 +126,6 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0)
 }
 
-/** Returns a request as it is shown. */
 function readable({ entry, secrets }: RememberedRequest): LoggedRequest {
   const { key, headers } = entry
   const line = (text: string, longest: number) => readableText(text, longest, secrets)
@@ -147,7 +141,7 @@ function readable({ entry, secrets }: RememberedRequest): LoggedRequest {
   }
 }
 
-/** Replaces each parameter of a query that the API does not have. */
+/** Masks query parameters that the API does not have. */
 function withoutForeignValues(target: string): string {
   const path = pathOf(target)
   if (path.length === target.length) return target

@@ -13,7 +13,6 @@ import { livePage } from './live-page.ts'
 import type { LoggedRequest } from './request-log.ts'
 import type { Usage } from './usage.ts'
 
-/** A key that the page offers without asking the visitor for it. */
 export interface DemoKey {
   readonly id: string
   readonly plan: string
@@ -22,13 +21,11 @@ export interface DemoKey {
 
 export interface PageOptions {
   readonly basePath: string
-  /** The secret in the page's address. Without it, a request gets no demo keys, no usage and no other requests. */
+  /** The secret in the page's address. Without it, a browser sees no demo keys, no usage and no log. */
   readonly secret: string
-  /** Returns the keys that the page offers. These keys must be useless outside this machine. */
+  /** Returns keys that the page offers to its visitor. They must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
-  /** Returns the usage of a token's key, if the key is valid and a request with the token was served. */
   readonly usageOf: (token: string) => Promise<Usage | undefined>
-  /** Returns the requests to the API after one with this id. */
   readonly requestsAfter: (id: number) => readonly LoggedRequest[]
   /** The folder that contains the page's files. @default 'page', beside the bundled command */
   readonly folder?: string
@@ -36,10 +33,7 @@ export interface PageOptions {
   readonly swaggerFolder: string | undefined
 }
 
-/**
- * The Content-Security-Policy. It allows files from this server only, and no inline scripts. Swagger UI's stylesheet contains
- * icons as `data:` images. The policy does not stop scripts from setting single style properties.
- */
+/** `data:` is for the icons in Swagger UI's style sheet. Scripts may still set single style properties. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -51,7 +45,6 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The headers of every page and of its files. */
 export const PAGE_HEADERS = [
   'Content-Security-Policy',
   POLICY,
@@ -66,7 +59,7 @@ const FILES = [...STYLES, 'icon.svg', 'live.js', 'reference.js']
 const CONSOLE_FILES = ['console.css', 'console.js']
 const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js']
 
-/** Returns the routes for the page at the server's root, for the console if Swagger UI is installed, and for their files. */
+/** The route of the console exists only if Swagger UI is installed. */
 export function pageRoutes(options: PageOptions): SiteRoutes {
   const { folder = fileURLToPath(new URL('page', import.meta.url)), swaggerFolder: swagger } = options
   const files = (from: string, names: readonly string[]) =>
@@ -94,7 +87,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     },
     '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
-      // The usage would tell anybody else whether a guessed token is valid, and no guess is counted.
+      // The usage shows whether a token is valid. Requests to this route are not counted, so anybody else could guess tokens.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
       return privateJson((await options.usageOf(token)) ?? null)
@@ -103,18 +96,15 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
 }
 
 /**
- * Returns whether a request comes from this machine and is addressed to a host name of this machine.
- *
- * A website may make its own host name point to 127.0.0.1 (DNS rebinding), to read every response of this server. Then the `Host`
- * header still contains the website's name. Requests from a reverse proxy do not count, because the proxy passes on requests of
- * other machines. A proxy that replaces `Host` and adds no header cannot be recognized, so routes also need a secret.
+ * Checks the `Host` header too: a website may let its own host name point to 127.0.0.1 (DNS rebinding), to read the responses of
+ * this server. Returns false for requests of a reverse proxy, because the proxy passes on requests of other machines. Some proxies
+ * cannot be recognized, so routes also need a secret.
  */
 export function isFromThisMachine(request: ApiRequest): boolean {
   const isLocalName = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(request.header('host') ?? '')
   return !isProxied(request) && isLocalName && isLoopback(request.clientAddress ?? '')
 }
 
-/** Returns whether a server that listens on this address can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i.test(host)
 }
@@ -130,12 +120,11 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Returns a route that responds with a file. */
 function file(path: string): SiteRoute {
   return textRoute(path.slice(path.lastIndexOf('.') + 1), () => readFileSync(path))
 }
 
-/** Returns a route for a text. It is read at the first request, so that it does not delay the start. */
+/** The text is read at the first request, so that it does not delay the start. */
 function textRoute(extension: string, read: () => string | Uint8Array): SiteRoute {
   let document: SharedDocument | undefined
   return (request) => {
@@ -144,7 +133,7 @@ function textRoute(extension: string, read: () => string | Uint8Array): SiteRout
   }
 }
 
-/** Returns the folder of Swagger UI, if it is installed beside this package or in the current folder. */
+/** Looks beside this package and in the current folder. */
 export function findSwagger(): string | undefined {
   for (const from of [import.meta.url, join(process.cwd(), 'petstore')]) {
     try {

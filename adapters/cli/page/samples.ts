@@ -1,40 +1,37 @@
-/** A request for which a sample is written. */
 export interface SampledRequest {
   readonly method: string
-  /** The absolute URL. */
+  /** Absolute. */
   readonly url: string
-  /** The headers without `Authorization`. */
+  /** Without `Authorization`. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body; empty for none. */
+  /** Empty if the request has no body. */
   readonly body: string
-  /** Whether the request has a bearer token. */
   readonly hasToken: boolean
   /** The token; `undefined` to read it from the variable {@link KEY_VARIABLE}. */
   readonly token?: string | undefined
 }
 
-/** The environment variable from which samples read the API key. `petstore serve` takes other tokens from `PETSTORE_KEY`. */
+/** The environment variable from which samples read the API key. `PETSTORE_KEY` already means the flag `--key`. */
 export const KEY_VARIABLE = 'PETSTORE_API_KEY'
 
 const samples = { curl: curlSample, fetch: fetchSample, Python: pythonSample, Go: goSample }
 
 export type Language = keyof typeof samples
 
-/** The languages of samples. */
 export const LANGUAGES = Object.keys(samples) as readonly Language[]
 
-/** Returns a command or a program that sends a request and prints the status and the body of the response. */
+/** Returns a command or a program that sends the request and prints the status and the body of the response. */
 export function sampleOf(language: Language, request: SampledRequest): string {
   return samples[language](request)
 }
 
 /**
- * Characters that a sample must not contain as they are. In a pasted text, control characters steer the terminal, and marks for the
+ * Characters that a sample must escape. In a pasted text, control characters can run commands in a terminal, and marks for the
  * direction of writing make code look like other code. Go forbids U+FEFF.
  */
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/u
 
-/** Returns a text as one word of a shell. `$'…'` (POSIX.1-2024) is needed only for unsafe characters. */
+/** Not every shell knows `$'…'` (POSIX.1-2024), so it is used only for unsafe characters. */
 export function shellQuoted(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
   if (!UNSAFE.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
@@ -49,12 +46,11 @@ function octal(byte: number): string {
   return `\\${byte.toString(8).padStart(3, '0')}`
 }
 
-/** Returns a text as a string literal of JavaScript. */
 export function javascriptQuoted(text: string): string {
   return quoted(text, (code) => `\\u{${code}}`)
 }
 
-/** Returns a text as a string literal of Python or Go. */
+/** For Python and Go. */
 export function literalQuoted(text: string): string {
   return quoted(text, (code) => `\\U${code.padStart(8, '0')}`)
 }
@@ -75,7 +71,7 @@ function curlSample({ method, url, headers, body, hasToken, token }: SampledRequ
   const authorization = token === undefined ? `"${bearer(`$${KEY_VARIABLE}`)}"` : shellQuoted(bearer(token))
   const isUsual = method === (body === '' ? 'GET' : 'POST')
   const words = [
-    // HEAD has no body, for which curl would wait.
+    // With -X HEAD, curl would wait for a body.
     method === 'HEAD' ? 'curl -I' : 'curl -i',
     ...(isUsual || method === 'HEAD' ? [] : [`-X ${shellQuoted(method)}`]),
     // Without -g, curl replaces brackets and braces in a URL.

@@ -5,7 +5,6 @@ import { keyQuotaRequest } from '../../../src/quota/rate-limit.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 
-/** How much of one limit of a key is used. */
 export interface UsageWindow {
   readonly limit: number
   readonly used: number
@@ -13,7 +12,7 @@ export interface UsageWindow {
   readonly endsAt: number
 }
 
-/** The usage of both limits of a key, as of the last request with the key that this process has served. */
+/** The usage of both limits of a key after its last request to this process. */
 export interface Usage {
   readonly plan: string
   /** The quota store's time, in milliseconds since the Unix epoch. The browser's time may differ. */
@@ -28,11 +27,10 @@ export interface Usage {
 export interface UsageReader {
   /** Returns the usage of a token's key, if the key is valid and a request with the token was served. */
   usageOf(token: string): Promise<Usage | undefined>
-  /** Returns the key of a token, if the last look-up has found it. */
+  /** Returns the key of a token, if the last request with the token was valid. */
   keyOf(token: string): ApiKey | undefined
 }
 
-/** The largest number of keys whose usage is remembered. */
 const MAX_KEYS = 10_000
 
 interface Counted {
@@ -97,13 +95,13 @@ function usageAt(coreNow: number, { plan }: ApiKey, { request, count }: Counted)
   }
 }
 
-/** Returns the name under which the quota store counts a key. Calls the store's own naming function, so both names agree. */
+/** Calls the function with which the store names subjects, so that both names agree. */
 function subjectOf(key: ApiKey): string {
   const anyLimits = { perMinute: 1, perDay: 1 }
   return keyQuotaRequest(key, anyLimits, { plans: {}, anonymous: anyLimits, ipv6Prefix: 56, ban: false }, 0).subject
 }
 
-/** Returns the hash of a token. Tokens are secrets, so only their hashes stay in memory. */
+/** Tokens are secrets, so only their hashes stay in memory. */
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64')
 }

@@ -7,7 +7,6 @@ import { shortened } from './format.ts'
 /** After this time, in milliseconds, the button says that the server is slow. */
 const SLOW_AFTER = 1_000
 
-/** Adds animals, one at a time. */
 export function prepareAddForm(api: Api, onAdded: (animal: Animal) => void): void {
   const button = byId('add')
   const label = button.textContent ?? ''

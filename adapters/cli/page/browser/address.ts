@@ -1,10 +1,10 @@
-/** Which page of animals is shown. It stands in the address, so that Back, Forward and Reload work, and a link can be shared. */
+/** The shown page of animals. It is part of the browser's address, so that Back, Forward, Reload and shared links work. */
 export interface PageAddress {
   readonly status: string
   readonly limit: string
   /** The cursors of all pages up to the shown page. The first page has no cursor. */
   readonly cursors: readonly (string | undefined)[]
-  /** Whether the pages before are known. They are not if the visitor has opened a link to a later page. */
+  /** False if the visitor has opened a link to a later page: then the cursors of the pages before it are unknown. */
   readonly isTrailKnown: boolean
 }
 
@@ -14,11 +14,7 @@ const DEFAULT_LIMIT = '10'
 export const STATUSES: readonly string[] = ['', 'available', 'pending', 'sold']
 export const LIMITS: readonly string[] = ['5', '10', '20', '100']
 
-/**
- * Reads an address.
- *
- * @param state - the state of the history entry, with the cursors of the pages before
- */
+/** @param state - the state of the history entry, with the cursors of the pages before */
 export function readAddress(search: string, state: unknown): PageAddress {
   const query = new URLSearchParams(search)
   const status = query.get('status') ?? ''

@@ -2,10 +2,9 @@ import type { Animal } from './api.ts'
 import { create, isolated } from './dom.ts'
 import { shortened } from './format.ts'
 
-/** The longest name that a row shows at once, in characters. */
+/** The longest name that a row shows in full, in characters. */
 const MAX_NAME = 80
 
-/** Returns a row of the table. */
 export function animalRow({ id, name, categoryId, status }: Animal, mark: string): HTMLElement {
   const cells = {
     id: create('td', 'number id', String(id)),
@@ -16,7 +15,7 @@ export function animalRow({ id, name, categoryId, status }: Animal, mark: string
   return create('tr', mark === '' ? '' : 'new', ...Object.values(cells))
 }
 
-/** Returns the name, or its beginning if it is long: the rest can be opened. */
+/** Shows only the beginning of a long name, and lets the visitor open the rest. */
 function nameElement(name: string): HTMLElement {
   const short = shortened(name, MAX_NAME)
   if (short === name) return isolated(name)

@@ -5,18 +5,17 @@ import { headerOf } from './cost.ts'
 import { byId, onClick, setEnabled, setText } from './dom.ts'
 import { plural } from './format.ts'
 
-/** The largest number of new animals that are marked. */
+/** The largest number of new animals that are highlighted. */
 const MAX_ADDED = 5
 
-/** Shows the animals in pages, and marks new animals. */
 export class AnimalsView {
   readonly #api: Api
   #address: PageAddress
   #animals: readonly Animal[] = []
   #next: string | undefined
-  /** The last new animals, the oldest first. */
+  /** The new animals to highlight, the oldest first. */
   #added: readonly Animal[] = []
-  /** The number of loads so far. A late response to an older load is ignored. */
+  /** Counts the calls of `load`, because a late response to an earlier call must be ignored. */
   #load = 0
 
   constructor(api: Api) {
@@ -66,7 +65,6 @@ export class AnimalsView {
     void this.load()
   }
 
-  /** Loads the current page. */
   async load(): Promise<void> {
     const load = ++this.#load
     if (this.#api.key === '') return this.#showProblem('Enter an API key above to see the animals.', '')

@@ -12,7 +12,7 @@ export interface Exchange extends LoggedRequest {
   readonly code: string
 }
 
-/** An animal. `toString` of its numbers returns all digits of an int64. */
+/** `toString` of the numbers returns all digits of a 64-bit integer. */
 export interface Animal extends Record<keyof Pet, unknown> {
   readonly id: { toString(): string }
   readonly name: string
@@ -23,7 +23,6 @@ export interface Animal extends Record<keyof Pet, unknown> {
 /** How long the server may take for a response, in milliseconds. */
 const TIMEOUT = 30_000
 
-/** Sends the page's requests. */
 export class Api {
   basePath = ''
   readonly #onExchange: (exchange: Exchange) => void
@@ -44,11 +43,7 @@ export class Api {
     this.isAccepted = undefined
   }
 
-  /**
-   * Sends a request, and passes the request and its response to the listener.
-   *
-   * @throws {Error} if no response arrives
-   */
+  /** Passes the request and its response to the listener. Throws if no response arrives. */
   async send(method: string, path: string, requestBody = ''): Promise<Exchange> {
     const headers: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
     return this.sendTo(this.basePath + path, method, headers, requestBody)
@@ -66,7 +61,7 @@ export class Api {
     const time = Date.now()
     const startedAt = performance.now()
     const signal = AbortSignal.timeout(TIMEOUT)
-    // The origin, because the server of a target that begins with two slashes would be another one.
+    // With the origin: `fetch('//a/b')` would send the request to the server `a`.
     const url = location.origin + target
     const response = await fetch(url, {
       method,
@@ -101,10 +96,8 @@ export class Api {
   }
 
   /**
-   * Returns the usage of the key, `null` if no request with this key was served, and `undefined` if the server does not tell this
-   * page. The request for the usage is not counted.
-   *
-   * @throws {Error} if no response arrives
+   * Returns `null` if no request with this key was served, and `undefined` if this page may not see the usage. The request for the
+   * usage is not counted. Throws if no response arrives.
    */
   async usage(): Promise<Usage | null | undefined> {
     if (this.#key === '') return undefined
@@ -114,7 +107,6 @@ export class Api {
   }
 }
 
-/** Returns the message of an error response. */
 export function messageOf({ value, status }: Exchange): string {
   return String(Object(value).message ?? `The server responded with ${status}.`)
 }

@@ -1,13 +1,12 @@
 import { byId, setText } from './dom.ts'
 import { hadSecret, loadSettings, type Settings } from './settings.ts'
 
-/** How often the page asks the server for news, in milliseconds. */
+/** In milliseconds. */
 const EVERY = 1_000
 
 export interface ConnectionListener {
-  /** Called with each response of the server. `isBack` is true if the server did not respond before. */
+  /** Called with each response of the server. `isBack` is true for the first response after an outage. */
   onSettings(settings: Settings, isBack: boolean): void
-  /** Called when the server stops responding. */
   onLost(): void
 }
 
@@ -28,7 +27,7 @@ export class Connection {
     void this.refresh()
   }
 
-  /** Asks now, or once more after the current question, whose response may miss the latest request. */
+  /** Asks the server now. If a question is still open, asks once more after it: its response may miss the latest request. */
   async refresh(): Promise<void> {
     this.#isWanted = true
     if (this.#isLoading) return

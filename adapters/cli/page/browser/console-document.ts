@@ -13,12 +13,12 @@ interface Parameter {
   readonly schema?: { readonly default?: unknown }
 }
 
-/** Returns a document for Swagger UI, which shows it without long texts and fills in only what a request needs. */
+/** Folds long texts, and removes the examples of optional parameters. */
 export function consoleDocument(document: OpenApiDocument): OpenApiDocument {
   const [introduction = '', ...chapters] = (document.info.description ?? '').split(/^(?=## )/m)
   const folded = `<details><summary>Pages, limits and errors</summary>\n\n${chapters.join('')}\n\n</details>`
   const description = chapters.length === 0 ? introduction : introduction + folded
-  // Swagger UI sends the examples and the defaults of parameters, also of those that the visitor has not filled in.
+  // Swagger UI would send the examples and defaults of parameters that the visitor has not filled in.
   const text = JSON.stringify({ ...document, info: { ...document.info, description } })
   return JSON.parse(text, (_, value) => (isOptional(value) ? withoutValues(value) : value))
 }

@@ -38,7 +38,7 @@ const ui = SwaggerUIBundle({
       statePlugins: { spec: { wrapActions: { updateJsonSpec } } },
     },
   ],
-  // This theme is used because its colours have enough contrast.
+  // The colours of this theme have enough contrast.
   syntaxHighlight: { theme: 'monokai' },
   // `null` turns off the validator badge: it would send this server's address to an online validator.
   validatorUrl: null,
@@ -49,7 +49,7 @@ function updateJsonSpec(update: (document: OpenApiDocument) => unknown) {
   return (document: OpenApiDocument) => update(consoleDocument(document))
 }
 
-/** Shows a JSON body with all digits of its numbers: Swagger UI uses `JSON.parse`, which rounds an int64. */
+/** Shows all digits of numbers: Swagger UI uses `JSON.parse`, which rounds 64-bit integers. */
 function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSystem) {
   return (props: { readonly content: unknown; readonly contentType?: string }) => {
     const { content, contentType = '' } = props
@@ -59,7 +59,7 @@ function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSy
   }
 }
 
-/** Fills in the key, so that the visitor can send requests at once. */
+/** The visitor can send requests without entering the key again. */
 function authorize(key: string): void {
   const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {}
   const name = Object.keys(schemes).find((scheme) => schemes[scheme]?.scheme?.toLowerCase() === 'bearer')

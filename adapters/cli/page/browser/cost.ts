@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../request-log.ts'
 
-/** The cost of a request, in the window with the fewest requests remaining. */
+/** How a request changed the window with the fewest remaining requests, the only one that the headers describe. */
 export interface Cost {
   readonly limit: number
   readonly before: number
@@ -9,7 +9,6 @@ export interface Cost {
   readonly resetsAt: number
 }
 
-/** Returns the value of a response header. */
 export function headerOf(
   { responseHeaders }: Pick<LoggedRequest, 'responseHeaders'>,
   name: string,
@@ -18,19 +17,19 @@ export function headerOf(
   return index === -1 ? undefined : responseHeaders[index + 1]
 }
 
-/** Returns what a request cost, by the headers of its response; `undefined` if the response has no rate-limit headers. */
+/** Returns `undefined` if the response has no rate-limit headers. */
 export function costOf(request: Pick<LoggedRequest, 'status' | 'responseHeaders'>): Cost | undefined {
   const [limit, after, reset] = ['Limit', 'Remaining', 'Reset'].map((name) => {
     const value = headerOf(request, `X-RateLimit-${name}`)
     return value === undefined ? Number.NaN : Number(value)
   }) as [number, number, number]
   if (!Number.isFinite(limit + after + reset)) return undefined
-  // A refused request costs nothing. Requests that are not counted get the headers of an untouched window.
+  // A 429 costs nothing. If nothing is used yet after the request, the request was not counted.
   const isFree = request.status === 429 || after === limit
   return { limit, before: isFree ? after : after + 1, after, resetsAt: reset * 1_000 }
 }
 
-/** Returns the cost in words: `60 → 59 of 60`. */
+/** Returns a text such as `60 → 59 of 60`. */
 export function costText({ limit, before, after }: Cost): string {
   const counts = [before, after].map((count) => count.toLocaleString('en'))
   const change = before === after ? `${counts[1]} left` : counts.join(' → ')

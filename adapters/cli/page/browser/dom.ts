@@ -1,11 +1,11 @@
-/** Returns the element with an id. Throws if the page has no such element. */
+/** Throws if the page has no such element. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`the page has no element #${id}`)
   return element as T
 }
 
-/** Creates an element with a class, and adds texts and elements to it. Texts are never parsed as HTML. */
+/** Texts are never parsed as HTML. */
 export function create(tag: string, className = '', ...children: (Node | string)[]): HTMLElement {
   const element = document.createElement(tag)
   if (className !== '') element.className = className
@@ -13,29 +13,28 @@ export function create(tag: string, className = '', ...children: (Node | string)
   return element
 }
 
-/** Creates an element for a text of a user, whose direction of writing must not turn the text around it. */
+/** A text of a user may be written from right to left, and must not reverse the text around it. */
 export function isolated(text: string): HTMLElement {
   return create('bdi', '', text)
 }
 
-/** Sets an element's text only if the text differs, so that screen readers do not repeat a status. */
+/** If the text is the same, the element is not changed, because screen readers would repeat it. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-/** Shows a note below a form or a group of buttons. */
 export function setNote(element: HTMLElement, kind: '' | 'good' | 'bad', ...parts: (Node | string)[]): void {
   const note = create('p', '', ...parts)
   element.className = `note small ${kind}`
   if (element.textContent !== note.textContent) element.replaceChildren(...note.childNodes)
 }
 
-/** Turns a button on or off. An off button keeps the focus, which the attribute `disabled` would move to the page's start. */
+/** A disabled button keeps the focus. The attribute `disabled` would move the focus to the beginning of the page. */
 export function setEnabled(button: HTMLElement, isEnabled: boolean): void {
   button.setAttribute('aria-disabled', String(!isEnabled))
 }
 
-/** Calls a function when an enabled button is clicked. */
+/** Ignores clicks on a disabled button (see `setEnabled`). */
 export function onClick(button: HTMLElement, listener: () => void): void {
   button.addEventListener('click', () => {
     if (button.getAttribute('aria-disabled') !== 'true') listener()

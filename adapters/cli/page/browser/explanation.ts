@@ -3,7 +3,7 @@ import type { LoggedRequest } from '../request-log.ts'
 import { headerOf } from './cost.ts'
 import { plural } from './format.ts'
 
-/** Returns a JSON text as a value with exact numbers; `undefined` if it is not JSON. */
+/** Parses JSON with exact numbers. Returns `undefined` if the text is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return parse(text)
@@ -12,13 +12,12 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Returns a JSON text with indentation and exact numbers. Returns another text as it is. */
+/** Indents a JSON text and keeps its numbers exact. Returns any other text unchanged. */
 export function indented(json: string): string {
   const value = parsed(json)
   return value === undefined ? json : (stringify(value, undefined, 2) ?? json)
 }
 
-/** Returns an explanation of a response, in plain English. */
 export function explanationOf(request: LoggedRequest): string {
   const { status, key, method } = request
   const body = parsed(request.responseBody)

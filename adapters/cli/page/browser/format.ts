@@ -1,14 +1,14 @@
-/** Returns a number with its noun: `1 request`, `1,000 requests`. */
+/** Returns a text such as `1 request` or `1,000 requests`. */
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Returns a duration in words: `5 minutes`, `90 seconds`. */
+/** Returns a text such as `5 minutes` or `90 seconds`. */
 export function inWords(seconds: number): string {
   return seconds % 60 === 0 ? plural(seconds / 60, 'minute') : plural(seconds, 'second')
 }
 
-/** Returns a remaining time: `0:07`, `4:59`, `21 h 38 min`. */
+/** Returns a text such as `0:07`, `4:59` or `21 h 38 min`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1_000))
   const minutes = Math.floor(seconds / 60)
@@ -16,12 +16,12 @@ export function duration(milliseconds: number): string {
   return `${minutes}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** Returns a time of the visitor's day with its zone: `12:03:04 UTC`. */
+/** Returns a time in the visitor's time zone, such as `12:03:04 UTC`. */
 export function timeOfDay(time: number): string {
   return new Date(time).toLocaleTimeString('en-GB', { timeZoneName: 'short' })
 }
 
-/** Returns a text without its end if it is long. A cut never splits a character. */
+/** Never splits a surrogate pair. */
 export function shortened(text: string, length = 60): string {
   const characters = [...text.slice(0, 2 * length + 2)]
   return characters.length <= length && text.length <= 2 * length ? text : `${characters.slice(0, length).join('')}…`

@@ -4,7 +4,6 @@ import { currentKey, keepKey, type Settings } from './settings.ts'
 const NO_SECRET =
   'Open the whole address that the server has printed, to see its demo keys, the usage of a key and all requests.'
 
-/** Lets the visitor choose a demo key or enter another key. */
 export class KeyForm {
   readonly #useKey: (key: string) => void
   #settings: Settings = { basePath: '', hasSecret: false, demoKeys: [], requests: [] }
@@ -55,7 +54,7 @@ export class KeyForm {
     if (isUnused) this.#useKey(input.value)
   }
 
-  /** Shows beside the field whether the server accepts the key; `undefined` if it is not known yet. */
+  /** `undefined`: it is not known yet whether the server accepts the key. */
   showAccepted(isAccepted: boolean | undefined): void {
     this.#isRefused = isAccepted === false
     this.#showNote()

@@ -12,7 +12,7 @@ const RELOAD_EVERY = 2_000
 const BURST_TIME = 60_000
 const MINUTE = 60_000
 
-/** Shows both rate limits of the key, explains a 429 and a ban, and has buttons that cause them. */
+/** Shows both rate limits of the key, explains a 429 and a ban, and has buttons that provoke them. */
 export class LimitsView {
   readonly #api: Api
   readonly #minute = createGauge('Requests this minute', 'This minute')
@@ -26,7 +26,7 @@ export class LimitsView {
   #isLost = false
   readonly #onServed: () => void
 
-  /** @param onServed - called when a refusal has ended */
+  /** @param onServed - called when the server accepts requests again after a 429 */
   constructor(api: Api, onServed: () => void) {
     this.#api = api
     this.#onServed = onServed
@@ -43,7 +43,7 @@ export class LimitsView {
     this.#render()
   }
 
-  /** Shows whether the server responds: without it, nothing is known about the limits. */
+  /** If the server does not respond, the view shows no limits. */
   set isLost(isLost: boolean) {
     this.#isLost = isLost
     setNote(byId('burst-note'), '')
@@ -59,7 +59,6 @@ export class LimitsView {
     this.#render()
   }
 
-  /** Updates the view after a response. */
   observe(exchange: Exchange): void {
     const { status } = exchange
     if (status === 429) {
@@ -70,7 +69,6 @@ export class LimitsView {
     if (!this.#isSending) void this.reload()
   }
 
-  /** Loads and shows the usage of the key. */
   async reload(): Promise<void> {
     if (this.#isLoading) return
     this.#isLoading = true
@@ -84,7 +82,7 @@ export class LimitsView {
       } else if (usage === null && this.#refusal) this.#refusal = { ...this.#refusal, isByAddress: true }
       this.#render()
     } catch {
-      // The server cannot be reached. The line about the connection says so.
+      // The server cannot be reached, which the page shows elsewhere.
     } finally {
       this.#isLoading = false
     }
@@ -169,13 +167,13 @@ export class LimitsView {
     const focused = Object.keys(buttons).find((id) => document.activeElement === byId(id))
     for (const [id, isShown] of Object.entries(buttons)) byId(id).hidden = !isShown
     setEnabled(byId('burst'), this.#api.key !== '')
-    // The focus moves to the button that takes the place of the hidden one, or to the text that explains why there is none.
+    // A hidden button loses the focus. Moves it to the next button, or to the text that explains why there is none.
     const next = Object.entries(buttons).find(([, isShown]) => isShown)?.[0] ?? 'refusal-title'
     if (focused !== undefined && byId(focused).hidden) byId(next).focus()
   }
 }
 
-/** Returns the one window that the headers of a response describe. Without the secret of the page, nothing else is known. */
+/** Returns the only window that the headers of a response describe, for a page that may not see the whole usage. */
 function usageIn(exchange: Exchange): Partial<Usage> | undefined {
   const cost = costOf(exchange)
   if (cost === undefined) return undefined

@@ -61,7 +61,7 @@ const connection = new Connection({
 
 for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
   link.addEventListener('click', (event) => {
-    // A link would change the address, and the animals would be loaded as after the button Back.
+    // Without this, the address would change, and the page would load the animals as after the button Back.
     event.preventDefault()
     const targets = document.querySelectorAll<HTMLElement>(link.dataset.goto ?? '')
     ;[...targets].find((target) => target.checkVisibility())?.focus()
@@ -81,7 +81,7 @@ function showFirstSample(): void {
   setText(byId('first-sample'), sampleOf('curl', { ...sample, token: sample.token && 'pet_***' }))
 }
 
-/** Returns the animal that a request of any program has added. */
+/** Returns a list with the animal that a request of any program has added, or an empty list. */
 function addedBy({ status, target, responseBody }: Settings['requests'][number]): Animal[] {
   const isCreated = status === 201 && target.split('?')[0] === `${settings?.basePath}/pets`
   const animal = isCreated ? (parsed(responseBody) as Animal | undefined) : undefined

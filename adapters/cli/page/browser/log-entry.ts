@@ -5,7 +5,7 @@ import { explanationOf, indented } from './explanation.ts'
 import { timeOfDay } from './format.ts'
 import { type RequestActions, requestButtons } from './request-buttons.ts'
 
-/** Returns an entry of the log: one line, and everything else when it is opened. */
+/** Shows one line. The visitor can open the rest. */
 export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLDetailsElement {
   const { status, reason, method, target, time } = request
   const cost = costOf(request)
@@ -21,7 +21,7 @@ export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLD
     create('span', 'log-facts small', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
   )
   const details = create('details', '', summary) as HTMLDetailsElement
-  // The content is created when it is first seen, because a burst adds many entries.
+  // The content is created when the entry is first opened, because many requests may arrive at once.
   details.addEventListener('toggle', () => {
     if (details.open && details.childElementCount === 1) details.append(contentOf(request, actions))
   })
@@ -51,7 +51,6 @@ function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement
   return content
 }
 
-/** Returns what the server knows about a request besides its texts. */
 function factsAbout(request: LoggedRequest): readonly (readonly [string, string])[] {
   const { key, hasToken, durationMs } = request
   const cost = costOf(request)
@@ -75,7 +74,6 @@ function timeIn(name: string, value: string): string {
   return name === 'X-RateLimit-Reset' ? ` (${timeOfDay(Number(value) * 1_000)})` : ''
 }
 
-/** Returns the program that has sent a request, by its `User-Agent`. */
 function programOf({ headers }: LoggedRequest): string {
   const agent = headers['User-Agent'] ?? ''
   return agent.startsWith('Mozilla/') ? 'browser' : (/^[^\s(]{1,40}/.exec(agent)?.[0] ?? 'unknown program')

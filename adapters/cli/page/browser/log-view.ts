@@ -3,15 +3,14 @@ import { byId, setText } from './dom.ts'
 import { logEntry } from './log-entry.ts'
 import type { RequestActions } from './request-buttons.ts'
 
-/** The largest number of closed entries. Older ones are removed; an open entry stays until it is closed. */
+/** The oldest closed entries beyond this number are removed. An open entry stays until it is closed. */
 const MAX_CLOSED = 100
 
-/** Shows requests, the newest first. */
 export class LogView {
   readonly #list = byId('log')
   readonly #newer = byId('log-newer')
   readonly #actions: RequestActions
-  /** The last request of this page. The newest request like it is opened: a burst sends the same request many times. */
+  /** Method and target of the last request of this page. The newest request with both is opened when it arrives. */
   #expected = ''
   /** The request that the page has opened by itself. */
   #opened: HTMLDetailsElement | undefined
@@ -31,7 +30,7 @@ export class LogView {
     }
     this.#newer.addEventListener('click', () => this.#showNewest())
     this.#list.addEventListener('scroll', () => this.#list.scrollTop === 0 && this.#setNewer(0))
-    // A closed entry may be beyond the maximum. The event `toggle` does not bubble.
+    // An entry that the visitor closes may be removed. `toggle` does not bubble, so the listener captures it.
     this.#list.addEventListener('toggle', () => this.#update(), true)
     byId('log-filter').addEventListener('change', ({ target }) => {
       this.#filter = (target as HTMLInputElement).value
@@ -44,12 +43,12 @@ export class LogView {
     })
   }
 
-  /** Opens a request of this page when it arrives. */
+  /** Opens this request when it arrives. */
   expect({ method, target }: Pick<LoggedRequest, 'method' | 'target'>): void {
     this.#expected = `${method} ${target}`
   }
 
-  /** Adds requests, the oldest first. */
+  /** @param requests - the oldest first */
   add(requests: readonly LoggedRequest[]): void {
     const expected = requests.findLast(({ method, target }) => `${method} ${target}` === this.#expected)
     const list = this.#list
@@ -69,7 +68,7 @@ export class LogView {
     if (list.scrollTop > 0) this.#setNewer(this.#newerCount + count)
   }
 
-  /** Returns the entry that must not move. In a scrolled list, an open one is preferred, because a closed one may be removed. */
+  /** Returns the entry that must keep its place on the screen. Prefers an open entry, because a closed one may be removed. */
   #readEntry() {
     const { top: edge } = this.#list.getBoundingClientRect()
     const shown = [...this.#list.children].filter((item) => item.getBoundingClientRect().bottom > edge)
@@ -87,7 +86,7 @@ export class LogView {
     this.#opened = details
   }
 
-  /** Removes entries beyond the maximum, and applies the filter. */
+  /** Removes the oldest closed entries, and applies the filter. */
   #update(): void {
     const items = [...this.#list.children] as HTMLElement[]
     const closed = items.filter((item) => !item.querySelector('details')?.open)
@@ -97,7 +96,7 @@ export class LogView {
     setText(byId('log-note'), items.length === 0 ? this.emptyText : `No request with a status of ${this.#filter}xx.`)
   }
 
-  /** Scrolls to the newest request, and leaves the entry that was read. */
+  /** Moves the focus too. */
   #showNewest(): void {
     this.#list.focus({ preventScroll: true })
     this.#list.scrollTop = 0

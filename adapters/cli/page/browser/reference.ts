@@ -11,7 +11,7 @@ function showLanguage(language: string | null): void {
     if (input.value === language) input.checked = true
 }
 
-/** Marks the section in the upper part of the window. The last section may be too short to get there. */
+/** Highlights the link to the section at the top of the window. The last section may be too short to reach the top. */
 function markCurrent(): void {
   const isAtEnd = scrollY > 0 && scrollY + innerHeight >= document.documentElement.scrollHeight - 1
   const reached = sections.findLast((section) => section.getBoundingClientRect().top <= innerHeight / 4)
@@ -28,7 +28,7 @@ document.addEventListener('change', ({ target }) => {
   const before = top()
   localStorage.setItem(LANGUAGE, value)
   showLanguage(value)
-  // The samples above may have become longer or shorter.
+  // The samples above may be longer or shorter in another language, so the page is scrolled back.
   scrollBy(0, top() - before)
 })
 

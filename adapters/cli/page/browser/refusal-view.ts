@@ -3,11 +3,11 @@ import { headerOf } from './cost.ts'
 import { byId, setText } from './dom.ts'
 import { duration } from './format.ts'
 
-/** A response with 429, and when the refusal ends, by the browser's clock. */
+/** `endsAt` is a time of the browser's clock. */
 export interface Refusal {
   readonly exchange: Exchange
   readonly endsAt: number
-  /** Whether the limit of the client's address is used up, because the key is not valid. */
+  /** True if the key is not valid, so that requests were counted by the client's address. */
   readonly isByAddress: boolean
 }
 
@@ -15,7 +15,6 @@ export function isBan({ exchange }: Refusal): boolean {
   return exchange.code === 'api_key_banned'
 }
 
-/** Shows why the server refuses requests, and for how long. */
 export function showRefusal(refusal: Refusal | undefined): void {
   const box = byId('refusal')
   box.hidden = refusal === undefined

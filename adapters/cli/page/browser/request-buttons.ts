@@ -2,7 +2,6 @@ import type { LoggedRequest } from '../request-log.ts'
 import { LANGUAGES, type Language, type SampledRequest, sampleOf } from '../samples.ts'
 import { copyOrSelect, create, setText } from './dom.ts'
 
-/** The actions of the page for a request of its log. */
 export interface RequestActions {
   /** Returns the token of a demo key of this page by the key's id; `undefined` for any other key. */
   tokenOf(keyId: string | undefined): string | undefined
@@ -10,7 +9,7 @@ export interface RequestActions {
   send(target: string, method: string, headers: Readonly<Record<string, string>>, body: string): Promise<unknown>
 }
 
-/** The sent request headers that belong to a request. The others are those of the program that has sent it. */
+/** The headers that are sent again. The others describe the program that sent the request first. */
 const SAMPLED: readonly string[] = ['Accept', 'Content-Type', 'Idempotency-Key']
 
 /** Returns buttons that send a request again, copy it as a program, and show the program with its key masked. */

@@ -1,7 +1,5 @@
-/** A JSON object of the document. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** An operation of an OpenAPI document. */
 export interface DocumentedOperation {
   readonly id: string
   readonly method: string
@@ -28,7 +26,6 @@ const BOUNDS = {
   default: 'default %',
 }
 
-/** Reads an OpenAPI document, whose objects refer to each other. */
 export class DocumentReader {
   readonly #document: Json
 
@@ -36,7 +33,7 @@ export class DocumentReader {
     this.#document = document
   }
 
-  /** Returns an object of the document with its reference replaced. */
+  /** Replaces a reference by the object to which it refers. */
   resolve(value: unknown): Json {
     const reference = Object(value).$ref
     if (typeof reference !== 'string') return Object(value)
@@ -85,19 +82,17 @@ export class DocumentReader {
     }
   }
 
-  /** Returns the JSON media type of a body. */
   #jsonOf({ content }: Json): Json | undefined {
     return Object(content)['application/json']
   }
 
-  /** Returns the first example of a body; `undefined` if there is none. */
   exampleOf(content: Json): unknown {
     if ('example' in content) return content.example
     const examples = Object.values(Object(content.examples)).map((example) => this.resolve(example).value)
     return examples.at(-1)
   }
 
-  /** Returns a schema as words: its type, values and bounds. */
+  /** Returns the type, values and bounds of a schema in words. */
   typeOf(schema: unknown): string {
     const { type, format, items, enum: values, const: constant, ...bounds } = this.resolve(schema)
     const limits = Object.entries(BOUNDS).flatMap(([key, text]) =>

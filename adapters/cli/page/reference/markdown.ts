@@ -2,8 +2,8 @@ import { type Html, html } from '../html.ts'
 import { table } from '../layout.ts'
 
 /**
- * Returns a text in Markdown as HTML: paragraphs, headings, lists, tables, code and backslash escapes (CommonMark, sections 2.4 and
- * 6.1). Descriptions of the OpenAPI document use nothing else.
+ * Supports what the descriptions of the OpenAPI document use: paragraphs, headings, lists, tables, code and backslash escapes
+ * (CommonMark, sections 2.4 and 6.1).
  */
 export function markdown(text: string): Html[] {
   const blocks = text.split(/\n{2,}/).filter((block) => block.trim() !== '')
@@ -18,7 +18,7 @@ export function markdown(text: string): Html[] {
   })
 }
 
-/** Returns one paragraph of Markdown without its element. */
+/** Returns one paragraph of Markdown without its element `<p>`. */
 export function inline(text: string): Html[] {
   const pieces = text.match(/`[^`]*`|\\[!-/:-@[-`{-~]|[^`\\]+|[`\\]/g) ?? []
   return pieces.map((piece) => {

@@ -12,7 +12,7 @@ import {
 import { inline, markdown } from './markdown.ts'
 
 /**
- * Returns the API reference as HTML, from the OpenAPI document. It can be read without its script.
+ * The page can be read without its script.
  *
  * @param hasConsole - whether Swagger UI is installed
  */
@@ -22,7 +22,7 @@ export function referencePage(document: Json, hasConsole: boolean): string {
   const { title, description } = Object(document.info)
   const server = textOf(Object(listOf(document.servers)[0]).url)
   const shared = sharedHeaders(operations)
-  // The operations stand before the chapters of the description, because most readers look for an operation.
+  // Operations come before the chapters of the description, because most readers look for an operation.
   const [introduction = '', ...chapters] = textOf(description).split(/^## /m)
   const sections = [
     ...chapters.map((chapter) => {
@@ -143,7 +143,6 @@ function headerTable(reader: DocumentReader, label: string, headers: DocumentedR
   return table(label, ['Header', 'Value', 'Meaning'], rows)
 }
 
-/** Returns the members of a body. */
 function bodyOf(reader: DocumentReader, content: Json): Html {
   const schema = reader.resolve(content.schema)
   const object = schema.type === 'array' ? reader.resolve(schema.items) : schema
@@ -180,7 +179,7 @@ function samplesOf(
   return LANGUAGES.map((language) => code(language, `Sample in ${language}`, sampleOf(language, request)))
 }
 
-/** Returns a text in a box. The script of the page shows its button. */
+/** The button works only with the script of the page, so the script shows it. */
 function code(kind: string, label: string, text: string): Html {
   return html`<div class="code ${kind}">
   <div class="row small">${label} <button type="button" class="small" hidden>Copy</button></div>
