@@ -117,7 +117,7 @@ export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }
 
-/** The 500 for a port that throws a `PetStoreError` such as `invalid_body`, which would otherwise send 400 to the client. */
+/** Wraps a `PetStoreError` that a port must not throw. Without it, an `invalid_body` from a port would send 400 to the client. */
 export class PortFault extends Error {}
 
 /** Returns whether a value is a `PortFault`. `instanceof` throws for some proxies. */

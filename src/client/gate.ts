@@ -25,7 +25,7 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry
   const queue = new Set<Waiter>()
-  /** The requests without a response, for `PATIENCE` each. While nothing says how many remain, the next request waits for these. */
+  /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
   /** The newest rate limit, and how many requests the client may have sent in all since it was created. */

@@ -1,9 +1,6 @@
 import { PetStoreError } from '../errors.ts'
 
-/**
- * The longest wait after a success, in milliseconds. It is computed from two clocks, which may differ. The wait after a 429 has no
- * such bound, because `Retry-After` is in seconds.
- */
+/** The longest wait after a success, in milliseconds. It depends on two clocks; a wait after a 429 does not (`Retry-After`). */
 const MAX_RESET = 60_000
 
 /** The rate limit in the headers of a response. */

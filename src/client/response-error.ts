@@ -30,10 +30,7 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   )
 }
 
-/**
- * Returns the error for a redirect, or `undefined` for any other response. Browsers hide the status and target of a redirect. A
- * `fetch` that ignores `redirect: 'manual'` has followed the redirect.
- */
+/** Browsers hide the status and target of a redirect. A `fetch` that ignores `redirect: 'manual'` has followed the redirect. */
 export function redirectError(response: Response, url: string, apiKey: string): PetStoreError | undefined {
   const { status, type, redirected, headers } = response
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined

@@ -3,7 +3,7 @@ const MIN_CHUNKS = 256
 const BYTES_PER_CHUNK = 16
 const FIRST_SIZE = 1_024
 
-/** Joins the chunks of a body in one array as they arrive. Kept apart, a chunk of one byte takes up a buffer of 64 KiB on Deno. */
+/** Copies the chunks of a body into one array as they arrive. On Deno, even a chunk of one byte would keep 64 KiB in memory. */
 export class BodyBytes {
   readonly #limit: number
   #bytes: Uint8Array = new Uint8Array()

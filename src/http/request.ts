@@ -15,9 +15,7 @@ export interface ApiRequest extends CallContext {
   /** Returns a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
   /**
-   * Reads the whole body.
-   *
-   * @param limit - the largest body, in bytes
+   * Reads the whole body, of at most `limit` bytes.
    * @throws {PetStoreError} `payload_too_large` as soon as the limit is exceeded; `incomplete_body` if the body ends early;
    * `body_already_read` if other code has read the body and its exact bytes are lost
    */
@@ -45,7 +43,7 @@ export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: str
 /** Matches a needless escape: of a letter, digit, hyphen, period, underscore or tilde. */
 const ESCAPED = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
 
-/** Escapes in longer paths, in characters, are not removed. Removing them takes time, and no operation has such a path. */
+/** Paths of more characters keep their escapes. Removing them takes time, and no operation has such a long path. */
 const MAX_ESCAPED_PATH = 2_000
 
 /** Removes needless escapes, because `/%31` and `/1` are the same path (RFC 3986, section 6.2.2.2). */
@@ -127,7 +125,7 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
-  /** Ends the read of a body without Content-Length if the client disconnects. Overridden where the runtime does this itself. */
+  /** Ends the read of a body without Content-Length when it aborts. Overridden where the runtime itself ends the read. */
   protected get bodySignal(): AbortSignal | undefined {
     return this.request.signal
   }

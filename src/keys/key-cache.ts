@@ -32,7 +32,7 @@ export interface KeyCache {
 
 /** How long a token without a key is cached, in milliseconds. This is short, because another process may issue the key. */
 const UNKNOWN_TTL = 5_000
-/** A token of more characters counts as several entries. Otherwise, clients could fill the memory with long tokens. */
+/** How many characters of a token count as one entry. Without this rule, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
 /** How long a look-up serves later requests with its token, in milliseconds. On a lost connection, it may never end. */
 const JOINED_FOR = 5_000

@@ -10,10 +10,7 @@ import { banText, errorExamples, errorResponses, errorRows, grouped, headerRefs,
 /** The options of {@link openApiDocument}: those of `createPetStore` that clients see, and the public URL. */
 export interface OpenApiOptions
   extends Pick<PetStoreOptions, 'basePath' | 'plans' | 'ban' | 'bodyLimit' | 'maxNameLength' | 'defaultStatus'> {
-  /**
-   * The public URL of the server: `https://api.example`, or a URL that includes the path of the API.
-   * @default the host from which the document is loaded
-   */
+  /** The public URL of the server, with or without `basePath`. @default the host from which the document is loaded */
   readonly serverUrl?: string | undefined
 }
 

@@ -17,9 +17,9 @@ export function getPet(storage: PetStorage, request: ApiRequest, petId: string):
 /** Whether getPet stops working on 5 December 2030 (`enforce`), or only announces its removal (`announce`). */
 export type SunsetPolicy = 'enforce' | 'announce'
 
-/** The time since which getPet is deprecated, 5 December 2025, in Unix seconds (RFC 9745, section 2.1). */
+/** When getPet was deprecated: 5 December 2025, in Unix seconds (RFC 9745, section 2.1). */
 export const DEPRECATION = '@1764892800'
-/** The time when getPet is removed, 5 December 2030, in milliseconds since the Unix epoch. */
+/** When getPet is removed: 5 December 2030, in milliseconds since the Unix epoch. */
 export const SUNSET_AT = Date.UTC(2030, 11, 5)
 export const SUNSET = new Date(SUNSET_AT).toUTCString()
 

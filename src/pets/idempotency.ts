@@ -42,7 +42,7 @@ export function replayHeaders({ earlier }: CreatedPet): string[] {
   throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describeValue(earlier)}`)
 }
 
-/** How long a key is kept: 48 hours in milliseconds. A client with a 429 may have to wait for the next day, and for a ban to end. */
+/** How long a key is kept: 48 hours, in milliseconds. Before it repeats a request, a client may wait for the next day or a ban. */
 export const KEY_PERIOD = 172_800_000
 
 /** The hashes of an idempotency key and its animal, in hexadecimal. */

@@ -56,8 +56,8 @@ export interface PageQuery extends PetQuery {
 type Parameters = Partial<Record<keyof typeof listQuerySchema.shape, string | readonly string[] | undefined>>
 
 /**
- * Reads the query of listPets by the rules of {@link listQuerySchema}, but in a tenth of the time. Only an invalid query goes to the
- * schema, for its error message. Unknown parameters are ignored.
+ * Reads the query of listPets by the rules of {@link listQuerySchema}, but in a tenth of the time. Only an invalid query goes to
+ * the schema, for its error message. Unknown parameters are ignored.
  *
  * @throws {PetStoreError} `invalid_parameter`, with each wrong parameter, what was expected and what was received
  */
@@ -168,7 +168,7 @@ export function encodeCursor(after: bigint): string {
 export function decodeCursor(cursor: string): bigint | undefined {
   try {
     const after = parseInt64(atob(cursor).slice(VERSION.length + 1))
-    // Encode the id again, to refuse another version, separator or padding.
+    // Encode the id again: the result differs if the cursor has another version, separator or padding.
     if (after !== undefined && encodeCursor(after) === cursor) return after
   } catch {
     // The text is not Base64.

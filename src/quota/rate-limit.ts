@@ -41,7 +41,7 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
 
 export function keyQuotaRequest(key: ApiKey, limits: PlanLimits, { ban }: QuotaRules, now: number): QuotaRequest {
   // Without this check, all keys without an id would share one counter.
-  if (!key.account && !key.id) throw new Error('key store: expected a key with an id, got one without')
+  if (!key.account && !key.id) throw new Error('key store: expected a key with an id or an account, got neither')
   const subject = key.account ? `account:${key.account}` : `key:${key.id}`
   const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
   return { subject, anonymous: false, limits, ban: rule, now }

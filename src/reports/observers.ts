@@ -131,7 +131,6 @@ export function callOrLog(name: string, call: () => unknown, log: () => void): v
   })
 }
 
-/** The members of a request context that the reports need. */
 interface ReportedContext {
   readonly request: ApiRequest
   readonly clientAddress: string | null | undefined

@@ -61,7 +61,6 @@ export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 export interface Fault {
   readonly part: 'storage' | 'keyStore' | 'quota' | 'connection'
   readonly action: 'fail' | 'delay'
-  /** `undefined` for all operations. */
   readonly operation: OperationName | undefined
   /** How many more calls have this fault. */
   calls: number
@@ -77,7 +76,6 @@ function checkTimes(times: number): void {
 
 /** Creates the public fault switches, and the wrappers that make a back end and a handler obey them. */
 export function portFaults() {
-  /** The newest first. */
   let faults: readonly Fault[] = []
 
   /** Adds a fault. Removes an older fault of the same part, action and operation. */

@@ -23,10 +23,8 @@ export function describeJson(value: unknown): string {
 }
 
 /**
- * Parses a body as JSON. A number becomes a `bigint` if it is an int64, and a {@link JsonNumber} if it is not.
- *
- * @param maxValues - the most values, with those of inner arrays and objects
- * @throws {PetStoreError} `malformed_json`
+ * Parses JSON with at most `maxValues` values, inner ones included. A number becomes a `bigint` if it is an int64, and a
+ * {@link JsonNumber} if it is not. @throws {PetStoreError} `malformed_json`
  */
 export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {
   const text = decode(bytes)

@@ -14,7 +14,6 @@ export interface CheckedStorage {
   create(...newcomers: readonly NewPet[]): Promise<readonly Pet[]>
   list(query: PetQuery): Promise<readonly Pet[]>
   get(id: bigint): Promise<void>
-  /** Reads all pages. */
   walk(query: PetQuery): Promise<void>
   /** Opens the storage again, and checks that it still has the animals. */
   reopen(): Promise<void>
@@ -81,7 +80,6 @@ export function checkNewId(steps: Steps, id: bigint, earlier: readonly Pet[]): v
   steps.check(isNew, `create returned id ${id} twice: each animal has an id of its own`, 'a new id', id)
 }
 
-/** Adds an animal, and checks it as {@link checkAdded} does. */
 export async function added(storage: PetStorage, steps: Steps, pet: NewPet, before: bigint | undefined): Promise<Pet> {
   const text = `create(${show(pet)})`
   const created: Pet = await steps.call(text, () => storage.create(pet), 'create adds any valid animal', showPet)

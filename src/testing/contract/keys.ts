@@ -204,7 +204,7 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
   ]
 }
 
-/** Generates functions from the time of the call of `issue` to its options. */
+/** Generates functions that get the time and return options for `issue`. */
 function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
   const limit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Number.MAX_SAFE_INTEGER))
   const options = fc.record(
@@ -213,7 +213,6 @@ function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
       account: texts(fc),
       label: fc.oneof(texts(fc), fc.constant('')),
       limits: fc.record({ perMinute: limit, perDay: limit }),
-      // In milliseconds.
       expiresIn: fc.oneof(fc.integer({ min: -1_000, max: 100_000 }), fc.constantFrom(0, 2 ** 52, -(2 ** 52))),
     },
     { requiredKeys: ['plan'] },
@@ -225,7 +224,7 @@ function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
   })
 }
 
-/** Generates functions from the time of the call of `update` to its changes. */
+/** Generates functions that get the time and return changes for `update`. */
 function changes(fc: FastCheck): Arbitrary<(now: number) => KeyChanges> {
   const removed = fc.subarray(['account', 'label', 'limits', 'expiresAt'])
   return fc.tuple(issues(fc), removed, fc.boolean()).map(([optionsAt, names, hasPlan]) => (now) => {

@@ -41,7 +41,7 @@ export interface SuiteOptions<Port> {
   readonly seed?: number | undefined
 }
 
-/** The options of a suite with a choice of the length of its sequences. */
+/** The options of a suite whose random sequences may be longer or shorter. */
 export interface SequenceOptions<Port> extends SuiteOptions<Port> {
   /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined
@@ -171,7 +171,7 @@ export function usesWith<Checked, Value>(
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
-/** Returns the `fast-check` of the runner, or imports it. A static import would make it necessary for `createTestPetStore` too. */
+/** Returns the `fast-check` of the runner, or imports it. With a static import, `createTestPetStore` would need it too. */
 async function fastCheckOf(fc: object | undefined): Promise<FastCheck> {
   // The public type is `object`: with its real type, programs without fast-check could not compile the declarations.
   if (fc) return fc as FastCheck

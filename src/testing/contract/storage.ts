@@ -113,7 +113,7 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   },
 }
 
-/** Change an id to one that a storage might confuse with it. */
+/** Functions that return the id itself, or another id that a storage might confuse with it. */
 const DISTORTIONS: readonly ((id: bigint) => bigint)[] = [
   (id) => id,
   (id) => id,
@@ -158,7 +158,7 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
   ]
 }
 
-/** Checks also pages of more than `MAX_LIMIT + 1` animals, the largest page that the core requests. */
+/** Checks pages of many sizes. The largest page that the core requests has `MAX_LIMIT + 1` animals. */
 async function fillPages({ create, list }: CheckedStorage): Promise<void> {
   for (let i = 0; i < MAX_LIMIT + 30; i++) await create({ name: `${i}`, categoryId: 1n, status: petStatuses[i % 2] })
   for (const status of [undefined, ...petStatuses])
