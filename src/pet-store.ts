@@ -155,7 +155,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Reads the clock. Throws for a time before 1970, because the counting rule would ban each new key. */
+  /** Reads the clock. Throws for a time before 1970: the ban of a new counter ends at time 0, so each new key would be banned. */
   function readTime(): number {
     const time = clock.now()
     if (!isTime(time)) throw invalidOption('clock', 'milliseconds since the Unix epoch, from 1970 to 9999', time)

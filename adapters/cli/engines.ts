@@ -8,7 +8,7 @@ const TIMEOUTS = { connect: 5_000, response: 15_000 }
 
 /**
  * In milliseconds, below the store's `timeout`, so that no statement outlives its request. `connectionTimeoutMillis` includes the
- * wait for a free connection during a burst. PgBouncer rejects `statement_timeout`: an empty one in the URL removes this one.
+ * wait for a free connection during a burst. PgBouncer rejects `statement_timeout`; `?statement_timeout=` in the URL removes it.
  */
 const POOL_TIMEOUTS = { connectionTimeoutMillis: 8_000, statement_timeout: 8_000, query_timeout: 9_000 }
 

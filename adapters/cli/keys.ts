@@ -38,7 +38,7 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
   if (limits !== undefined) return
   if (plan === 'enterprise')
     throw new Error(
-      '--limits: expected the limits that were agreed for this key of the plan enterprise, such as --limits 10/100',
+      '--limits: the plan enterprise has no limits of its own, so give those of this key as perMinute/perDay, such as --limits 10/100',
     )
   const plans = knownPlans(planLimits)
   if (!plans.includes(plan))

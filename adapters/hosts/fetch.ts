@@ -36,7 +36,7 @@ class AddressedRequest extends ServedRequest<string | null | undefined> {
   protected override readPeer(): string | undefined {
     const address: unknown = this.connection ?? undefined
     if (address === undefined || typeof address === 'string') return address
-    throw invalidOption('address', "the connection's address as the second argument, or nothing", address)
+    throw invalidOption('address', "the client's IP address as the second argument of the handler, or nothing", address)
   }
 
   /** Some hosts do not end the read if the client disconnects. */

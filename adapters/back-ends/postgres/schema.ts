@@ -73,19 +73,19 @@ function creating(): string {
     -- Without this, no row could be deleted in a database with a publication.
     ALTER TABLE durable REPLICA IDENTITY FULL;
 
-    -- The number of this run of the server. A crash empties an unlogged table.
+    -- A run is the time between two crashes of the server. Its random number is in this table, which a crash empties.
     CREATE UNLOGGED TABLE server_runs (run bigint NOT NULL);
     CREATE UNIQUE INDEX only_one_run ON server_runs ((true));
 
     ${addPets("'off'")}
 
     -- Waits for the disk, and then lets clients read the animals up to last_id. PostgreSQL writes commits to disk in their order,
-    -- so all earlier commits of the run are on disk too. Returns false if the run has ended: the animals may be lost.
+    -- so all earlier commits of the run are on disk too. Returns false if the server has crashed since: the animals may be lost.
     CREATE FUNCTION save(of_run bigint, last_id bigint, process bigint, lock_wait int) RETURNS boolean
     LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
     BEGIN
       ${LIMIT_LOCK_WAITS}
-      -- If the host began this transaction, add_pets has turned the wait off for all of it.
+      -- If your program began this transaction, add_pets has turned the wait for the disk off in all of it.
       IF current_setting('synchronous_commit') = 'off' THEN SET LOCAL synchronous_commit TO DEFAULT; END IF;
       -- A server that is not yet promoted cannot read an unlogged table.
       IF pg_is_in_recovery() THEN RAISE read_only_sql_transaction; END IF;
@@ -93,7 +93,7 @@ function creating(): string {
       IF NOT (CASE WHEN pg_try_advisory_xact_lock(process) THEN true ELSE pg_try_advisory_xact_lock(process + 1) END) THEN
         RAISE lock_not_available USING MESSAGE = 'earlier animals of this process still wait for their commits';
       END IF;
-      -- Until this transaction has committed, TRUNCATE waits. After a TRUNCATE, the run has ended.
+      -- Until this transaction has committed, TRUNCATE of pets waits for it. A TRUNCATE ends the run, as a crash does.
       LOCK TABLE server_runs, durable IN ROW EXCLUSIVE MODE;
       IF NOT EXISTS (SELECT FROM server_runs AS r WHERE r.run = of_run) THEN RETURN false; END IF;
       INSERT INTO durable VALUES (last_id);
@@ -101,8 +101,8 @@ function creating(): string {
     END
     $body$;
 
-    -- Orders imports among the creates: runs before ids are assigned. The commit must wait for the disk, even if the session
-    -- does not: it lets clients read all animals with smaller ids.
+    -- Makes an import wait for creates in progress, before its ids are assigned. Its commit must wait for the disk, even if the
+    -- session does not: it lets clients read all animals with smaller ids.
     CREATE FUNCTION before_import() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
     BEGIN
@@ -128,7 +128,8 @@ function creating(): string {
     END
     $body$;
 
-    -- Ends the run, so that no animal that waits for the disk now is marked. DELETE would leave rows that older snapshots see.
+    -- Ends the run: a save in progress must not let clients read animals that are gone. TRUNCATE, because older snapshots would
+    -- still see rows after a DELETE.
     CREATE FUNCTION after_truncate() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
     BEGIN
@@ -161,13 +162,13 @@ function usedKeys(): string {
     CREATE INDEX used_keys_by_time ON used_keys (used_at);
     CREATE INDEX used_keys_by_scope ON used_keys (scope_sha256, pet_id);
 
-    -- Adds animals as add_pets does, except animals whose key has been used. Each animal has null or its key in the second list:
-    -- the scope, key and fingerprint as JSON texts, which cannot contain U+0000, and the time. Returns the id of each animal, or of
-    -- the animal that its key has added, and whether both have the same fingerprint: null for a new animal.
+    -- Adds animals as add_pets does, except animals whose idempotency key has been used. The second list has null or a key for
+    -- each animal: the scope, key and fingerprint as JSON texts, which cannot contain U+0000, and the time. Returns the id of each
+    -- animal, or of the animal that its key has added, and whether both have the same fingerprint: null for a new animal.
     -- Without seqscan, because a plan that reads the whole small table would be kept while the table grows.
     ${addPetsOnce('', '(g.used->>3)::float8', 86_400_000)}
 
-    -- Also ends all keys.
+    -- TRUNCATE of pets also removes all idempotency keys.
     CREATE OR REPLACE FUNCTION after_truncate() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
     BEGIN
@@ -205,7 +206,7 @@ function addPets(commit: string, create = 'CREATE'): string {
       PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
       SELECT r.run INTO run FROM server_runs AS r;
       IF run IS NULL THEN
-        -- The number is random, because a crash would also undo a sequence.
+        -- Random: after a crash, a sequence could give the same number again.
         run := floor(random() * 9e15);
         INSERT INTO server_runs VALUES (run) ON CONFLICT DO NOTHING;
       END IF;
@@ -317,7 +318,7 @@ function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row
       refusedinminute double precision, banneduntil double precision
     ) LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
     DECLARE
-      -- With the table's row type, PostgreSQL would wait for a table lock before the timeout is set.
+      -- A record: with the row type of the table, PostgreSQL would wait for a table lock before lock_timeout is set.
       state record;
       who text;
       in_bucket int;
@@ -329,7 +330,8 @@ function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row
       banned boolean;
     BEGIN
       ${LIMIT_LOCK_WAITS}
-      -- The commit does not wait for the disk, unless the host's transaction has already written something.
+      -- A crash may lose counts, so the commit does not wait for the disk. If your program began this transaction and has
+      -- written something, its commit must wait.
       PERFORM set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL;
       FOR place, who, in_bucket, per_minute, per_day, after_refusals, ban_length, times IN
         SELECT g.place, g.entry->>0, (g.entry->>1)::int, (g.entry->>2)::float8, (g.entry->>3)::float8,

@@ -3,7 +3,10 @@ import { KEPT_FOR } from '../shared/counters.ts'
 import type { Connection } from './connection.ts'
 import type { SqlTime } from './time.ts'
 
-/** How many of the greatest ids the table `durable` keeps. With fewer, PostgreSQL may read the whole table to find the greatest. */
+/**
+ * How many of the greatest ids the table `durable` keeps. If the table seemed almost empty, PostgreSQL would not use the index to
+ * find the greatest id, and would read all deleted rows too.
+ */
 const KEPT_IDS = 100
 /** More idempotency keys than can be added between two removals. */
 const KEYS_PRUNED_AT_ONCE = 10_000

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../../src/index.ts'
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 
-/** A value for a driver. Integers are text, because drivers represent 64-bit integers differently. */
+/** A value for a driver. Ids are text, because drivers represent 64-bit integers differently. */
 export type SqliteValue = string | number | null
 
 /** An animal as JSON. 64-bit integers are text, because a JSON number would lose digits. */

@@ -30,7 +30,7 @@ export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY
   const text = decode(bytes)
   const { depth, members, values } = outline(text)
   if (depth > MAX_DEPTH) throw malformed(`expected at most ${MAX_DEPTH} levels of nesting, got ${depth}`)
-  if (values > maxValues) throw malformed(`expected at most ${maxValues} values, got ${values}`)
+  if (values > maxValues) throw malformed(`expected a body of at most ${maxValues} JSON values, got ${values}`)
   return parsePlain(text, members) ?? parseExactly(text, members)
 }
 

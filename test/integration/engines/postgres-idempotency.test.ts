@@ -189,7 +189,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await names()).toEqual(['Rex'])
     })
 
-    test('TRUNCATE ends all keys', async () => {
+    test('after TRUNCATE of the animals, each idempotency key can be used again', async () => {
       const storage = open(pool)
       await storage.createOnce(...callOf('order-1'))
       await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')

@@ -8,22 +8,25 @@ const released = {
   PostgreSQL: {
     steps: postgresSteps,
     hashes: [
-      '33a4b53ff41221302c95739951e63a32f91388dba8158c66b3ef2c10cef59fe7',
-      '1b3d0a38d547970b90adf1a6bd0ca0c14f55dba5e88bf91f45e6edb86a9361fb',
-      '93a647353cffa24c528e78691b335179ec1eed7d01e9b1e560ef455db9ff44b4',
-      'c3140fa1a67e7af48a7d06ea0024bccf2ff04e9373fc266d04de67206ec81c62',
+      '39f8eceda85ba768a3993d5041a7dc33c8b5c5a4f9be2162212072e919de5e32',
+      'fee0368785083df5217f8ce83117e1bd9541ec863697729ee5c199620b1e840e',
+      '924e8c3eaf8ddc9fc1ba5ca5e2c97f9b61d113357ded4f2b376a57a347683e11',
+      '3d2cf027650d389c06dc7fdb61da384404aaa7a59e3f24d6490e0fd91cbab833',
     ],
   },
   'SQLite and D1': {
     steps: sqliteSteps,
     hashes: [
-      '9578e9d6779bbece0462a6b3a172fff2a4de4e3a665f4f3b7d2e121275295255',
+      'e48669d776e4cd288e877dde8d09e69bfdd2adfaebd57301aead210092ad061d',
       '66066d2dac845bd9249a7386afa9c67ce02af6a31ce4cb04d0f3f0a4feeb7d89',
     ],
   },
 }
 
+/** Comments may change: a database does not read them. */
+const withoutComments = (step: string) => step.replaceAll(/^\s*--.*\n/gm, '')
+
 test.each(Object.entries(released))('no step of the schema changes: %s', (_, { steps, hashes }) => {
-  const found = steps.map((step) => createHash('sha256').update(step).digest('hex'))
+  const found = steps.map((step) => createHash('sha256').update(withoutComments(step)).digest('hex'))
   expect(found).toEqual(hashes)
 })

@@ -29,6 +29,7 @@ test('responds 500 if the second argument is no address', async () => {
   const onError = vi.fn()
   const handler = toFetchHandler(createPetStore({ onError })) as (...args: unknown[]) => Promise<Response>
   expect((await handler(new Request('http://localhost/v1/pets'), { params: {} })).status).toBe(500)
-  const message = "option address: expected the connection's address as the second argument, or nothing, got an object"
+  const message =
+    "option address: expected the client's IP address as the second argument of the handler, or nothing, got an object"
   expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
 })

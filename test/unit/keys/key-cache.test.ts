@@ -178,7 +178,7 @@ describe('look-ups', () => {
     expect(await store.find('a')).toBe(KEY)
   })
 
-  test('look-ups of more than 5 seconds are cached', async () => {
+  test('the result of a look-up that takes more than 5 seconds is cached', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
     const store = cachedKeyStore({ find: () => new Promise<ApiKey>((resolve) => void ends.push(resolve)) }, { clock })

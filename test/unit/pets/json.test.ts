@@ -45,8 +45,8 @@ const long = 'a'.repeat(300)
 
 test.each([
   [bytes(`${'['.repeat(257)}${']'.repeat(257)}`), 'expected at most 256 levels of nesting, got 257'],
-  [bytes(`[${'0,'.repeat(2_000)}0]`), 'expected at most 2000 values, got 2001'],
-  [bytes(`[${'[]'.repeat(2_000)}]`), 'expected at most 2000 values, got 2001'],
+  [bytes(`[${'0,'.repeat(2_000)}0]`), 'expected a body of at most 2000 JSON values, got 2001'],
+  [bytes(`[${'[]'.repeat(2_000)}]`), 'expected a body of at most 2000 JSON values, got 2001'],
   [bytes('{"a":1,"b":{"c":2,"c":2}}'), 'expected each member name once in its object, got one repeated'],
   [new Uint8Array([0x22, 0xff, 0x22]), 'expected UTF-8, got other bytes'],
   [bytes(`{"${long}":1,"${long}":2}`), `Duplicate key '${'a'.repeat(185)}…`],

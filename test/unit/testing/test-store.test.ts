@@ -316,7 +316,7 @@ describe('faults', () => {
     expect((await client.listPets()).pets).toHaveLength(1)
   })
 
-  test('a broken connection ends with recover and with reset', async () => {
+  test('`recover` and `reset` each end the fault of a broken connection', async () => {
     const { faults, status, reset } = await start()
     faults.connection.breakTimes(9)
     faults.connection.recover()

@@ -1,7 +1,7 @@
 import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts'
 
 /**
- * Counts or refuses one request, with the same steps as `countRequest`, in SQL.
+ * Counts or refuses one request by the same rules as `countRequest`, in SQL.
  *
  * The values of the statement are:
  * - the subject
@@ -11,8 +11,8 @@ import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts
  * - the bucket of an anonymous client
  *
  * D1 passes numbers as floating point, so they are cast before integer division. Without `MATERIALIZED`, SQLite would calculate
- * the expressions of each step again in all later steps. `RETURNING` can return only columns, so the state also contains the time
- * and whether the request is granted.
+ * each part of the `WITH` again wherever a later part uses it. `RETURNING` can return only columns of the table, so the column
+ * `state` also stores the time and whether the request is granted.
  */
 const spend = `WITH
 request AS MATERIALIZED (

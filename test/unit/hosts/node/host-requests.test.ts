@@ -92,7 +92,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(seen).toEqual(['192.0.2.1'])
   })
 
-  test('changed headers are ignored without a next function', async () => {
+  test('headers that other code has changed are ignored if there is no `next`', async () => {
     const { handler, authorization } = await handlerWithKey()
     const server = createServer((request, response) => {
       request.headers.authorization = authorization
