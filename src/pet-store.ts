@@ -19,7 +19,6 @@ import { addDeprecationHeaders, getPet, isRemoved } from './pets/get.ts'
 import { listPets, pageWriter } from './pets/list.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
-import { untouchedCount } from './quota/fixed-windows.ts'
 import {
   type Allowance,
   addRateLimitHeaders,
@@ -28,7 +27,8 @@ import {
   keyQuotaRequest,
   limitsOf,
   tooManyRequests,
-} from './quota/rate-limit.ts'
+} from './quota/allowance.ts'
+import { untouchedCount } from './quota/fixed-windows.ts'
 import { rememberRefusals } from './quota/refusal-memory.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'

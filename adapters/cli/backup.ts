@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { reason } from './driver.ts'
+import { innermostMessage } from '../../src/support/describe-value.ts'
 import { printable } from './output.ts'
 import { connectTo, requireFile } from './sqlite-file.ts'
 
@@ -29,7 +29,7 @@ export async function runBackup(copy: string, { data }: { readonly data?: string
     renameSync(draft, copy)
   } catch (error) {
     rmSync(draft, { force: true })
-    throw new Error(`cannot copy ${data} to ${copy}: ${reason(error)}`)
+    throw new Error(`cannot copy ${data} to ${copy}: ${innermostMessage(error)}`)
   } finally {
     database.close()
   }

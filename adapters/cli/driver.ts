@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { isPetStoreError } from '../../src/errors.ts'
 import type { ManagedBackEnd } from '../../src/index.ts'
+import { innermostMessage } from '../../src/support/describe-value.ts'
 
 export interface OpenedBackEnd extends ManagedBackEnd {
   /** The name of the file or database, for messages. It contains no password. */
@@ -39,7 +40,7 @@ export async function using<T>(place: string, use: () => T | Promise<T>): Promis
     return await use()
   } catch (error) {
     if (isPetStoreError(error) && error.code === 'invalid_option') throw error
-    throw new Error(`cannot use ${place}: ${reason(error)}`)
+    throw new Error(`cannot use ${place}: ${innermostMessage(error)}`)
   }
 }
 
@@ -50,17 +51,4 @@ export async function closeOnFailure<T>(close: () => Promise<void>, use: () => P
     await close()
     throw error
   }
-}
-
-/** Returns the message of the innermost cause, which is the most specific one. */
-export function reason(error: unknown): string {
-  const { cause, errors, message, code } = error as {
-    cause?: unknown
-    errors?: unknown[]
-    message?: string
-    code?: string
-  }
-  if (cause !== undefined) return reason(cause)
-  if (Array.isArray(errors) && errors.length > 0) return reason(errors[0])
-  return message || code || String(error)
 }

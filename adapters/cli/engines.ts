@@ -1,6 +1,7 @@
+import { innermostMessage } from '../../src/support/describe-value.ts'
 import { type PostgresClient, postgres } from '../back-ends/postgres/index.ts'
 import { type RedisClient, redis } from '../back-ends/redis/index.ts'
-import { closeOnFailure, loadDriver, type OpenedBackEnd, reason, using } from './driver.ts'
+import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 import { printError } from './output.ts'
 
 /** In milliseconds. A Redis server may be gone without having closed its connections. */
@@ -29,7 +30,7 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
   pool.on('error', () => {})
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
-    const onError = (error: unknown) => printError(`${place}: ${reason(error)}`)
+    const onError = (error: unknown) => printError(`${place}: ${innermostMessage(error)}`)
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
     await using(place, () => migrate().catch(explainPooler))
     printErrorsOf(place, pool)
@@ -38,7 +39,7 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
 }
 
 function explainPooler(error: unknown): never {
-  if (!reason(error).includes('startup parameter: statement_timeout')) throw error
+  if (!innermostMessage(error).includes('startup parameter: statement_timeout')) throw error
   throw new Error(
     'PgBouncer rejects statement_timeout: add ?statement_timeout= to --database-url, and set it on the role',
   )

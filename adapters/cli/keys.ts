@@ -1,6 +1,6 @@
 import type { ApiKey, KeyChanges, ManagedKeyStore, PlanLimits } from '../../src/index.ts'
+import { innermostMessage } from '../../src/support/describe-value.ts'
 import { type PlaceFlags, type PlanLimitsByName, withPlace } from './back-end.ts'
-import { reason } from './driver.ts'
 import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
@@ -30,7 +30,7 @@ export async function runIssue(flags: IssueFlags): Promise<void> {
     }
   })
   if (failure !== undefined)
-    throw new Error(`the token could not be printed, so its key was revoked: ${reason(failure)}`)
+    throw new Error(`the token could not be printed, so its key was revoked: ${innermostMessage(failure)}`)
 }
 
 /** Throws for a plan without known limits. A server would respond with 500 to each request with such a key. */

@@ -3,8 +3,8 @@ import { isPetStoreError } from '../../src/errors.ts'
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
 import { isNotice } from '../../src/reports/observers.ts'
+import { innermostMessage } from '../../src/support/describe-value.ts'
 import { readableLines, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
-import { reason } from './driver.ts'
 import type { LogFormat } from './flags.ts'
 import { printError, readableJson } from './output.ts'
 
@@ -28,7 +28,8 @@ export function logTo(
   /** Prints one line for a notice or an unavailable back end. Any other error may be a bug, so its stack is printed too. */
   const logFault = (error: unknown, { method, target }: ErrorReport) => {
     if (isNotice(error)) return printError(causeOf(error), secrets)
-    const fault = isPetStoreError(error) && error.code === 'service_unavailable' ? reason(error) : inspect(error)
+    const fault =
+      isPetStoreError(error) && error.code === 'service_unavailable' ? innermostMessage(error) : inspect(error)
     const request = method === undefined ? '' : `${readableText(`${method} ${pathIn(target)}`, MAX_LINE, secrets)} `
     console.error(`petstore: ${request}failed: ${readableLines(fault, MAX_FAULT, secrets)}`)
   }
@@ -66,5 +67,5 @@ export function logTo(
 
 /** Replaces the name of an adapter's option by its flag. */
 function causeOf(error: unknown): string {
-  return reason(error).replace(/trustProxy:?/g, '--trust-proxy')
+  return innermostMessage(error).replace(/trustProxy:?/g, '--trust-proxy')
 }

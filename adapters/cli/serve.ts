@@ -1,10 +1,11 @@
 import { type BackEnd, type Clock, createPetStore, memory, readyCheck } from '../../src/index.ts'
+import { innermostMessage } from '../../src/support/describe-value.ts'
 import { serve } from '../hosts/node/index.ts'
 import { withSite } from '../hosts/node/site.ts'
 import { isPersistent, openBackEnd } from './back-end.ts'
 import type { Service } from './control/test-double.ts'
 import { type AddedData, addDemoData, addDemoPets, DEMO_ANIMALS, issueDemoKeys } from './demo-data.ts'
-import { closeOnFailure, type OpenedBackEnd, reason, using } from './driver.ts'
+import { closeOnFailure, type OpenedBackEnd, using } from './driver.ts'
 import { checkFixedKeys, fixedKeys, withKnownKeys } from './fixed-keys.ts'
 import { knownPlans, type ServeFlags } from './flags.ts'
 import { logTo } from './log.ts'
@@ -98,7 +99,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
       swaggerFolder,
     }),
   })
-  const onFailure = (part: string, error: unknown) => printError(`/ready: ${part}: ${reason(error)}`)
+  const onFailure = (part: string, error: unknown) => printError(`/ready: ${part}: ${innermostMessage(error)}`)
   const checkReady = readyCheck(ports, { onFailure })
   const drainDelay = drainDelayOf(flags)
   const { url, close } = await serve(site, {

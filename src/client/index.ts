@@ -1,5 +1,6 @@
 export { PetStoreError, type PetStoreErrorCode } from '../errors.ts'
 export type { NewPet, Pet, PetStatus } from '../model.ts'
+export type { RateLimit } from '../quota/allowance.ts'
 export {
   type CallOptions,
   type CreatePetOptions,
@@ -11,5 +12,4 @@ export {
 } from './client.ts'
 export type { PetStoreClientOptions, RetryOptions, UpcomingRetry } from './options.ts'
 export { parseJson } from './parse-json.ts'
-export type { RateLimit } from './rate-limit.ts'
 export { stringifyJson } from './stringify-json.ts'

@@ -1,17 +1,8 @@
 import { PetStoreError } from '../errors.ts'
+import type { RateLimit } from '../quota/allowance.ts'
 
 /** The longest wait after a success, in milliseconds. It depends on two clocks; a wait after a 429 does not (`Retry-After`). */
 const MAX_RESET = 60_000
-
-/** The rate limit in the headers of a response. */
-export interface RateLimit {
-  /** The largest number of requests in the current window. */
-  readonly limit: number
-  /** The requests that remain in the current window. */
-  readonly remaining: number
-  /** When the window ends, in milliseconds since the Unix epoch. */
-  readonly resetsAt: number
-}
 
 /** The limit after a response without rate-limit headers. As NaN is not equal to itself, its window differs from all others. */
 export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
@@ -27,10 +18,15 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
 /** Returns the error for a wait until the window ends, or `undefined` if requests remain. */
 export function usedUp(headers: Headers, now: number): PetStoreError | undefined {
   const { limit, remaining, resetsAt } = readRateLimit(headers) ?? UNKNOWN
-  // The window ends by the server's clock, so use the `Date` of the response if it has one.
-  const delay = resetsAt - (Date.parse(headers.get('Date') ?? '') || now)
+  // The window ends by the server's clock.
+  const delay = resetsAt - serverTime(headers, now)
   if (remaining > 0 || delay > MAX_RESET) return undefined
   const retryAfter = Math.ceil(delay / 1000)
   const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`
   return new PetStoreError('rate_limit_exceeded', message, { retryAfter })
+}
+
+/** Returns the time in the header `Date`, or `now` without a valid one. */
+export function serverTime(headers: Headers, now: number): number {
+  return Date.parse(headers.get('Date') ?? '') || now
 }

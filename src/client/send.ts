@@ -1,9 +1,10 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
+import type { RateLimit } from '../quota/allowance.ts'
 import { untilAborted } from '../support/time.ts'
 import { createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
-import { type RateLimit, readRateLimit } from './rate-limit.ts'
+import { readRateLimit } from './rate-limit.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
 
 interface ClientRequest {

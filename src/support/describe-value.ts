@@ -15,3 +15,16 @@ export function describeValue(value: unknown): string {
 export function shorten(text: string, length = MAX_LENGTH): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }
+
+/** Returns the message of the innermost cause, which is the most specific one. */
+export function innermostMessage(error: unknown): string {
+  const { cause, errors, message, code } = Object(error) as {
+    cause?: unknown
+    errors?: unknown[]
+    message?: string
+    code?: string
+  }
+  if (cause !== undefined) return innermostMessage(cause)
+  if (Array.isArray(errors) && errors.length > 0) return innermostMessage(errors[0])
+  return message || code || String(error)
+}

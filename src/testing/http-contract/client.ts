@@ -1,7 +1,9 @@
 import { parseJson } from '../../client/parse-json.ts'
+import { serverTime } from '../../client/rate-limit.ts'
 import { readRetryAfter } from '../../client/response-error.ts'
 import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
+import { innermostMessage } from '../../support/describe-value.ts'
 import { sleep, systemClock } from '../../support/time.ts'
 
 /** The server under test. */
@@ -89,13 +91,13 @@ export function contractClient(
       const response = await fetch(url, { method, headers, body: toBody(body), redirect: 'manual', signal })
       const text = new TextDecoder().decode(await readResponse(response))
       const { status, headers: responseHeaders } = response
-      const time = timeOf(responseHeaders, clock)
+      const time = serverTime(responseHeaders, clock.now())
       return { name, url, status, headers: responseHeaders, time, text, json: toJson(text) }
     } catch (error) {
       if (signal.aborted)
         throw new NoResponse(`${name}: no response within ${timeout / 1_000} seconds`, { cause: error })
       const ErrorClass = isRefused(error) ? ConnectionRefused : Error
-      throw new ErrorClass(`${name}: ${reasonOf(error)}`, { cause: error })
+      throw new ErrorClass(`${name}: ${innermostMessage(error)}`, { cause: error })
     }
   }
 
@@ -135,21 +137,10 @@ function secondsToWait({ headers, time }: ContractResponse): number {
   return Math.max(1, readRetryAfter(headers.get('Retry-After'), { now: () => time }) ?? 1)
 }
 
-function timeOf(headers: Headers, clock: Clock): number {
-  const time = Date.parse(headers.get('Date') ?? '')
-  return Number.isNaN(time) ? clock.now() : time
-}
-
 function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer> | null {
   if (body === undefined) return null
   if (typeof body === 'string') return body
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
-}
-
-/** Node's `fetch` has the reason in `error.cause`. */
-function reasonOf(error: unknown): string {
-  const { cause, message } = Object(error) as { cause?: { message?: string; code?: string }; message?: string }
-  return cause?.message || cause?.code || message || String(error)
 }
 
 /** For a host name with several addresses, Node's `fetch` has one error for each address in `cause.errors`. */

@@ -18,11 +18,17 @@ interface Refusal {
   readonly retryAfter: number
 }
 
-/** The values of the rate-limit headers. Times are in milliseconds since the Unix epoch. */
-export interface Allowance {
+/** The rate limit in the headers of a response. */
+export interface RateLimit {
+  /** The largest number of requests in the current window. */
   readonly limit: number
+  /** The requests that remain in the current window. */
   readonly remaining: number
+  /** When the window ends, in milliseconds since the Unix epoch. */
   readonly resetsAt: number
+}
+
+export interface Allowance extends RateLimit {
   readonly refusal?: Refusal
 }
 
