@@ -16,9 +16,6 @@ export interface Connection {
   readonly query: Query
   /** Ignores pg's `query_timeout`: pg would give up a statement that still waits for the disk, and open another connection. */
   readonly queryPatiently: Query
-  /** Returns the SQL expression that selects a column of texts. Pass each value that it selects to `readText`. */
-  textColumn(column: string): string
-  readText(value: string): string
 }
 
 /** The longest time limit of pg, in milliseconds: 24 days. For 0, pg uses the limit of the pool. */
@@ -27,14 +24,9 @@ const NO_TIMEOUT = 2 ** 31 - 1
 /** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
 const TRIES = 20
 
-/**
- * PGlite decodes texts with `new TextDecoder()`, which removes U+FEFF at the beginning of a name. For PGlite, `textColumn` puts a
- * full stop before each text, and `readText` removes it.
- */
 export function connectionOf(client: PostgresClient): Connection {
   if (!isClient(client)) throw invalidOption('client', 'an object with query(text, values)', client)
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
-  const isPglite = 'waitReady' in client
   return {
     query: repeating(run),
     // Only `Client` and `Pool` of pg are known to accept an object instead of the text.
@@ -43,8 +35,6 @@ export function connectionOf(client: PostgresClient): Connection {
         ? (text, values) => run({ text, query_timeout: NO_TIMEOUT } as unknown as string, values)
         : run,
     ),
-    textColumn: (column) => (isPglite ? `'.' || ${column}` : column),
-    readText: (value) => (isPglite ? value.slice(1) : value),
   }
 }
 

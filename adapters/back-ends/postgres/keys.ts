@@ -23,19 +23,19 @@ export function postgresKeyStore(
   time: SqlTime,
   plans?: readonly string[],
 ): ManagedKeyStore {
-  const { query, readText } = connection
-  const { findOne, changeOne, revokeOne, listAll, issueOne } = keyStatements(schema, connection, time)
+  const { query } = connection
+  const { findOne, changeOne, revokeOne, listAll, issueOne } = keyStatements(schema, time)
 
   function toKey(row: KeyRow): ApiKey {
     const { id, plan, account, label, minute: perMinute, day: perDay } = row
     return Object.freeze({
       id,
-      plan: readText(plan),
+      plan,
       createdAt: Number(row.created),
-      ...(account !== null && { account: readText(account) }),
+      ...(account !== null && { account }),
       ...(perMinute !== null &&
         perDay !== null && { limits: { perMinute: Number(perMinute), perDay: Number(perDay) } }),
-      ...(label !== null && { label: readText(label) }),
+      ...(label !== null && { label }),
       ...(row.expires !== null && { expiresAt: Number(row.expires) }),
       ...(row.revoked !== null && { revokedAt: Number(row.revoked) }),
     })

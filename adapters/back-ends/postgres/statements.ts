@@ -1,6 +1,5 @@
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
-import type { Connection } from './connection.ts'
 import type { SqlTime } from './time.ts'
 
 /**
@@ -25,9 +24,9 @@ const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHER
  * animals have the status. `isDurable` is applied after the limit, because inside it could lead to a plan that sorts all animals.
  * No animal is missed: animals that are not durable yet have the greatest ids.
  */
-export function petStatements(schema: string, { textColumn }: Connection, time: SqlTime) {
+export function petStatements(schema: string, time: SqlTime) {
   const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]
-  const columns = `p.id::text AS id, ${textColumn('p.name')} AS name, p.category_id::text AS category, p.status`
+  const columns = `p.id::text AS id, p.name, p.category_id::text AS category, p.status`
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
   const page = (condition: string, order: string) => {
     const first = `SELECT * FROM ${pets} AS p WHERE ${condition} ORDER BY ${order} LIMIT $2::bigint`
@@ -56,9 +55,9 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8
 const changed = (column: string, member: string, cast = '') =>
   `CASE WHEN changes -> '${member}' IS NULL THEN ${column} ELSE (changes ->> '${member}')${cast} END`
 
-export function keyStatements(schema: string, { textColumn }: Connection, time: SqlTime) {
+export function keyStatements(schema: string, time: SqlTime) {
   const keys = `${schema}.keys`
-  const columns = `id, ${textColumn('plan')} AS plan, ${textColumn('account')} AS account, ${textColumn('label')} AS label,
+  const columns = `id, plan, account, label,
 limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
   return {
     findOne: `SELECT ${columns} FROM ${keys}

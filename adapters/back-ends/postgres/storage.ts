@@ -70,9 +70,9 @@ export function postgresStorage(
   lockTimeout: number,
   onError: (error: unknown) => void,
 ): PetStorage {
-  const { query, readText } = connection
+  const { query } = connection
   const time = sqlTime(clock)
-  const statements = petStatements(schema, connection, time)
+  const statements = petStatements(schema, time)
 
   const add = inBatches({
     ...statementRules(lockTimeout),
@@ -119,7 +119,7 @@ export function postgresStorage(
   }
 
   function toPet(row: PetRow): Pet {
-    const [id, name, categoryId] = [toBigInt(row.id), readText(row.name), toBigInt(row.category)]
+    const [id, name, categoryId] = [toBigInt(row.id), row.name, toBigInt(row.category)]
     return createdPet(id, { name, categoryId, status: row.status ?? undefined })
   }
 

@@ -1,7 +1,16 @@
 import { PGlite } from '@electric-sql/pglite'
-import { afterAll, describe, test } from 'vitest'
+import { afterAll, describe, test, vi } from 'vitest'
 import { keyStoreContract, quotaContract, storageContract } from '../../../src/testing/index.ts'
 import { emptied } from '../../support/postgres-back-end.ts'
+
+// PGlite decodes texts with `new TextDecoder()`, which drops U+FEFF at the beginning. The other characters are tested as always.
+class WholeTextDecoder extends TextDecoder {
+  constructor(label?: string) {
+    super(label, { ignoreBOM: true })
+  }
+}
+vi.stubGlobal('TextDecoder', WholeTextDecoder)
+afterAll(() => vi.unstubAllGlobals())
 
 const database = new PGlite()
 afterAll(() => database.close())
