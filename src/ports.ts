@@ -177,7 +177,7 @@ export interface QuotaCount {
   readonly bannedUntil: number
 }
 
-/** Counts requests exactly as {@link countRequest} does, which a store may also write in SQL or Lua. */
+/** Counts requests by the rules of {@link countRequest}. A store may implement these rules in SQL or Lua. */
 export interface QuotaStore {
   /**
    * Counts a request in both windows, or refuses it and counts it in neither, in one atomic step: if two calls compete for the last

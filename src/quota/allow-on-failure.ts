@@ -1,7 +1,7 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
 import { untouchedCount } from './fixed-windows.ts'
 
-/** How long the quota store is not called after a failure, in milliseconds. */
+/** How long the quota store gets no call after a failure, in milliseconds. */
 const PAUSE = 1_000
 
 /**

@@ -9,7 +9,7 @@ const RETRY_AFTER = '5'
 const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
 /** Messages of `fetch` errors without a code: a lost connection in undici, and a failed one in Node and in Deno. */
 const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
-/** The name of the error after `AbortSignal.timeout`. */
+/** The name of the error with which `AbortSignal.timeout` aborts. */
 const TIMEOUT_NAME = 'TimeoutError'
 
 /** Returns the response for an error. Reports errors with status 500 or 503 to `onError`, and hides their cause from the client. */

@@ -8,7 +8,7 @@ const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
 const ESCAPE =
   /^(?:(?:%|%u00|\\u00|\\x)([0-7][0-9a-f])|(?:\\u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|(&)amp;|\\)/i
 const LONGEST_ESCAPE = 12
-/** The characters of one that is percent-encoded three times. */
+/** The length of one character that is percent-encoded three times. */
 const ENCODED_LENGTH = 27
 const TOKEN_LENGTH = 53
 /** A shorter text is not masked: it is hardly a secret, and occurs in many words. */

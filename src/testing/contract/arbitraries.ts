@@ -3,6 +3,9 @@ import { INT64_MAX, INT64_MIN, isInt64, type NewPet, petStatuses } from '../../m
 import { isName } from '../../pets/animal.ts'
 import type { FastCheck } from './runner.ts'
 
+export const REX = { name: 'Rex', categoryId: 1n } as const
+export const SOLD = { ...REX, status: 'sold' } as const
+
 /** Names that some databases, drivers or encodings would change. */
 const HARD_TEXTS = [
   'Rex',

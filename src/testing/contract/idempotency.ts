@@ -2,12 +2,12 @@ import type { Arbitrary } from 'fast-check'
 import type { NewPet, Pet } from '../../model.ts'
 import { fingerprintOf, KEY_PERIOD, keyText } from '../../pets/idempotency.ts'
 import type { CreatedPet, Idempotency, MaybePromise } from '../../ports.ts'
+import { REX, SOLD } from './arbitraries.ts'
 import { type CheckedStorage, checkAdded } from './checked-storage.ts'
 import { type Steps, show } from './report.ts'
 import { type FastCheck, NotApplicable, type Use } from './runner.ts'
 
-const REX = { name: 'Rex', categoryId: 1n } as const
-const ADA = { name: 'Ada', categoryId: 1n, status: 'sold' } as const
+const ADA = { ...SOLD, name: 'Ada' } as const
 const HOUR = 3_600_000
 
 interface CreateOnceCall {

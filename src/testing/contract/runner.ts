@@ -41,7 +41,7 @@ export interface SuiteOptions<Port> {
   readonly seed?: number | undefined
 }
 
-/** The options of a suite whose random sequences may be longer or shorter. */
+/** The options of a suite, with the length of its random sequences. */
 export interface SequenceOptions<Port> extends SuiteOptions<Port> {
   /** The largest number of calls in one sequence. @default 60 */
   readonly commands?: number | undefined

@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
 import { sleep } from '../../support/time.ts'
-import { newPets } from './arbitraries.ts'
+import { newPets, REX, SOLD } from './arbitraries.ts'
 import {
   added,
   type CheckedStorage,
@@ -14,9 +14,6 @@ import {
 } from './checked-storage.ts'
 import { show } from './report.ts'
 import type { FastCheck } from './runner.ts'
-
-const REX = { name: 'Rex', categoryId: 1n } as const
-const SOLD = { ...REX, status: 'sold' } as const
 
 /** Animals to add while readers read page by page. */
 export interface Race {

@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type Pet, petStatuses } from '../../model.ts'
 import type { PetStorage } from '../../ports.ts'
-import { int64s, newPets } from './arbitraries.ts'
+import { int64s, newPets, REX, SOLD } from './arbitraries.ts'
 import { added, type CheckedStorage, checkedStorage, checkFound, listed, showIds } from './checked-storage.ts'
 import { createOnceCalls, idempotencyExamples, makeCreateOnceCalls } from './idempotency.ts'
 import { show } from './report.ts'
@@ -50,9 +50,6 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     })
   })
 }
-
-const REX = { name: 'Rex', categoryId: 1n } as const
-const SOLD = { ...REX, status: 'sold' } as const
 
 /** One example for each rule: a common mistake then fails a short test first, before the random ones. */
 const EXAMPLES: Record<string, Use<CheckedStorage>> = {
