@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../quota/allowance.ts'
 
-/** The longest wait after a success, in milliseconds. It depends on two clocks; a wait after a 429 does not (`Retry-After`). */
+/** The longest wait after a success, in milliseconds: its end is computed from two clocks. After a 429, `Retry-After` is used. */
 const MAX_RESET = 60_000
 
 /** The limit after a response without rate-limit headers. As NaN is not equal to itself, its window differs from all others. */

@@ -52,7 +52,7 @@ export function readableLines(text: string, length: number, secrets?: readonly s
 function masked(text: string, secrets: readonly string[]): string {
   const withoutAll = (text: string, secrets: readonly string[]) =>
     secrets.reduce((safe, one) => (one.length < MIN_SECRET_LENGTH ? safe : safe.replaceAll(one, '***')), text)
-  // Once before the escapes are read, because the beginning of a secret may look like the end of an escape.
+  // Mask secrets before and after reading escapes: the beginning of a secret may look like the end of an escape.
   const known = withoutAll(text, secrets)
   const plain = decoded(known)
   // After `secrets`: this pattern may match the first half of a secret that follows a token.

@@ -13,7 +13,7 @@ export interface CheckedQuota {
   /** Sends `times` equal requests at once, and accepts their results in any order. */
   spend(spending: Spending, times?: number): Promise<void>
   now(): number
-  /** Sets the clock, at most 26 hours before its latest time. */
+  /** Sets the clock, but not to more than 26 hours before its latest time. */
   setClock(time: number): void
 }
 
