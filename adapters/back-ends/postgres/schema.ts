@@ -1,18 +1,18 @@
 /** The key of the advisory lock of creates and imports. Its first number sets it apart from locks of other applications. */
 const CREATE_LOCK = "1347637588, 'pets'::regclass::oid::int"
 
-/** The setting that is `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
+/** `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
 const DEFERRED = 'petstore_kit.deferred'
 
 /**
- * Limits the waits of a function for locks to its parameter `lock_wait`, in milliseconds. With `SET lock_timeout = 0`, PostgreSQL
- * restores the old setting when the function ends, even inside a longer transaction.
+ * SQL for functions with a parameter `lock_wait`, in milliseconds. These functions have `SET lock_timeout = 0`, so that PostgreSQL
+ * restores the old setting when they return, even inside a longer transaction.
  */
 const LIMIT_LOCK_WAITS = `PERFORM set_config('lock_timeout', lock_wait::text, true);`
 
 /**
- * The steps of the schema: all SQL that `migrate` runs. Each step leads from one version to the next. Never change a released
- * step; add another step. While a step runs, the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
+ * Each step leads from one version of the schema to the next. Never change a released step; add another step. While a step runs,
+ * the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
  */
 export const STEPS: readonly string[] = [tables() + creating() + counting(), usedKeys(), longerKeys(), aurora()]
 
@@ -61,10 +61,7 @@ function tables(): string {
     ) WITH (fillfactor = 50);`
 }
 
-/**
- * Returns SQL that adds animals in two steps, so that a slow commit delays no other create. docs/durability.md explains the
- * tables, functions, triggers and locks.
- */
+/** docs/durability.md explains the tables, functions, triggers and locks with which animals are added and saved. */
 function creating(): string {
   return `
     -- Clients read animals up to the greatest id in this table.
@@ -146,9 +143,9 @@ function creating(): string {
 }
 
 /**
- * Returns SQL for idempotency keys, of which only hashes are stored. A key is stored in the transaction that adds its animal, so a
- * crash loses both or neither. Keys are looked up under the lock of `add_pets`, so the first request with a key adds the animal,
- * and all others find the key. Processes of the first version go on with `add_pets`.
+ * Only hashes of idempotency keys are stored. A key is stored in the transaction that adds its animal, so a crash loses both or
+ * neither. Keys are looked up under the lock of `add_pets`, so that two requests with one key cannot both add an animal. Processes
+ * of the first version still use `add_pets`.
  */
 function usedKeys(): string {
   return `
@@ -179,8 +176,8 @@ function usedKeys(): string {
 }
 
 /**
- * Returns SQL that makes keys known for 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the version
- * before go on with the older function of the same name. Keys are no longer counted by scope, so nobody needs that index.
+ * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the version before
+ * still use the older function of the same name. The index is dropped because keys are no longer counted by scope.
  */
 function longerKeys(): string {
   const time = `coalesce(moment, floor(date_part('epoch', clock_timestamp()) * 1000))`
@@ -189,11 +186,7 @@ function longerKeys(): string {
     ${addPetsOnce(', moment double precision', time, 172_800_000)}`
 }
 
-/**
- * Returns SQL for the function `add_pets`.
- *
- * @param commit - SQL for `synchronous_commit` of its transaction
- */
+/** @param commit - SQL for `synchronous_commit` of the transaction */
 function addPets(commit: string, create = 'CREATE'): string {
   return `-- Adds animals in the given order, without a wait for the disk. Returns their ids and the run of the server.
     ${create} FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)
@@ -221,8 +214,8 @@ function addPets(commit: string, create = 'CREATE'): string {
 }
 
 /**
- * Returns SQL that makes `add_pets` wait for the disk on Aurora. Its unlogged tables survive a crash, so `save` would not notice that
- * an animal was lost before it was on disk.
+ * On Aurora, `add_pets` waits for the disk. Unlogged tables survive a crash there, so `save` would not notice that an animal was
+ * lost before it was on disk.
  */
 function aurora(): string {
   const commit = `CASE WHEN to_regproc('aurora_version') IS NULL THEN 'off' ELSE current_setting('synchronous_commit') END`
@@ -230,8 +223,6 @@ function aurora(): string {
 }
 
 /**
- * Returns SQL for the function `add_pets_once`.
- *
  * @param parameter - SQL for a further parameter
  * @param time - SQL for the time of a create
  * @param period - how long a key is known, in milliseconds
@@ -279,8 +270,8 @@ function addPetsOnce(parameter: string, time: string, period: number): string {
 }
 
 /**
- * Returns SQL for the functions that count requests as `countRequest` does. PostgreSQL plans a function once per connection, but a
- * statement for every request, which takes several times as long as counting.
+ * Functions, because PostgreSQL plans a function once per connection, but a statement for every request, which takes several times
+ * as long as counting. They count as `countRequest` does.
  *
  * If a bucket of anonymous clients is full, a new client replaces a client whose day has ended, otherwise the client with the
  * fewest requests. So clients over their limit are replaced last.
@@ -305,9 +296,9 @@ function counting(): string {
 }
 
 /**
- * Returns SQL for a function that counts many requests. Equal requests of a subject are one entry: subject, bucket, limits, ban
- * rule, and number of requests. The ban rule is null for no bans, and `at` is null for PostgreSQL's time. For each entry, the
- * function returns the time and the state before its first request.
+ * The SQL function counts many requests. Equal requests of a subject are one entry: subject, bucket, limits, ban rule, and number
+ * of requests. The ban rule is null for no bans, and `at` is null for PostgreSQL's time. For each entry, the function returns the
+ * time and the state before the first request of the entry.
  */
 function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row' | 'add', string>): string {
   return `
@@ -380,7 +371,7 @@ function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row
     $body$;`
 }
 
-/** Returns SQL that begins a new window if the old one has ended. After the clock is set back, no window is longer than usual. */
+/** Begins a new window if the old one has ended. If the clock was set back, shortens a window that would end too late. */
 function roll(window: 'minute' | 'day', length: number, also = ''): string {
   const [used, end] = [`state.used_in_${window}`, `state.${window}_ends_at`]
   return `IF decided >= ${end} THEN

@@ -54,7 +54,7 @@ for (const [name, command] of runtimes) {
   )
 }
 
-test('the log of the page holds little more than what it promises', async () => {
+test('the log of the page uses little more memory than its limit', async () => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const used = () => {

@@ -129,7 +129,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         .length
     afterEach(() => setStandby(''))
 
-    test('a process leaves at most two statements waiting, and lists go on', async () => {
+    test('a process has at most two waiting statements, and lists still work', async () => {
       const impatient = openPool(server.url, { query_timeout: 100 })
       // As with other drivers, the time limit of the pool applies to all statements.
       const { storage, quota } = postgres({ query: (text, values) => impatient.query(text, values) })
@@ -228,7 +228,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     client.release()
   })
 
-  test('an animal that is truncated while it waits for the disk is not marked', async () => {
+  test('an animal that is truncated while it is saved is not marked as durable', async () => {
     const { storage, written, release } = slowProcess(pool)
     const outcome = expect(storage.create(pet('old'))).rejects.toMatchObject({ code: 'service_unavailable' })
     await written

@@ -101,7 +101,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await listed()).toEqual(['Rex', 'Rex', 'Ada', 'Rex', 'Rex'])
     })
 
-    test('an animal that PostgreSQL refuses leaves no key', async () => {
+    test('stores no idempotency key for an animal that PostgreSQL rejects', async () => {
       const storage = open(pool)
       const refused = callOf('order-1', { pet: { name: '\u0000', categoryId: 1n } })
       const [first, second] = await Promise.allSettled([
@@ -196,7 +196,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await storage.createOnce(...callOf('order-1'))).toEqual({ ...REX, id: 1n })
     })
 
-    test('a key that has ended can be used again', async () => {
+    test('an expired idempotency key can be used again', async () => {
       const clock = manualClock(START)
       const storage = open(pool, clock)
       const at = async (now: number) => {
@@ -209,7 +209,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await at(START + 2 * KEY_PERIOD - 1)).toBe(2n)
     })
 
-    test("without a clock, keys go by PostgreSQL's time", async () => {
+    test("without a clock, idempotency keys expire by PostgreSQL's time", async () => {
       const storage = postgres(pool).storage as ReturnType<typeof open>
       const age = (hours: number) =>
         pool.query('UPDATE petstore.used_keys SET used_at = used_at - $1::float8', [hours * 3_600_000])
@@ -228,13 +228,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       )
     const countKeys = async () => (await pool.query('SELECT FROM petstore.used_keys')).rowCount
 
-    test('the first createOnce of a process removes ended keys', async () => {
+    test('the first createOnce of a process removes expired keys', async () => {
       await fill('account:ended', 2_000, START - KEY_PERIOD)
       await open(pool).createOnce(...callOf('order-1'))
       await until(async () => (await countKeys()) === 1)
     })
 
-    test('keeps each live key of a scope', async () => {
+    test('keeps every unexpired key of a scope', async () => {
       await fill('account:acme', 200_000, START - 1)
       const storage = open(pool)
       await Promise.all(times(1_100, (i) => storage.createOnce(...callOf(`order-${i}`))))
@@ -259,7 +259,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       host.release()
     })
 
-    test('processes of the first version go on beside', async () => {
+    test('processes of the first version still work beside the new one', async () => {
       await pool.query('DROP SCHEMA petstore CASCADE')
       await migrate(connectionOf(pool).query, '"petstore"', STEPS.slice(0, 1))
       // These are the statements of the first version.

@@ -169,7 +169,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await strict.end()
   })
 
-  test('removes ended counts and keeps current counts', async () => {
+  test('removes old counters and keeps current counters', async () => {
     const clock = manualClock()
     const { migrate, quota } = postgres(pool, { clock })
     await migrate()
@@ -182,7 +182,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await subjects()).toEqual([{ subject: 'key:0' }, { subject: 'key:1' }, { subject: 'key:2' }])
   })
 
-  test('a removal of ended counts that fails is reported once', async () => {
+  test('a failed removal of old counters is reported once', async () => {
     const errors: unknown[] = []
     const { migrate, quota } = postgres(pool, { onError: (error) => errors.push(error) })
     await migrate()

@@ -125,7 +125,7 @@ describe.skipIf(isMissing)('the connection', () => {
     expect(await page.locator('#animals-note').isVisible()).toBe(false)
   })
 
-  test('after a restart, a dead demo key goes, and the page says what to do', async () => {
+  test('after a restart, the page drops the old demo key and says what to do', async () => {
     const { close, port, url } = await startSite()
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')
@@ -246,7 +246,7 @@ describe.skipIf(isMissing)('the limits', () => {
     expect(await button(page, 'Send requests until the limit').isVisible()).toBe(true)
   })
 
-  test('a keyboard reaches the ban, and the focus never falls to the page', async () => {
+  test('a visitor with a keyboard can cause a ban, and never loses the focus', async () => {
     const { url } = await startSite()
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')

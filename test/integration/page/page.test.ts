@@ -73,7 +73,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(await focusedAfter('Go to the rate limit')).toBe('refusal-title')
   })
 
-  test('at 1,280 pixels, the requests have the wide column', async () => {
+  test('at 1,280 pixels, the request log is in the wide column', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
     const box = async (name: string) =>
@@ -84,7 +84,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect([limits?.x, limits?.width]).toEqual([animals?.x, animals?.width])
   })
 
-  test('the link to the content keeps the address and the page of animals', async () => {
+  test('the link that skips the navigation keeps the address and the page of animals', async () => {
     const { page } = await open((await startSite()).url)
     await page.getByLabel('Per page').selectOption('5')
     await page.getByText('Page 1: 5 animals.').waitFor()
@@ -99,7 +99,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByText('Page 1: 5 animals.').waitFor()
   })
 
-  test('the filter, the page and its size stand in the address', async () => {
+  test('the address contains the filter, the page and its size', async () => {
     const { url } = await startSite()
     const { page } = await open(url)
     await page.getByLabel('Per page').selectOption('5')
