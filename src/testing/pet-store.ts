@@ -7,7 +7,7 @@ import type { NewPet, Pet } from '../model.ts'
 import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import { petSchema } from '../pets/animal.ts'
-import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
+import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { checkOptions, invalidOption, type OptionRules } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
 import { type ManualClock, manualClock } from './clock.ts'
@@ -107,15 +107,15 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const shownClock: Clock = options.clock ?? (ownClock as ManualClock)
   // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call.
   const clock = shownClock === globalThis.Date ? systemClock : shownClock
-  const { faults, inFrontOf, breaking } = portFaults()
-  const requests: RecordedRequest[] = []
+  let knownToken = options.token
 
   /** Creates the ports, the pet store and the key: once, and again for each `reset`. */
-  async function createGeneration(givenToken: string | undefined) {
+  async function createGeneration(inFrontOf: (ports: BackEnd) => BackEnd) {
     const { plan = 'free', plans, pets = [], defaultStatus = 'available' } = options
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
-    const token = givenToken ?? issued.token
+    knownToken ??= issued.token
+    const token = knownToken
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const ports = { storage, keyStore: { ...issuer, find }, quota }
     for (const { name, categoryId = 1n, status = defaultStatus ?? undefined } of pets)
@@ -129,11 +129,9 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     return { ...ports, petStore, token }
   }
 
-  let current = await createGeneration(options.token)
-  const { token } = current
-  const { basePath } = current.petStore
-  const recorded = recordRequests((request) => current.petStore.handle(request), clock, requests)
-  const handle = breaking(recorded, basePath)
+  const { petStore, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
+  const { handle, basePath } = petStore
+  const { token } = current()
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
   /** Creates the client, again for each `reset`: a client waits by the rate limit in earlier responses. */
   const newClient = () => {
@@ -143,12 +141,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   let client = newClient()
 
   return {
-    petStore: {
-      fetch: fetchThrough(handle),
-      handle,
-      basePath,
-      reportError: (error, report) => current.petStore.reportError?.(error, report),
-    },
+    petStore: { ...petStore, reportError: (error, report) => current().petStore.reportError?.(error, report) },
     fetch,
     handle,
     basePath,
@@ -165,29 +158,53 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     token,
     clock: shownClock as TheClock,
     storage: {
-      list: (query, context) => current.storage.list(query, context),
-      create: (pet, context) => current.storage.create(pet, context),
-      get: (id, context) => current.storage.get(id, context),
+      list: (query, context) => current().storage.list(query, context),
+      create: (pet, context) => current().storage.create(pet, context),
+      get: (id, context) => current().storage.get(id, context),
       get createOnce() {
-        return current.storage.createOnce
+        return current().storage.createOnce
       },
     },
     keyStore: {
-      find: (sent, context) => current.keyStore.find(sent, context),
-      issue: (issueOptions) => current.keyStore.issue(issueOptions),
-      update: (id, changes) => current.keyStore.update(id, changes),
-      revoke: (id) => current.keyStore.revoke(id),
-      list: () => current.keyStore.list(),
+      find: (sent, context) => current().keyStore.find(sent, context),
+      issue: (issueOptions) => current().keyStore.issue(issueOptions),
+      update: (id, changes) => current().keyStore.update(id, changes),
+      revoke: (id) => current().keyStore.revoke(id),
+      list: () => current().keyStore.list(),
     },
-    quota: { spend: (request, context) => current.quota.spend(request, context) },
+    quota: { spend: (request, context) => current().quota.spend(request, context) },
     faults,
     requests,
     async reset() {
-      faults.recover()
       if (start !== undefined) ownClock?.set(start)
-      current = await createGeneration(token)
+      await restart()
       client = newClient()
+    },
+  }
+}
+
+/** Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all faults and requests. */
+export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
+  clock: Clock,
+  createParts: (inFrontOf: (ports: BackEnd) => BackEnd) => Promise<Parts>,
+) {
+  const { faults, faultsInForce, inFrontOf, breaking } = portFaults()
+  const requests: RecordedRequest[] = []
+  let parts = await createParts(inFrontOf)
+  const { basePath } = parts.petStore
+  const recorded = recordRequests((request) => parts.petStore.handle(request), clock, requests)
+  const handle = breaking(recorded, basePath)
+  return {
+    petStore: { fetch: fetchThrough(handle), handle, basePath },
+    faults,
+    faultsInForce,
+    requests,
+    current: () => parts,
+    async restart() {
+      const next = await createParts(inFrontOf)
+      faults.recover()
       requests.length = 0
+      parts = next
     },
   }
 }

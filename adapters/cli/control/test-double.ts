@@ -1,17 +1,7 @@
-import {
-  type BackEnd,
-  type Clock,
-  type IssuedKey,
-  type ManagedBackEnd,
-  memory,
-  type PetStorage,
-  type PetStore,
-} from '../../../src/index.ts'
-import { fetchThrough } from '../../../src/pet-store.ts'
+import { type BackEnd, type Clock, type IssuedKey, memory, type PetStorage, type PetStore } from '../../../src/index.ts'
 import { invalidOption } from '../../../src/support/option-rules.ts'
 import { isTime } from '../../../src/support/time.ts'
-import { type Fault, type PortFaults, portFaults } from '../../../src/testing/faults.ts'
-import { type RecordedRequest, recordRequests } from '../../../src/testing/journal.ts'
+import { createRestartable } from '../../../src/testing/pet-store.ts'
 import { withKnownKeys } from '../fixed-keys.ts'
 import type { UsageReader } from '../page/usage.ts'
 
@@ -66,47 +56,26 @@ export interface TestDoubleParts {
 }
 
 /** A pet store in memory that tests in any language can control over HTTP. */
-export interface TestDouble extends Service {
-  readonly clock: SteerableClock
-  readonly faults: PortFaults
-  /** Returns the faults that still affect calls, the newest first. */
-  faultsInForce(): readonly Fault[]
-  readonly requests: RecordedRequest[]
-  /** Returns the back end since the last reset, without the injected faults. */
-  ports(): ManagedBackEnd
-  reset(): Promise<void>
-}
+export type TestDouble = Awaited<ReturnType<typeof createTestDouble>>
 
-export async function createTestDouble(parts: TestDoubleParts): Promise<TestDouble> {
+export async function createTestDouble(parts: TestDoubleParts) {
   const clock = steerableClock(parts.clock)
-  const { faults, faultsInForce, inFrontOf, breaking } = portFaults()
-  const requests: RecordedRequest[] = []
-
-  const start = async () => {
+  const { current, restart, ...others } = await createRestartable(clock, async (inFrontOf) => {
     const { storage, keyStore, quota } = memory({ clock, plans: parts.plans })
     const ports = { storage, keyStore: withKnownKeys(keyStore, parts.keys), quota }
     await parts.addPets(storage)
-    return { ports, service: parts.createService(inFrontOf(ports), clock) }
-  }
-  let current = await start()
-  const { basePath } = current.service.petStore
-  const recorded = recordRequests((request) => current.service.petStore.handle(request), clock, requests)
-  const handle = breaking(recorded, basePath)
+    return { ports, ...parts.createService(inFrontOf(ports), clock) }
+  })
   return {
-    petStore: { fetch: fetchThrough(handle), handle, basePath },
-    usageOf: (token) => current.service.usageOf(token),
-    keyOf: (token) => current.service.keyOf(token),
+    ...others,
     clock,
-    faults,
-    faultsInForce,
-    requests,
-    ports: () => current.ports,
+    usageOf: (token: string) => current().usageOf(token),
+    keyOf: (token: string) => current().keyOf(token),
+    /** Returns the back end since the last reset, without the injected faults. */
+    ports: () => current().ports,
     async reset() {
-      const next = await start()
-      faults.recover()
+      await restart()
       clock.follow()
-      requests.length = 0
-      current = next
     },
   }
 }
