@@ -46,7 +46,8 @@ export function inBatches<Input, Output>(
   async function sendWaiting(): Promise<void> {
     running++
     await new Promise<void>(atEndOfTurn)
-    while (waiting.length > 0) await carryOut(takeBatch())
+    await carryOut(takeBatch())
+    while (waiting.length > 0) await carryOut(takeBatch().filter(isWanted))
     running--
   }
 
@@ -59,8 +60,7 @@ export function inBatches<Input, Output>(
     return waiting.splice(0, end === -1 ? waiting.length : end)
   }
 
-  async function carryOut(batch: readonly Call<Input, Output>[]): Promise<void> {
-    const calls = batch.filter(isWanted)
+  async function carryOut(calls: readonly Call<Input, Output>[]): Promise<void> {
     if (calls.length === 0) return
     try {
       const results = await send(calls.map(({ input }) => input))
@@ -69,8 +69,8 @@ export function inBatches<Input, Output>(
       const reach = reachOf(error)
       if (reach === 'call' && calls.length > 1) {
         const half = calls.length >> 1
-        await carryOut(calls.slice(0, half))
-        await carryOut(calls.slice(half))
+        await carryOut(calls.slice(0, half).filter(isWanted))
+        await carryOut(calls.slice(half).filter(isWanted))
         return
       }
       const failed = reach === 'waiting' ? [...calls, ...waiting] : calls
@@ -92,7 +92,10 @@ export function inBatches<Input, Output>(
     })
 }
 
-/** Returns false, and rejects the call, if its client has left or has already received a 503. */
+/**
+ * Returns false, and rejects the call, if its client has left or has already received a 503. Only calls that have waited for a
+ * statement are asked, because reading a signal creates an `AbortController`.
+ */
 function isWanted({ context, reject }: Call<unknown, never>): boolean {
   const signal = context?.signal
   if (signal?.aborted) reject(signal.reason)

@@ -76,15 +76,28 @@ describe('batches', () => {
     expect(inputs()).toEqual(['abc', 'def', 'gh'])
   })
 
-  test('drops a call that was aborted before it was sent', async () => {
+  test('drops a call that was aborted while it waited for a statement', async () => {
     const { call, complete, inputs } = heldEngine()
+    const first = call('a')
+    await settle()
     const controller = new AbortController()
-    const dropped = call('a', { signal: controller.signal })
-    const kept = call('b')
+    const dropped = call('b', { signal: controller.signal }).catch((error) => error)
+    const kept = call('c')
     controller.abort('the client left')
-    await expect(dropped).rejects.toBe('the client left')
     await complete(0)
-    expect([inputs(), await kept]).toEqual([['b'], 'B'])
+    await complete(1)
+    expect([inputs(), await first, await dropped, await kept]).toEqual([['a', 'c'], 'A', 'the client left', 'C'])
+  })
+
+  test('reads no signal of a call that is sent in its turn', async () => {
+    const { call, complete } = heldEngine()
+    const signal = vi.fn(() => undefined)
+    const context = Object.defineProperty({}, 'signal', { get: signal })
+    const results = Promise.all(['a', 'b', 'c'].map((input) => call(input, context)))
+    await settle()
+    await complete(0)
+    expect(await results).toEqual(['A', 'B', 'C'])
+    expect(signal).not.toHaveBeenCalled()
   })
 
   test.each([
