@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { innermostMessage } from '../../src/support/describe-value.ts'
 import { printable } from './output.ts'
@@ -12,7 +12,8 @@ export async function runBackup(copy: string, { data }: { readonly data?: string
   if (data === undefined) throw new Error('give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump')
   requireFile(data)
   if (!existsSync(dirname(copy))) throw new Error(`there is no folder ${dirname(copy)}`)
-  if (existsSync(copy)) throw new Error(`${copy} exists already: give the name of a new file`)
+  // Also a symbolic link without a target, which `existsSync` does not find.
+  if (lstatSync(copy, { throwIfNoEntry: false })) throw new Error(`${copy} exists already: give the name of a new file`)
   const database = await connectTo(data)
   // An interrupted copy keeps this name, so that nobody uses it as a backup.
   const draft = `${copy}.partial`

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
@@ -79,6 +79,12 @@ test('petstore backup makes a complete copy of a SQLite file in use', async () =
 
   const again = await backup()
   expect([again.code, again.stderr]).toEqual([1, `petstore: ${copy} exists already: give the name of a new file\n`])
+  const link = join(folder, 'link.db')
+  await symlink(join(folder, 'nowhere'), link)
+  expect(await runPetstore(['backup', link, '--data', data])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('exists'),
+  })
   expect((await readdir(folder)).filter((name) => name.includes('partial'))).toEqual([])
   for (const log of ['-wal', '-shm']) await rm(data + log, { force: true })
   await rename(copy, data)
