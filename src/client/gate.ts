@@ -47,10 +47,14 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
 
   async function waitUntilOpen([first] = queue): Promise<void> {
     timer = new AbortController()
-    try {
-      if (pause) onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error })
-    } catch (error) {
+    const fail = (error: unknown) => {
       if (first && queue.delete(first)) first.reject(error)
+      if (queue.size === 0) timer?.abort()
+    }
+    try {
+      if (pause) Promise.resolve(onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error })).catch(fail)
+    } catch (error) {
+      fail(error)
     }
     for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
       timer = new AbortController()

@@ -497,10 +497,15 @@ describe('onRetry', () => {
     ])
   })
 
-  test('the call rejects with the error that onRetry throws', async () => {
-    const onRetry = () => {
-      throw new Error('no more')
-    }
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no more')
+      },
+    ],
+    ['rejects with', () => Promise.reject(new Error('no more'))],
+  ])('the call rejects with the error that onRetry %s', async (_, onRetry) => {
     const { client, sent } = clientOf([refusal(7)], {}, {}, { onRetry })
     await expect(client.listPets()).rejects.toThrow('no more')
     expect(sent.length).toBe(1)
