@@ -75,7 +75,6 @@ export interface PetStoreErrorOptions {
 
 /**
  * The error that this package throws. Its `code` says what went wrong.
- *
  * @example
  * ```ts
  * import { PetStoreError } from 'petstore-kit'

@@ -77,7 +77,6 @@ interface RequestContext {
 
 /**
  * Creates a pet store: the whole service as one function from request to response. By default, all data is in memory.
- *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts

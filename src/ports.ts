@@ -146,10 +146,7 @@ export interface BanRule {
 export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
-  /**
-   * True if `subject` is a client address. Store these counts separately, and limit their number: an attacker has many addresses,
-   * which must not push out the counts of customers.
-   */
+  /** Whether `subject` is a client address. Limit these counts separately: an attacker's addresses must not push out customers. */
   readonly anonymous: boolean
   /** The limits that apply. */
   readonly limits: PlanLimits

@@ -24,7 +24,6 @@ const REUSED_FOR = 1_000
 
 /**
  * Returns a function that calls each part of a back end once, for the probe of a load balancer. Reuses a result for one second.
- *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts

@@ -3,7 +3,6 @@ import { invalidOption } from '../support/option-rules.ts'
 
 /**
  * Writes a value as `JSON.stringify` does, but with each `bigint` as an integer. {@link parseJson} reads the text without rounding.
- *
  * @throws {PetStoreError} `invalid_option` if JSON cannot represent the value, such as `undefined` or a function
  * @example
  * ```ts

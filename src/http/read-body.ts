@@ -8,7 +8,6 @@ export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 
 
 /**
  * Reads the whole body of a `Request`, of at most `limit` bytes.
- *
  * @param signal - aborts when the client disconnects; `undefined` if the body itself then ends with an error
  * @param discardRest - reads or cancels the rest of a body that is too large
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`

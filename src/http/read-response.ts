@@ -8,7 +8,6 @@ const MAX_RESPONSE = MAX_LIMIT * 75_000
 /**
  * Reads the body of a response, of at most `limit` bytes after decompression. `response.arrayBuffer()` would read without a limit
  * what a hostile server sends, or what a small gzip body expands to.
- *
  * @throws {PetStoreError} `unexpected_response` if the body is larger
  */
 export async function readResponse(response: Response, limit = MAX_RESPONSE): Promise<Uint8Array> {

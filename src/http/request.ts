@@ -74,7 +74,6 @@ export function isBelow(path: string, root: string): boolean {
 
 /**
  * Converts a `Request` to plain values, for `handle`. Use it if your server passes a `Request` and you know the client's address.
- *
  * @example
  * ```ts
  * import { createPetStore, memory, toApiRequest, toResponse } from 'petstore-kit'

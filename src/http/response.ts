@@ -12,7 +12,6 @@ export interface ApiResponse {
 
 /**
  * Converts plain values to a `Response`.
- *
  * @example
  * ```ts
  * import { toResponse } from 'petstore-kit'

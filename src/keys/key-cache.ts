@@ -52,7 +52,6 @@ interface LookUp {
 /**
  * Returns a key store with a cache. Requests with the same token at the same time cause one look-up together. A change through the
  * returned store takes effect at once. A change by another process takes effect after at most `ttl`, or after `forget`.
- *
  * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts

@@ -23,7 +23,6 @@ const RULES: OptionRules<keyof IssueOptions> = {
 
 /**
  * Creates a key with a new token, for use in a key store.
- *
  * @param now - milliseconds since the Unix epoch
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`; a key with any other plan needs `limits`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
@@ -56,7 +55,6 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
 /**
  * Checks the changes of a key, for use in a key store. Returns their names and values; `null` removes a member from the key. The
  * check does not read the key, so that a database can change it by one statement. To remove `limits`, `plan` is therefore required.
- *
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example

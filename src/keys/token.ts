@@ -26,7 +26,6 @@ export function newKeyId(): string {
 
 /**
  * Returns whether a text has the form of a token and a valid checksum.
- *
  * @example
  * ```ts
  * import { isToken } from 'petstore-kit/back-end'
@@ -41,7 +40,6 @@ export function isToken(text: string): boolean {
 
 /**
  * Returns the SHA-256 of a token in hexadecimal, which key stores keep in place of the token.
- *
  * @example
  * ```ts
  * import { hashToken } from 'petstore-kit/back-end'

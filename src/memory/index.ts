@@ -26,7 +26,6 @@ const RULES = {
 
 /**
  * Creates the default back end. All data is in memory, and is lost when the process ends.
- *
  * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts

@@ -47,7 +47,6 @@ type Example = Record<keyof Pet, string | number>
 
 /**
  * Returns the OpenAPI 3.1 document of the service, for reference pages and client generators.
- *
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts

@@ -22,7 +22,6 @@ interface BodyRules {
 
 /**
  * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency key before.
- *
  * @param linkBase - the first part of `Location`; `undefined` for none, because getPet has been removed
  */
 export function createPet(

@@ -5,10 +5,7 @@ import type { CreatedPet, Idempotency, PetStorage } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { hexDigest } from '../support/hex-digest.ts'
 
-/**
- * Matches the header `Idempotency-Key`: a quoted string without parameters (RFC 9651, section 3.3.3), or the bare key, which most
- * clients send. The pattern is in the OpenAPI document.
- */
+/** Matches a quoted string without parameters (RFC 9651, section 3.3.3), or the bare key, which most clients send. */
 export const IDEMPOTENCY_KEY = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
 
 const EXPECTED =
@@ -32,7 +29,6 @@ export function fingerprintOf({ name, categoryId, status }: NewPet): string {
 
 /**
  * Returns the header of a response to a repeated idempotency key; empty if the key is new.
- *
  * @throws {PetStoreError} `idempotency_key_reused` if the key was used for another animal
  */
 export function replayHeaders({ earlier }: CreatedPet): string[] {
@@ -55,7 +51,6 @@ export interface IdempotencyHashes {
 
 /**
  * Returns the hashes that a database keeps in place of an idempotency key and the fingerprint of its animal.
- *
  * @example
  * ```ts
  * import { hashIdempotency } from 'petstore-kit/back-end'

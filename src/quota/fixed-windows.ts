@@ -16,7 +16,6 @@ export interface QuotaState extends Writable<Omit<QuotaCount, 'granted' | 'now'>
 
 /**
  * Returns the state of a subject that has sent no request.
- *
  * @example
  * ```ts
  * import { newQuotaState } from 'petstore-kit/back-end'
@@ -49,7 +48,6 @@ export function untouchedCount(now: number): QuotaCount {
  * Counts one request in `state`, or refuses it. Use this function in a quota store that can read and write in one transaction; any
  * other store must count in the same way. After the clock steps back, no limit is lifted early, and no client waits longer than one
  * window.
- *
  * @example
  * ```ts
  * import type { QuotaStore } from 'petstore-kit'

@@ -17,10 +17,7 @@ export function canonicalIpv6(address: string): string | undefined {
 /** Matches an IPv4 address with a port, or an IPv6 address in brackets. */
 const WITH_PORT = /^(?:(\d+\.[\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/
 
-/**
- * Returns an IPv4 address, or the IPv6 prefix of this length in bits, for the counter of a client. One client usually has all
- * addresses of an IPv6 prefix. A port is removed, because a client has many.
- */
+/** Returns an IPv4 address, or an IPv6 prefix of this length in bits, without port: a client has many ports, and a whole prefix. */
 export function addressGroup(address: string, prefixLength: number): string {
   if (!address.includes(':')) return address
   const [, ipv4, ipv6 = address] = WITH_PORT.exec(address) ?? []

@@ -10,7 +10,6 @@ type Methods<Result> = Readonly<Record<string, (...parameters: unknown[]) => Res
 /**
  * Wraps methods of a port, for example to time them: for each function in `around`, returns a method of the same name that calls
  * this function. Leaves out methods that the port does not have. `call` passes all arguments on, such as a `CallContext`.
- *
  * @example
  * ```ts
  * import { memory } from 'petstore-kit'

@@ -12,7 +12,6 @@ export interface ManualClock extends Clock {
 
 /**
  * Creates a clock for tests.
- *
  * @param start - milliseconds since the Unix epoch, or a date. @default 1 January 2026, 00:00 UTC
  * @throws {PetStoreError} `invalid_option` for a time that is not from 1970 to 9999
  * @example

@@ -13,10 +13,7 @@ export interface FaultSwitch {
   fail(error?: unknown): void
   /** Makes only the next `times` calls fail. */
   failTimes(times: number, error?: unknown): void
-  /**
-   * Makes the next `times` calls wait for a number of milliseconds, by `setTimeout`, which fake timers can advance.
-   * @default every call waits until `recover`
-   */
+  /** Makes the next `times` calls wait by `setTimeout`, which fake timers can advance. @default every call until `recover` */
   delay(milliseconds: number, times?: number): void
   /** Ends the failures and the delay. */
   recover(): void

@@ -19,7 +19,6 @@ let interceptor: FetchInterceptor | undefined
  * Makes the global `fetch` send requests for one origin to a pet store, for programs that accept no `fetch` function. Requests to
  * other origins reach the network. If a fault breaks the connection, `fetch` rejects with a `TypeError`. Needs the package
  * `@mswjs/interceptors`.
- *
  * @param address - a scheme and a host, with a port if it is not the default one, such as `https://api.example`
  * @throws {PetStoreError} `invalid_option` if `address` is not an origin, or is intercepted already
  * @example

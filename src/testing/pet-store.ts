@@ -87,7 +87,6 @@ const testRules: OptionRules = {
 
 /**
  * Creates a pet store in memory with one API key. Its clock starts at the system time and stands still.
- *
  * @throws {PetStoreError} `invalid_option` for an invalid option, also for a port, because the test store has its own ports
  * @example
  * ```ts

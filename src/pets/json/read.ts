@@ -22,10 +22,7 @@ export function describeJson(value: unknown): string {
   return value instanceof JsonNumber ? `the number ${shorten(value.text)}` : describeValue(value)
 }
 
-/**
- * Parses JSON with at most `maxValues` values, inner ones included. A number becomes a `bigint` if it is an int64, and a
- * {@link JsonNumber} if it is not. @throws {PetStoreError} `malformed_json`
- */
+/** Parses JSON: an int64 becomes a `bigint`, any other number a {@link JsonNumber}. @throws {PetStoreError} `malformed_json` */
 export function readJson(bytes: Uint8Array, maxValues = Number.POSITIVE_INFINITY): unknown {
   const text = decode(bytes)
   const { depth, members, values } = outline(text)

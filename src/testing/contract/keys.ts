@@ -13,7 +13,6 @@ export type KeyStoreContractOptions = SuiteOptions<ManagedKeyStore>
  * Adds the tests that every {@link ManagedKeyStore} must pass. They need `fast-check`. The first tests have one example for each
  * rule. Then random sequences of calls must have the same results as a plain list of keys. `find` may return an expired key: the
  * core checks `expiresAt` too.
- *
  * @example
  * ```ts
  * import { describe, test } from 'node:test'

@@ -11,7 +11,6 @@ export type QuotaContractOptions = SequenceOptions<QuotaStore>
  * Adds the tests that every {@link QuotaStore} must pass. They need `fast-check`. The first tests have one example for each rule.
  * Then random sequences of requests must have the same results as {@link countRequest}, while the clock moves forward, and back by
  * at most 26 hours. A store may remove a subject two days after the end of its windows and its ban.
- *
  * @example
  * ```ts
  * import { describe, test } from 'node:test'

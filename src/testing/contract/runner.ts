@@ -72,7 +72,6 @@ const MOST_SHRINKS = 500
 
 /**
  * Returns functions that add tests. Each run of a test has a new port.
- *
  * @param contract - the name of the suite's function, for reports
  * @param check - adds checks to a port
  */

@@ -16,7 +16,6 @@ export type StorageContractOptions = SequenceOptions<PetStorage>
  * Then random sequences of calls must have the same results as a plain list, and readers must skip no animal while others are
  * added. If the storage has `createOnce`, each idempotency key must add one animal in 48 hours, by the clock that `open` gets. If
  * `open` returns `reopen`, the storage must keep its animals and keys.
- *
  * @example
  * ```ts
  * import { describe, test } from 'node:test'

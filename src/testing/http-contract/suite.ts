@@ -23,7 +23,6 @@ const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract, decisions 
 /**
  * Adds tests of a running server, for every statement of the interface specification that HTTP requests can check. The tests add
  * some animals. After a 429 they wait as long as `Retry-After` says, at most three minutes in all. A `pro` key needs no wait.
- *
  * @param runner - `describe` and `test` of vitest, node:test, bun:test or Jest
  * @throws {PetStoreError} `invalid_option` if `baseUrl` is not a URL, or `token` is missing
  * @example
