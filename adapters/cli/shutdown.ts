@@ -33,9 +33,9 @@ export function closeOnSignal(
   }
   const onSignal = () => {
     if (controller.signal.aborted) process.exit(1)
-    const draining = drainDelay === 0 ? '' : `/ready responds with 503 for ${drainDelay / 1_000} seconds; then `
+    const draining = drainDelay === 0 ? '' : `/ready responds with 503 for ${drainDelay / 1_000} s; then `
     console.error(
-      `\nClosing: ${draining}running requests may take up to ${CLOSE_TIMEOUT / 1_000} seconds. Ctrl-C again ends it at once.`,
+      `\nClosing: ${draining}running requests may take up to ${CLOSE_TIMEOUT / 1_000} s. Ctrl-C again ends it at once.`,
     )
     controller.abort()
     close().catch(fail)

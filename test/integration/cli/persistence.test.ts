@@ -122,7 +122,7 @@ describe('petstore serve --data', () => {
     await connection.send(`POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n`)
     expect((await connection.answer()).status).toBe(100)
     const ended = server.end('SIGTERM')
-    await until(async () => server.output().includes('Closing: running requests may take up to 10 seconds.'))
+    await until(async () => server.output().includes('Closing: running requests may take up to 10 s.'))
     await connection.send(body)
     expect((await connection.answer()).status).toBe(201)
     await ended
@@ -140,7 +140,7 @@ describe('petstore serve --data', () => {
     child.kill('SIGTERM')
     expect([await ended, output]).toEqual([
       [0, null],
-      '\nClosing: running requests may take up to 10 seconds. Ctrl-C again ends it at once.\n',
+      '\nClosing: running requests may take up to 10 s. Ctrl-C again ends it at once.\n',
     ])
     expect(countOf('pets')).toBeLessThan(1_000_000)
     expect(countOf('keys')).toBe(0)
