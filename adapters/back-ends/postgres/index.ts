@@ -21,17 +21,11 @@ export type { PostgresClient, PostgresValue } from './connection.ts'
 export interface PostgresOptions extends KeyOptions {
   /** The PostgreSQL schema of the tables. `migrate` creates the schema. @default 'petstore' */
   readonly schema?: string | undefined
-  /**
-   * A clock for tests. It returns milliseconds since the Unix epoch.
-   *
-   * @default PostgreSQL's time, so that machines with different clocks count alike
-   */
+  /** A clock for tests, in milliseconds since the Unix epoch. @default PostgreSQL's time, so that different machines agree */
   readonly clock?: Clock | undefined
   /**
    * How long a write waits for a lock, in milliseconds. A call can wait twice: for the write before it and for its own lock. Stay
-   * below half of the store's `timeout`; otherwise an animal may be stored after its client got a 503.
-   *
-   * @default 4000
+   * below half of the store's `timeout`; otherwise an animal may be stored after its client got a 503. @default 4000
    */
   readonly lockTimeout?: number | undefined
   /**

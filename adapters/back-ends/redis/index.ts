@@ -10,11 +10,7 @@ export type { BunRedisClient, IoRedisClient, NodeRedisClient, RedisClient } from
 export interface RedisOptions {
   /** The prefix of all Redis keys. @default 'petstore:' */
   readonly prefix?: string | undefined
-  /**
-   * A clock for tests. It returns milliseconds since the Unix epoch.
-   *
-   * @default Redis's time, so that machines with different clocks count alike
-   */
+  /** A clock for tests, in milliseconds since the Unix epoch. @default Redis's time, so that machines with different clocks agree */
   readonly clock?: Clock | undefined
 }
 

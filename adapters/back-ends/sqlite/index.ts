@@ -31,7 +31,6 @@ export interface SqliteOptions extends KeyOptions {
   /**
    * What a commit waits for. With `full`, committed data survives a loss of power. With `normal`, it survives only a crash of the
    * process.
-   *
    * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
    */
   readonly synchronous?: SqliteSynchronous | undefined

@@ -39,14 +39,14 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
     // Node emits the event again for everything that arrives later.
     if (rejected.has(socket)) return
     rejected.add(socket)
-    // A client that ends the connection in the middle of a request has left. After other errors, the client may read a response.
+    // A client that ends the connection in the middle of a request has left. After any other error, it may still read a response.
     const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && running.get(socket)?.some(isOpen)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
     else void rejectRequest(socket, CODES[error.code ?? ''] ?? 'bad_request')
   })
 }
 
-/** Returns a `header` method that throws when the store begins with `Authorization`, so that the store responds with the error. */
+/** Returns a `header` method that throws. The store calls it first for `Authorization`, and responds with the error. */
 export function rejectingHeader(code: ErrorCode): (name: string) => undefined {
   return (name) => {
     if (name === 'authorization') throw new PetStoreError(code)

@@ -4,7 +4,7 @@ import type { NodeIncoming } from './types.ts'
 export interface MountedTarget {
   /** The whole target, including the mount path. */
   readonly target: string
-  /** The part of the path that routers have matched before the base path. */
+  /** The beginning of the path that a router has matched, such as `/shop`. The base path follows it. */
   readonly mountPath: string
 }
 

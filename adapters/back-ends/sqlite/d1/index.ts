@@ -15,8 +15,7 @@ export type { D1Database, D1Statement } from './connection.ts'
 /** The options of {@link d1}. */
 export interface D1Options extends KeyOptions {
   /**
-   * A clock for tests. It returns milliseconds since the Unix epoch.
-   *
+   * A clock for tests, in milliseconds since the Unix epoch.
    * @default D1's time for rate limits and idempotency keys, so that all Workers agree; the system's time for API keys
    */
   readonly clock?: Clock | undefined
