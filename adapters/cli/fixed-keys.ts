@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import type { ApiKey, IssuedKey, ManagedKeyStore } from '../../src/index.ts'
 import type { PlanLimitsByName } from './back-end.ts'
 import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from './flags.ts'
 import { printable } from './output.ts'
 import { isLoopback } from './page/routes.ts'
+import { hashOf } from './page/usage.ts'
 
 /** Returns a key store that also finds the known keys, whose tokens need not begin with `pet_`. */
 export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
@@ -50,8 +50,4 @@ export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: Ser
     throw new Error(
       `--key: expected a loopback --host such as 127.0.0.1, got another address; --insecure-keys allows fixed keys there`,
     )
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
 }

@@ -2,16 +2,14 @@ import { inspect } from 'node:util'
 import { isPetStoreError } from '../../src/errors.ts'
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ErrorReport, PetStoreOptions, ResponseReport } from '../../src/index.ts'
-import { isNotice } from '../../src/reports/observers.ts'
+import { isNotice, MAX_FAULT, MAX_PATH } from '../../src/reports/observers.ts'
 import { innermostMessage } from '../../src/support/describe-value.ts'
 import { readableLines, readableText, withoutSecrets } from '../../src/support/readable-text.ts'
 import type { LogFormat } from './flags.ts'
 import { printError, readableJson } from './output.ts'
 
-/** Lengths in UTF-16 code units. */
-const MAX_PATH = 200
-const MAX_LINE = 1_000
-const MAX_FAULT = 20_000
+/** In UTF-16 code units. */
+const MAX_LOG_LINE = 1_000
 
 /**
  * Without a format, only errors are printed, no responses.
@@ -30,7 +28,7 @@ export function logTo(
     if (isNotice(error)) return printError(causeOf(error), secrets)
     const fault =
       isPetStoreError(error) && error.code === 'service_unavailable' ? innermostMessage(error) : inspect(error)
-    const request = method === undefined ? '' : `${readableText(`${method} ${pathIn(target)}`, MAX_LINE, secrets)} `
+    const request = method === undefined ? '' : `${readableText(`${method} ${pathIn(target)}`, MAX_LOG_LINE, secrets)} `
     console.error(`petstore: ${request}failed: ${readableLines(fault, MAX_FAULT, secrets)}`)
   }
 
@@ -43,7 +41,7 @@ export function logTo(
       target: target && pathIn(target),
       operation,
       keyId,
-      error: withoutSecrets(causeOf(error), MAX_LINE, secrets),
+      error: withoutSecrets(causeOf(error), MAX_LOG_LINE, secrets),
       stack,
     }
     console.error(readableJson(entry, secrets))
@@ -52,7 +50,7 @@ export function logTo(
   const logResponse = ({ method, target, status, keyId, clientAddress, durationMs }: ResponseReport) => {
     const client = `${clientAddress ?? 'unknown address'} ${keyId ?? 'no key'}`
     const line = `${new Date().toISOString()} ${status} ${method} ${pathIn(target)} ${client} ${durationMs} ms`
-    console.log(readableText(line, MAX_LINE, secrets))
+    console.log(readableText(line, MAX_LOG_LINE, secrets))
   }
 
   const logResponseAsJson = (response: ResponseReport) => {

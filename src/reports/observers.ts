@@ -53,8 +53,8 @@ export interface Observers {
 const CLIENT_CLOSED_REQUEST = 499
 
 /** The longest path and the longest error that the default of `onError` prints, in UTF-16 code units. */
-const MAX_PATH = 200
-const MAX_FAULT = 20_000
+export const MAX_PATH = 200
+export const MAX_FAULT = 20_000
 /** How many errors are printed: the error and its causes. */
 const MAX_ERRORS = 5
 

@@ -102,6 +102,6 @@ function subjectOf(key: ApiKey): string {
 }
 
 /** Tokens are secrets, so only their hashes stay in memory. */
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64')
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
 }
