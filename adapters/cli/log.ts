@@ -11,11 +11,7 @@ import { printError, readableJson } from './output.ts'
 /** In UTF-16 code units. */
 const MAX_LOG_LINE = 1_000
 
-/**
- * Without a format, only errors are printed, no responses.
- *
- * @param secrets - texts that no log may contain, such as the tokens of `--key`
- */
+/** @param secrets - texts that no log may contain, such as the tokens of `--key` */
 export function logTo(
   format: LogFormat | undefined,
   secrets: readonly string[] = [],

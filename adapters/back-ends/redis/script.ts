@@ -3,11 +3,8 @@ import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
 /**
  * Counts or refuses one request, with the same steps as `countRequest`, in Lua.
  *
- * The arguments of the script are:
- * - the limits per minute and per day
- * - the ban rule: refusals and milliseconds, or empty for no bans
- * - the time, or empty for Redis's time
- * - the subject of an anonymous client
+ * Its arguments are the limits per minute and per day, the ban rule (refusals and milliseconds, or empty for no bans), the time (or
+ * empty for Redis's time), and the subject of an anonymous client.
  *
  * A state is stored as a text of six numbers. Anonymous clients share Redis hashes of bounded size. If a hash is full, the client
  * with the fewest requests is removed, so a client over its limit is removed last. A hash expires a minute after its day. The state

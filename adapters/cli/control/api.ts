@@ -18,11 +18,7 @@ const BODY_LIMIT = 4 * 1024 * 1024
 
 const NO_STORE = ['Cache-Control', 'no-store']
 
-/**
- * The result has the type of a pet store, so that `serve` can serve it.
- *
- * @param secret - the first segment of each path
- */
+/** @param secret - the first segment of each path */
 export function createControlApi(double: TestDouble, secret: string): PetStore {
   const handle = (request: ApiRequest) => respond(double, request, secret).catch(problemResponse)
   return { fetch: fetchThrough(handle), handle, basePath: '' }

@@ -310,7 +310,7 @@ describe('petstore keys', () => {
       ['--plan', 'gold'],
       /^petstore: --plan: expected one of free, pro, business, enterprise, got gold; a plan of your own needs the same --plan-limits as the server, such as .*gold=10\/100, or --limits 10\/100/,
     ],
-    [['--plan', 'enterprise'], /^petstore: --limits: expected .*--limits 10\/100/],
+    [['--plan', 'enterprise'], /^petstore: --limits: the plan enterprise .*--limits 10\/100/],
     [['--plan', 'pro', '--expires', '2020-01-01'], /--expires.*Expected a date in the future/],
   ])('keys issue rejects the flags %j', async (flags, message) => {
     const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...flags])

@@ -3,12 +3,8 @@ import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts
 /**
  * Counts or refuses one request by the same rules as `countRequest`, in SQL.
  *
- * The values of the statement are:
- * - the subject
- * - the limits per minute and per day
- * - the ban rule: refusals and milliseconds, or null for no bans
- * - the time, or null for D1's time
- * - the bucket of an anonymous client
+ * Its values are the subject, the limits per minute and per day, the ban rule (refusals and milliseconds, or null for no bans), the
+ * time (or null for D1's time), and the bucket of an anonymous client.
  *
  * D1 passes numbers as floating point, so they are cast before integer division. Without `MATERIALIZED`, SQLite would calculate
  * each part of the `WITH` again wherever a later part uses it. `RETURNING` can return only columns of the table, so the column
