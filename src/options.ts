@@ -4,7 +4,7 @@ import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './mo
 import { newPetSchema } from './pets/animal.ts'
 import type { SunsetPolicy } from './pets/get.ts'
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
-import type { QuotaRules } from './quota/allowance.ts'
+import type { QuotaRules } from './quota/rate-limit.ts'
 import { type ErrorReport, logError, type ResponseReport } from './reports/observers.ts'
 import {
   checkOptions,

@@ -19,6 +19,7 @@ import { addDeprecationHeaders, getPet, isRemoved } from './pets/get.ts'
 import { listPets, pageWriter } from './pets/list.ts'
 import type { KeyStore, ManagedKeyStore, MaybePromise, QuotaCount } from './ports.ts'
 import { allowOnFailure } from './quota/allow-on-failure.ts'
+import { untouchedCount } from './quota/counting-rule.ts'
 import {
   type Allowance,
   addRateLimitHeaders,
@@ -27,8 +28,7 @@ import {
   keyQuotaRequest,
   limitsOf,
   tooManyRequests,
-} from './quota/allowance.ts'
-import { untouchedCount } from './quota/fixed-windows.ts'
+} from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/refusal-memory.ts'
 import { errorResponseOf } from './reports/error-response.ts'
 import { type ErrorReport, errorReport, reportFault, reportResponse } from './reports/observers.ts'

@@ -1,6 +1,6 @@
 import { isPetStoreError, PetStoreError } from '../errors.ts'
 import { isPet, MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../model.ts'
-import type { RateLimit } from '../quota/allowance.ts'
+import type { RateLimit } from '../quota/rate-limit.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
 import { MAX_LINK, nextTarget } from './next-link.ts'

@@ -1,7 +1,7 @@
 import type { PetStoreError } from '../errors.ts'
 import { untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
-import { readRateLimit, UNKNOWN, usedUp } from './rate-limit.ts'
+import { readRateLimit, UNKNOWN, usedUp } from './rate-limit-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
 
 /** The most requests at once. Seven clients with one key of the plan `free` then get too few 429 in a minute for a ban. */

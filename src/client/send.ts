@@ -1,10 +1,10 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
-import type { RateLimit } from '../quota/allowance.ts'
+import type { RateLimit } from '../quota/rate-limit.ts'
 import { untilAborted } from '../support/time.ts'
 import { createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
-import { readRateLimit } from './rate-limit.ts'
+import { readRateLimit } from './rate-limit-headers.ts'
 import { isTransient, networkError, redirectError, responseError } from './response-error.ts'
 
 interface ClientRequest {

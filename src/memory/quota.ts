@@ -1,5 +1,5 @@
 import type { QuotaStore } from '../ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../quota/fixed-windows.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../quota/counting-rule.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 
 /** Creates a quota store in memory. Client addresses have their own map: many addresses must not push out a customer's count. */

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable } from '../errors.ts'
 import type { OperationName } from '../http/routes.ts'
-import type { QuotaRules } from '../quota/allowance.ts'
+import type { QuotaRules } from '../quota/rate-limit.ts'
 
 const allCodes = Object.keys(errorTable) as ErrorCode[]
 

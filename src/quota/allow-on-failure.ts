@@ -1,5 +1,5 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
-import { untouchedCount } from './fixed-windows.ts'
+import { untouchedCount } from './counting-rule.ts'
 
 /** How long the quota store gets no call after a failure, in milliseconds. */
 const PAUSE = 1_000

@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { countRequest } from './fixed-windows.ts'
+import { countRequest } from './counting-rule.ts'
 
 const MAX_SUBJECTS = 10_000
 

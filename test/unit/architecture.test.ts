@@ -54,7 +54,7 @@ function layerOf(file: string): string {
 describe('the folders', () => {
   test('the folders contain more than 20 source files', () => {
     expect(src.size).toBeGreaterThan(20)
-    expect(src.get('src/pet-store.ts')).toContain('src/quota/allowance.ts')
+    expect(src.get('src/pet-store.ts')).toContain('src/quota/rate-limit.ts')
   })
 
   test('every folder and top-level file is in the list of layers', () => {

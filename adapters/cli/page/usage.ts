@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiKey, BackEnd, BanRule, Clock, QuotaCount, QuotaRequest } from '../../../src/index.ts'
-import { keyQuotaRequest } from '../../../src/quota/allowance.ts'
-import { untouchedCount } from '../../../src/quota/fixed-windows.ts'
+import { untouchedCount } from '../../../src/quota/counting-rule.ts'
+import { keyQuotaRequest } from '../../../src/quota/rate-limit.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 

@@ -1,5 +1,5 @@
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../../quota/fixed-windows.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../../quota/counting-rule.ts'
 import type { ManualClock } from '../clock.ts'
 import { difference, type Steps, show } from './report.ts'
 

@@ -1,5 +1,5 @@
 import { parseJson } from '../../client/parse-json.ts'
-import { serverTime } from '../../client/rate-limit.ts'
+import { serverTime } from '../../client/rate-limit-headers.ts'
 import { readRetryAfter } from '../../client/response-error.ts'
 import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'

@@ -2,8 +2,8 @@ import { vi } from 'vitest'
 import { createClient, type PetStoreClient } from '../../../src/client/client.ts'
 import type { PetStoreClientOptions } from '../../../src/client/options.ts'
 import type { PlanLimits } from '../../../src/index.ts'
-import { allowanceOf } from '../../../src/quota/allowance.ts'
-import { countRequest, newQuotaState } from '../../../src/quota/fixed-windows.ts'
+import { countRequest, newQuotaState } from '../../../src/quota/counting-rule.ts'
+import { allowanceOf } from '../../../src/quota/rate-limit.ts'
 
 export const MINUTE = 60_000
 export const START = Date.UTC(2026, 0, 1)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryQuota } from '../../../src/memory/quota.ts'
 import type { QuotaCount, QuotaRequest } from '../../../src/ports.ts'
-import { countRequest, newQuotaState, type QuotaState } from '../../../src/quota/fixed-windows.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../../../src/quota/counting-rule.ts'
 
 const limits = { perMinute: 3, perDay: 8 }
 const ban = { afterRefusals: 2, seconds: 300 }

@@ -1,5 +1,5 @@
 import { PetStoreError } from '../errors.ts'
-import type { RateLimit } from '../quota/allowance.ts'
+import type { RateLimit } from '../quota/rate-limit.ts'
 
 /** The longest wait after a success, in milliseconds: its end is computed from two clocks. After a 429, `Retry-After` is used. */
 const MAX_RESET = 60_000

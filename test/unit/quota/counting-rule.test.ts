@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countRequest, newQuotaState } from '../../../src/quota/fixed-windows.ts'
+import { countRequest, newQuotaState } from '../../../src/quota/counting-rule.ts'
 
 const now = Date.UTC(2026, 5, 1)
 const limits = { perMinute: 1, perDay: 10 }
