@@ -1,5 +1,5 @@
 import { type CorsOptions, corsRules } from './http/cors.ts'
-import { linkBaseOf } from './http/links.ts'
+import { linkBaseOf } from './http/link-base.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
 import { newPetSchema } from './pets/animal.ts'
 import type { SunsetPolicy } from './pets/get.ts'

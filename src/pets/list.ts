@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import * as z from 'zod/mini'
 import { PetStoreError } from '../errors.ts'
-import type { LinkBase } from '../http/links.ts'
+import type { LinkBase } from '../http/link-base.ts'
 import type { ApiRequest, Target } from '../http/request.ts'
 import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import { isPetStatus, MAX_LIMIT, type Pet, parseInt64 } from '../model.ts'

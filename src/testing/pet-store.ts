@@ -1,5 +1,5 @@
 import { createClient, type PetStoreClient } from '../client/client.ts'
-import { linkBaseOf } from '../http/links.ts'
+import { linkBaseOf } from '../http/link-base.ts'
 import { isBelow, pathOf } from '../http/request.ts'
 import { isToken68 } from '../keys/token.ts'
 import { memory } from '../memory/index.ts'

@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../../../src/index.ts'
-import type { AddressReader } from '../shared/client-address.ts'
+import { type AddressReader, FORWARDED_FOR } from '../shared/client-address.ts'
 import type { sentHeader } from './headers.ts'
 import type { MountedTarget } from './mount-path.ts'
 import { readBody } from './read-body.ts'
@@ -43,7 +43,7 @@ export class NodeRequest implements ApiRequest {
   get clientAddress(): string | undefined {
     // Node drops the headers beyond this number, perhaps including the proxy's entry. Then only the connection's address is used.
     const isComplete = this.incoming.rawHeaders.length < 2 * MAX_HEADERS
-    return this.#readAddress(this.#peer, isComplete ? this.header('x-forwarded-for') : undefined)
+    return this.#readAddress(this.#peer, isComplete ? this.header(FORWARDED_FOR) : undefined)
   }
 
   get signal(): AbortSignal {

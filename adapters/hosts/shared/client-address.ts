@@ -13,6 +13,9 @@ import { invalidOption, isPositiveInteger, type OptionRule } from '../../../src/
  */
 export type TrustProxy = false | number | readonly string[]
 
+/** The header with the addresses that proxies have added, in the spelling that `ApiRequest.header` takes. */
+export const FORWARDED_FOR = 'x-forwarded-for'
+
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
 export function addressReader(trustProxy: TrustProxy = false): AddressReader {

@@ -1,6 +1,6 @@
 import { FetchRequest } from '../../../src/http/request.ts'
 import { type PetStore, toResponse } from '../../../src/index.ts'
-import type { AddressReader } from './client-address.ts'
+import { type AddressReader, FORWARDED_FOR } from './client-address.ts'
 import { type HandlerOptions, mountStore } from './mounted-store.ts'
 
 export abstract class ServedRequest<Connection> extends FetchRequest {
@@ -24,7 +24,7 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
   }
 
   override get clientAddress(): string | undefined {
-    return this.#readAddress(this.peer, this.header('x-forwarded-for'))
+    return this.#readAddress(this.peer, this.header(FORWARDED_FOR))
   }
 
   /** Ignores the signal: Bun and Deno end the read if the client disconnects, and reading Deno's signal is slow. */

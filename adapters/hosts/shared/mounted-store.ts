@@ -3,7 +3,7 @@ import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { logError } from '../../../src/reports/observers.ts'
 import { checkOptions, invalidOption } from '../../../src/support/option-rules.ts'
-import { addressReader, type TrustProxy, trustProxyRule } from './client-address.ts'
+import { addressReader, FORWARDED_FOR, type TrustProxy, trustProxyRule } from './client-address.ts'
 
 /** The options of every adapter. */
 export interface HandlerOptions {
@@ -31,7 +31,7 @@ export function mountStore(petStore: PetStore, options: HandlerOptions, others: 
     readAddress: addressReader(options.trustProxy),
     /** Reports the first request with `X-Forwarded-For` as an error, if the option `trustProxy` is not set. */
     warnAboutProxy(request: ApiRequest): void {
-      if (!isUndecided || request.header('x-forwarded-for') === undefined) return
+      if (!isUndecided || request.header(FORWARDED_FOR) === undefined) return
       isUndecided = false
       report(petStore, new PetStoreError('untrusted_forwarded_for', UNTRUSTED), undefined)
     },
