@@ -1,8 +1,8 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function that starts `work`, unless `work` is still running. No request waits for the work, so `report` gets the first
- * of several errors in succession. `service_unavailable` is reported only if the next call fails too: requests also report it.
+ * Returns a function that starts `work`, unless `work` is still running. No request waits for `work`, so its errors go to `report`:
+ * only the first of several in a row. A single `service_unavailable` is not reported, because requests report it too.
  */
 export function inBackground<Input extends unknown[]>(
   work: (...input: Input) => Promise<unknown>,

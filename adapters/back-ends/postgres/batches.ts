@@ -33,8 +33,8 @@ interface Call<Input, Output> {
 
 /**
  * Returns a function whose calls share statements: the calls of one turn of the event loop, and the calls that arrive while
- * `concurrency` statements run. A statement needs one commit and one connection for any number of calls. So a call waits for about
- * two statements, and other connections stay free.
+ * `concurrency` statements run. So any number of calls needs only `concurrency` connections, and a call waits for about two
+ * statements: a running one and its own.
  */
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
@@ -93,8 +93,8 @@ export function inBatches<Input, Output>(
 }
 
 /**
- * Returns false, and rejects the call, if its client has left or has already received a 503. Only calls that have waited for a
- * statement are asked, because reading a signal creates an `AbortController`.
+ * Returns false, and rejects the call, if its client has left or has already received a 503. Only calls that have waited for
+ * another statement are checked, because reading `signal` creates an `AbortController`.
  */
 function isWanted({ context, reject }: Call<unknown, never>): boolean {
   const signal = context?.signal

@@ -14,11 +14,11 @@ export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<rea
 
 export interface Connection {
   readonly query: Query
-  /** Ignores pg's `query_timeout`: pg would give up a statement that still waits for the disk, and open another connection. */
+  /** Without pg's `query_timeout`: pg would give up a statement that still waits for the disk, and open another connection. */
   readonly queryPatiently: Query
 }
 
-/** The longest time limit of pg, in milliseconds: 24 days. For 0, pg uses the limit of the pool. */
+/** The longest time limit of pg, in milliseconds: 24 days. 0 would not remove the limit: pg would use the limit of the pool. */
 const NO_TIMEOUT = 2 ** 31 - 1
 
 /** How many times a statement is tried if it conflicts with others. Conflicts are rare at the default isolation level. */
@@ -29,7 +29,7 @@ export function connectionOf(client: PostgresClient): Connection {
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
   return {
     query: repeating(run),
-    // Only `Client` and `Pool` of pg are known to accept an object instead of the text.
+    // Other clients may not accept an object in place of the text, so they keep their time limit.
     queryPatiently: repeating(
       'processID' in client || 'totalCount' in client
         ? (text, values) => run({ text, query_timeout: NO_TIMEOUT } as unknown as string, values)
@@ -90,7 +90,7 @@ const UNAVAILABLE =
 const DISCONNECTED =
   /^(?:Connection (?:terminated|ended)|timeout (?:expired|exceeded)|Client (?:has encountered a connection error|was closed)|Query read timeout|Cannot use a pool after|PGlite is (?:closed|closing))/
 
-/** Does not use `instanceof Error`: under Jest, Node's errors belong to another realm. */
+/** Does not use `instanceof Error`: under Jest, it is false for Node's errors. */
 function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { errors, message } = error as { errors?: unknown; message?: unknown }

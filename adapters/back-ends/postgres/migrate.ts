@@ -14,7 +14,7 @@ const LATER = 'PSK01'
 
 const OLDEST_MAJOR = 12
 
-/** Other servers whose `version()` begins like that of PostgreSQL. */
+/** Names of other servers whose `version()` begins like PostgreSQL's. They are rejected. */
 const IMITATION = /-YB-|Redshift|Greenplum|QuestDB/
 
 export const schemaRule: OptionRule = {
@@ -45,7 +45,7 @@ export async function migrate(query: Query, schema: string, steps = STEPS): Prom
   }
 }
 
-/** Throws if the server only speaks PostgreSQL's protocol: such a server could lose animals. */
+/** Throws if the server is not PostgreSQL and only speaks its protocol: such a server could lose animals. */
 async function requirePostgres(query: Query): Promise<void> {
   const [row] = await query<object>('SELECT version()')
   const version = String(Object.values(row ?? {})[0])

@@ -8,7 +8,7 @@ import { countStatements } from './statements.ts'
 import { sqlTime } from './time.ts'
 
 const LARGEST_BATCH = 1_000
-/** The first request of this process deletes old counters, and so does one of this many requests. */
+/** Every 500 requests, this process deletes old counters, for the first time at its first request. */
 const PRUNE_EVERY = 500
 
 /** The time at which the requests of a group are counted, and the state of their subject before the first of them. */
@@ -91,7 +91,7 @@ function toEntry({ request, places }: Group) {
   return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
 }
 
-/** Counts the requests of a group as PostgreSQL has just done, which returns only the state before them, and stores each result. */
+/** Counts the requests of a group as PostgreSQL has counted them. PostgreSQL returns only the state before. */
 function countGroup({ request, places }: Group, row: GroupRow, counts: QuotaCount[]): void {
   const state: QuotaState = {
     usedInMinute: Number(row.usedinminute),

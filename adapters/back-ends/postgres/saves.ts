@@ -12,14 +12,14 @@ export interface Unsaved {
 
 /** @param statement - SQL that calls the function `save`, which waits until animals are on disk */
 export function postgresSaves({ queryPatiently }: Connection, statement: string, lockTimeout: number) {
-  /** A random number that identifies this process. It is drawn late: Workers allow no random numbers while a module loads. */
+  /** A random number for this process. It is chosen at the first save: Workers allow none while a module loads. */
   let process: number | undefined
   /** The animals of the last save that failed. */
   let failed: Unsaved | undefined
 
   /**
-   * Returns whether each call's animals are on disk. Only the animals of one `run` can be saved: PostgreSQL has crashed since the
-   * other runs. The last id of a batch need not be its greatest, because a repeated create has the id of the first one.
+   * Returns, for each call, whether its animals are on disk. Only animals of one `run` can be saved: the other runs have ended. The
+   * last call may not have the greatest id, because a repeated create has the id of the first create.
    */
   async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
     process ??= Math.floor(Math.random() * 2 ** 52)
@@ -34,7 +34,7 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
     return batch.map(() => false)
   }
 
-  // With a second statement, a call need not wait for the whole commit of the calls before it.
+  // With two statements at a time, a call that arrives during a commit can begin its own commit at once.
   const saveTogether = inBatches({
     ...statementRules(lockTimeout),
     send: saveAll,
@@ -51,14 +51,16 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
       failed = unsaved
       throw error
     }
-    if (!isSaved) throw unavailable(new Error('PostgreSQL crashed, or was emptied, before the animal was on disk'))
+    if (isSaved) return
+    const reason = 'PostgreSQL crashed, or pets was truncated, before the animal was on disk, so it may be lost'
+    throw unavailable(new Error(`${reason}: the client should repeat the request with the same idempotency key`))
   }
 
   return {
     /** Resolves when the animals are on disk. Rejects with `service_unavailable` if PostgreSQL may have lost them in a crash. */
     save(unsaved: Unsaved): Promise<void> {
       const saved = save(unsaved)
-      // If adding the animals took too long, nobody handles a rejection any more, and Node would end the process.
+      // If adding the animals took too long, nobody waits for `saved` any more, and its rejection would end the process.
       saved.catch(() => {})
       return saved
     },

@@ -1,7 +1,7 @@
 /** The key of the advisory lock of creates and imports. Its first number sets it apart from locks of other applications. */
 const CREATE_LOCK = "1347637588, 'pets'::regclass::oid::int"
 
-/** `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
+/** A setting that is `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
 const DEFERRED = 'petstore_kit.deferred'
 
 /**
@@ -53,7 +53,7 @@ function tables(): string {
       banned_until double precision NOT NULL
     ) WITH (fillfactor = 50);
     CREATE INDEX quota_by_end ON quota (greatest(day_ends_at, banned_until));
-    -- A flood of anonymous clients takes no room from clients with a key.
+    -- Anonymous clients have their own table: a flood of them cannot remove the counter of a client with a key.
     CREATE TABLE anonymous (
       LIKE quota,
       bucket int NOT NULL,
@@ -67,7 +67,7 @@ function creating(): string {
     -- Clients read animals up to the greatest id in this table.
     CREATE TABLE durable (up_to bigint NOT NULL);
     CREATE INDEX durable_by_id ON durable (up_to);
-    -- Without this, no row could be deleted in a database with a publication.
+    -- Without this, PostgreSQL would reject each DELETE from this table if a publication contains it.
     ALTER TABLE durable REPLICA IDENTITY FULL;
 
     -- A run is the time between two crashes of the server. Its random number is in this table, which a crash empties.
@@ -77,20 +77,20 @@ function creating(): string {
     ${addPets("'off'")}
 
     -- Waits for the disk, and then lets clients read the animals up to last_id. PostgreSQL writes commits to disk in their order,
-    -- so all earlier commits of the run are on disk too. Returns false if the server has crashed since: the animals may be lost.
+    -- so all earlier commits of the run are on disk too. Returns false if the run has ended: the animals may be lost.
     CREATE FUNCTION save(of_run bigint, last_id bigint, process bigint, lock_wait int) RETURNS boolean
     LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
     BEGIN
       ${LIMIT_LOCK_WAITS}
-      -- If your program began this transaction, add_pets has turned the wait for the disk off in all of it.
+      -- If your program began this transaction, add_pets has turned off its wait for the disk. Turns the wait on again.
       IF current_setting('synchronous_commit') = 'off' THEN SET LOCAL synchronous_commit TO DEFAULT; END IF;
-      -- A server that is not yet promoted cannot read an unlogged table.
+      -- A standby that is not yet promoted cannot read an unlogged table. With this error, clients get 503.
       IF pg_is_in_recovery() THEN RAISE read_only_sql_transaction; END IF;
-      -- While a standby is away, a commit waits even after its client has given up. So each process may have two such commits.
+      -- While a standby is away, a commit keeps its connection even after its client has given up. So a process may have only two.
       IF NOT (CASE WHEN pg_try_advisory_xact_lock(process) THEN true ELSE pg_try_advisory_xact_lock(process + 1) END) THEN
         RAISE lock_not_available USING MESSAGE = 'earlier animals of this process still wait for their commits';
       END IF;
-      -- Until this transaction has committed, TRUNCATE of pets waits for it. A TRUNCATE ends the run, as a crash does.
+      -- Makes a TRUNCATE of pets, which ends the run, wait until this transaction has committed.
       LOCK TABLE server_runs, durable IN ROW EXCLUSIVE MODE;
       IF NOT EXISTS (SELECT FROM server_runs AS r WHERE r.run = of_run) THEN RETURN false; END IF;
       INSERT INTO durable VALUES (last_id);
@@ -98,8 +98,8 @@ function creating(): string {
     END
     $body$;
 
-    -- Makes an import wait for creates in progress, before its ids are assigned. Its commit must wait for the disk, even if the
-    -- session does not: it lets clients read all animals with smaller ids.
+    -- Makes an import wait for creates in progress before its own ids are assigned. The commit of an import must wait for the
+    -- disk, even if the session turns that wait off, because this commit lets clients read all animals with smaller ids.
     CREATE FUNCTION before_import() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
     BEGIN
@@ -109,7 +109,7 @@ function creating(): string {
     END
     $body$;
 
-    -- Lets clients read imported animals. Ids that the import has chosen move the sequence, so that later animals follow them.
+    -- Lets clients read imported animals. If the import has chosen ids, moves the sequence, so that later ids are greater.
     CREATE FUNCTION after_import() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
     DECLARE
@@ -125,8 +125,8 @@ function creating(): string {
     END
     $body$;
 
-    -- Ends the run: a save in progress must not let clients read animals that are gone. TRUNCATE, because older snapshots would
-    -- still see rows after a DELETE.
+    -- Ends the run: a save in progress must not let clients read animals that are gone. Uses TRUNCATE, because a transaction with
+    -- an older snapshot would still see the rows after a DELETE.
     CREATE FUNCTION after_truncate() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
     BEGIN
@@ -144,8 +144,8 @@ function creating(): string {
 
 /**
  * Only hashes of idempotency keys are stored. A key is stored in the transaction that adds its animal, so a crash loses both or
- * neither. Keys are looked up under the lock of `add_pets`, so that two requests with one key cannot both add an animal. Processes
- * of the first version still use `add_pets`.
+ * neither. Keys are looked up under the lock of `add_pets`, so that two requests with one key cannot both add an animal.
+ * Processes of the first release still call `add_pets` directly.
  */
 function usedKeys(): string {
   return `
@@ -159,10 +159,10 @@ function usedKeys(): string {
     CREATE INDEX used_keys_by_time ON used_keys (used_at);
     CREATE INDEX used_keys_by_scope ON used_keys (scope_sha256, pet_id);
 
-    -- Adds animals as add_pets does, except animals whose idempotency key has been used. The second list has null or a key for
-    -- each animal: the scope, key and fingerprint as JSON texts, which cannot contain U+0000, and the time. Returns the id of each
-    -- animal, or of the animal that its key has added, and whether both have the same fingerprint: null for a new animal.
-    -- Without seqscan, because a plan that reads the whole small table would be kept while the table grows.
+    -- Adds animals as add_pets does, except animals whose idempotency key has been used. The second list has null or a key for each
+    -- animal: the scope, key and fingerprint as JSON texts, which cannot contain U+0000, and the time. For each animal, returns its
+    -- id, or the id of the animal that its key has added, and whether both have the same fingerprint (null: a new animal). Without
+    -- seqscan: PostgreSQL would plan to read a small table as a whole, and keep the plan when the table has grown.
     ${addPetsOnce('', '(g.used->>3)::float8', 86_400_000)}
 
     -- TRUNCATE of pets also removes all idempotency keys.
@@ -176,8 +176,8 @@ function usedKeys(): string {
 }
 
 /**
- * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the version before
- * still use the older function of the same name. The index is dropped because keys are no longer counted by scope.
+ * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the release before
+ * call the older function, which has one parameter less. The index is dropped because keys are no longer counted by scope.
  */
 function longerKeys(): string {
   const time = `coalesce(moment, floor(date_part('epoch', clock_timestamp()) * 1000))`
@@ -193,7 +193,7 @@ function addPets(commit: string, create = 'CREATE'): string {
     LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
     BEGIN
       ${LIMIT_LOCK_WAITS}
-      -- TRUNCATE locks the tables in this order too.
+      -- TRUNCATE locks the tables in the same order. Another order could cause a deadlock.
       LOCK TABLE pets, server_runs, durable IN ROW EXCLUSIVE MODE;
       -- One transaction at a time assigns ids, so animals become visible in the order of their ids.
       PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
@@ -233,7 +233,7 @@ function addPetsOnce(parameter: string, time: string, period: number): string {
     BEGIN
       ${LIMIT_LOCK_WAITS}
       LOCK TABLE pets, used_keys IN ROW EXCLUSIVE MODE;
-      -- Takes the locks before keys are looked up, and begins a run if there is none.
+      -- Adds nothing, but takes the locks before keys are looked up, and begins a run if there is none.
       PERFORM add_pets('[]', lock_wait);
       SELECT r.run INTO run FROM server_runs AS r;
       RETURN QUERY WITH hashed AS (
@@ -270,11 +270,11 @@ function addPetsOnce(parameter: string, time: string, period: number): string {
 }
 
 /**
- * Functions, because PostgreSQL plans a function once per connection, but a statement for every request, which takes several times
- * as long as counting. They count as `countRequest` does.
+ * Functions count requests as `countRequest` does. PostgreSQL plans a function once per connection. It would plan a statement for
+ * each request, which takes several times as long as counting.
  *
  * If a bucket of anonymous clients is full, a new client replaces a client whose day has ended, otherwise the client with the
- * fewest requests. So clients over their limit are replaced last.
+ * fewest requests. So clients over their limit are replaced last, and stay refused.
  */
 function counting(): string {
   const customer = {
@@ -334,7 +334,7 @@ function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row
           EXIT WHEN FOUND;
           ${add}
         END LOOP;
-        -- If two requests of a subject arrive together, the second waits for the row, and then reads the time.
+        -- Read after the wait for the row. Otherwise, a request could be counted at an earlier time than the one before it.
         decided := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));
         usedinminute := state.used_in_minute;
         minuteendsat := state.minute_ends_at;

@@ -7,22 +7,21 @@ import type { SqlTime } from './time.ts'
  * find the greatest id, and would read all deleted rows too.
  */
 const KEPT_IDS = 100
-/** More idempotency keys than can be added between two removals. */
+/** How many rows one statement deletes: more than are added between two such statements, so that no table grows forever. */
 const KEYS_PRUNED_AT_ONCE = 10_000
-/** More ids or counters than can be added between two removals. */
 const PRUNED_AT_ONCE = 1_000
 
 /**
- * A condition for statements that run in the background: their commits do not wait for the disk or a standby. It is false in a
- * transaction of the application that has already written something, because that commit must wait.
+ * A condition for statements that run in the background: their commits do not wait for the disk or a standby. In a transaction in
+ * which the application has already written, it is false and nothing is deleted, because that commit must wait.
  */
 const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL) = 'off'`
 
 /**
- * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares the
- * pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table in order, which is slow if few
- * animals have the status. `isDurable` is applied after the limit, because inside it could lead to a plan that sorts all animals.
- * No animal is missed: animals that are not durable yet have the greatest ids.
+ * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares
+ * the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table in order, which is slow if few
+ * animals have the status. `isDurable` is outside the query with the limit, because inside, PostgreSQL might plan to sort all
+ * animals. No animal is missed: animals that are not durable yet have the greatest ids.
  */
 export function petStatements(schema: string, time: SqlTime) {
   const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]

@@ -32,9 +32,9 @@ const GREATEST = 2n ** 63n - 1n
 /** The largest batch, in characters of JSON. Each animal counts as `ROW_SIZE` more characters. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
-/** One of this many statements that add animals removes old ids from the table `durable`. */
+/** Every 100 statements that add animals, old ids are deleted from the table `durable`. */
 const PRUNE_EVERY = 100
-/** The first use of an idempotency key by this process removes expired keys, and so does one of this many uses. */
+/** Every 1,000 uses of an idempotency key, this process deletes expired keys, for the first time at the first use. */
 const PRUNE_KEYS_EVERY = 1_000
 
 interface Given {
@@ -128,7 +128,7 @@ export function postgresStorage(
     idempotency: Idempotency | undefined,
     context: CallContext | undefined,
   ): Promise<CreatedPet> {
-    // The JSON is written before the batch, so that a value that JSON cannot represent rejects only this call.
+    // The JSON is written before the call joins a batch, so that a value that JSON cannot represent rejects only this call.
     const added = await add({ pet, row: rowOf(pet), key: idempotency ? keyRowOf(idempotency) : null }, context)
     await added.saved
     return added.pet
@@ -163,7 +163,7 @@ function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {
   return status === undefined ? { id, name, categoryId } : complete
 }
 
-/** For short integers, the way through a number is faster. */
+/** A number is faster to convert, and exact up to 15 digits. */
 function toBigInt(text: string): bigint {
   return BigInt(text.length < 16 ? Number(text) : text)
 }

@@ -8,7 +8,7 @@ const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max (?:number of clients|concurrent connections|(?:daily )?requests? limit)|ERR DB capacity)\b/
 
-/** Does not use `instanceof Error`: under Jest, errors belong to another realm. */
+/** Does not use `instanceof Error`: under Jest, it is false for Node's errors. */
 export function isUnavailable(error: unknown): boolean {
   const { name, message } = Object(error) as { name?: unknown; message?: unknown }
   if (typeof message !== 'string' || name === 'TypeError') return false
@@ -27,7 +27,7 @@ export function concealCommand(error: unknown, seen = new Set<unknown>()): void 
   const { command, cause, errors, lastNodeError } = error as Record<string, unknown>
   if (typeof command === 'object' && command !== null) {
     const { name } = command as { name?: unknown }
-    // Has no effect on a frozen error, which is then reported unchanged.
+    // Does not throw for a frozen error, which then keeps its arguments.
     Reflect.defineProperty(error, 'command', { value: { name }, enumerable: true, configurable: true })
   }
   for (const inner of [cause, lastNodeError, ...(Array.isArray(errors) ? errors : [])]) concealCommand(inner, seen)

@@ -8,7 +8,7 @@ export const BUCKETS = 256
 /** The largest number of anonymous clients in one bucket. All buckets together hold 10,240 clients at most. */
 export const BUCKET_SIZE = 40
 
-/** Returns an FNV-1a hash. */
+/** Returns the bucket of an anonymous client: an FNV-1a hash of the subject, modulo the number of buckets. */
 export function bucketOf(subject: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < subject.length; i++) hash = Math.imul(hash ^ subject.charCodeAt(i), 0x01000193)

@@ -1,4 +1,4 @@
-// Fake timers of a test may replace the global functions later, and then a call would never return.
+// Kept here, because fake timers of a test may replace the global functions later, and then a call would never return.
 const { setImmediate: runtimeSetImmediate, clearImmediate: runtimeClearImmediate } = globalThis
 
 let schedule: ((callback: () => void) => unknown) | undefined
@@ -10,7 +10,7 @@ export function atEndOfTurn(callback: () => void): void {
   schedule(callback)
 }
 
-/** A test may have installed fake timers before this module was loaded. Their handles have another class. */
+/** Returns false if a test has installed fake timers before this module was loaded: their handles have another class. */
 function isRuntimeTimer(): boolean {
   const handle = runtimeSetImmediate?.(() => {})
   runtimeClearImmediate?.(handle)

@@ -48,7 +48,7 @@ export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronou
   database.exec(`PRAGMA synchronous = ${chosen}`)
 }
 
-/** Some drivers choose `normal` in WAL mode by themselves, so a power failure could lose animals. Then `full` replaces it. */
+/** In WAL mode, replaces the setting `normal`, which some drivers choose by themselves: a power failure could lose animals. */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
   return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current
@@ -83,7 +83,7 @@ export function guarded<T>(use: () => T): T {
 
 /**
  * Returns the name of a result code without the suffix of extended codes, such as `_WRITE` of SQLITE_IOERR_WRITE. `node:sqlite` has
- * a number in `errcode`; other drivers have a name. `instanceof` cannot be used: under Jest, errors belong to another realm.
+ * a number in `errcode`; other drivers have a name. Does not use `instanceof`: under Jest, it is false for these errors.
  */
 function resultCode(error: unknown): string | undefined {
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }

@@ -23,10 +23,10 @@ interface Entry {
 }
 
 /**
- * Requests of one turn of the event loop share a transaction, which excludes other writers and reads and writes each subject once.
+ * Requests of one turn of the event loop share a transaction. It excludes other writers, and reads and writes each subject once.
  *
  * SQLite has no server with its own clock, so the time of the request is used. That is safe, because all processes that share a
- * file run on one machine. `clock` only measures waiting.
+ * file run on one machine. `clock` only measures how long a request waits.
  */
 export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock): QuotaStore {
   const { read, update, replace, makeRoom, prune } = prepareAll(database, countStatements)
@@ -35,7 +35,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
-  /** For the first request of a transaction, schedules the save of all entries just before the commit. */
+  /** Returns the entry of a subject. The first call in a transaction also makes it save all entries just before its commit. */
   function entryOf({ subject, anonymous }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
@@ -54,7 +54,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return entry
   }
 
-  /** Replaces the row only if `ends_at` has changed, because that also writes the index. Writes nothing during a ban. */
+  /** Replaces the row, which also writes the index, only if `ends_at` has changed. Writes nothing during a ban. */
   function save({ row, bucket, state }: Entry, subject: string): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)

@@ -44,7 +44,7 @@ export const statements = {
   pruneEndedKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
   addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
     SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING CAST(id AS TEXT) AS id`,
-  // A new animal has the greatest id.
+  // A new animal has the greatest id, so `max(id)` is the animal of the statement before.
   useKey: `INSERT INTO petstore_used_keys (pet_id, scope, key_sha256, fingerprint_sha256, ends_at)
     SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, ${TIME} + ${KEY_PERIOD}
     WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING 1`,
@@ -77,7 +77,7 @@ export type RunAll = (
 ) => MaybePromise<readonly (readonly unknown[])[]>
 
 const PRUNED_AT_ONCE = 500
-/** One of this many requests removes old counters. */
+/** Every 50 requests, old counters are deleted. */
 export const PRUNE_EVERY = 50
 
 /** @param now - SQL for the time */

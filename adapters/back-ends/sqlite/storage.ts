@@ -17,7 +17,7 @@ type Row = readonly [id: string, name: string, categoryId: string, status: PetSt
 
 type JsonRows = readonly [{ readonly json: string }?]
 
-/** One of this many creates with an idempotency key removes expired keys. */
+/** Every 50 creates with an idempotency key, expired keys are deleted. */
 const PRUNE_KEYS_EVERY = 50
 
 interface Tables {

@@ -47,7 +47,7 @@ async function guarded<T>(use: () => Promise<T>): Promise<T> {
  */
 const UNAVAILABLE = /^D1_ERROR: |\bNetwork connection lost\b|^SERVER_ERROR: |^HRANA_\w+_ERROR: /
 
-/** An error of SQLite itself contains a result code. Only some codes, such as SQLITE_BUSY, mean an unavailable database. */
+/** A result code of SQLite decides alone: only a few, such as SQLITE_BUSY, mean unavailable. Without a code, the text decides. */
 function isUnavailable(error: unknown): boolean {
   const { message } = Object(error) as { message?: unknown }
   if (typeof message !== 'string') return false
