@@ -54,7 +54,7 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
 
 /**
  * Checks the changes of a key, for use in a key store. Returns their names and values; `null` removes a member from the key. The
- * check does not read the key, so that a database can change it by one statement. To remove `limits`, `plan` is therefore required.
+ * key is not read, so that a database needs only one statement. Its plan is thus unknown: to remove `limits`, `plan` is required.
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
@@ -74,12 +74,12 @@ export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): 
   checkOptions(Object.fromEntries(nullable), changes)
   const { plan, limits } = changes
   if (plan !== undefined && limits == null) requireLimitsOf(plan, plans)
-  if (plan === undefined && limits === null) throw invalidOption('plan', 'the plan whose limits apply then', plan)
+  if (plan === undefined && limits === null) throw invalidOption('plan', 'a plan to replace the removed limits', plan)
   const names = Object.keys(RULES) as (keyof KeyChanges)[]
   return names.flatMap((name) => (changes[name] === undefined ? [] : [[name, changes[name]]]))
 }
 
-/** Throws unless the plan itself has limits, so that a key of this plan needs none. */
+/** Throws if the plan has no limits: a key of this plan needs its own. */
 function requireLimitsOf(plan: string, plans: readonly string[]): void {
   if (plan === 'enterprise') throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, undefined)
   const known = [...new Set([...Object.keys(defaultPlans), ...plans])]
