@@ -35,8 +35,8 @@ export interface PetsOptions extends Pick<ListPetsOptions, 'status' | 'signal'> 
 /** The options of {@link PetStoreClient.createPet}. */
 export interface CreatePetOptions extends CallOptions {
   /**
-   * Identifies the animal for 48 hours: if it is sent again with the same key, it is added once. 1 to 255 visible ASCII characters
-   * or spaces, such as an order number; `null` sends no key. Rejects with `idempotency_not_supported` if the server has no keys.
+   * Identifies the animal for 48 hours: several requests with this key add it only once. 1 to 255 visible ASCII characters or
+   * spaces, such as an order number; `null` sends no key. Rejects with `idempotency_not_supported` if the server supports no keys.
    * @default a random UUID for each call
    */
   readonly idempotencyKey?: string | null | undefined
@@ -69,8 +69,8 @@ export interface PetStoreClient {
 
 /**
  * Creates a client that keeps ids exact, and sends a failed request again if that is safe. After a 429, 502, 503, 504 or a network
- * fault, all calls wait: as long as `Retry-After` says, and with exponential back-off and jitter. Idempotency keys prevent that an
- * animal is added twice.
+ * fault, all calls wait: at least as long as `Retry-After` says, and at least for an exponential back-off with jitter. Idempotency
+ * keys prevent that an animal is added twice.
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example
  * ```ts
@@ -181,7 +181,7 @@ function parseBody<T>({ response, body }: ClientResponse, what: string, isValid:
   return value
 }
 
-/** Returns the cursor of the next page. Uses nothing else of a link, which could send the API key to another server. */
+/** Returns the cursor of the next page. Ignores the rest of a link: its host may be another server, which would get the API key. */
 function readNextCursor({ response, url }: ClientResponse): string | undefined {
   const bare = response.headers.get('X-Next-Cursor')
   if (bare) return bare

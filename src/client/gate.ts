@@ -4,9 +4,9 @@ import type { resolveClientOptions } from './options.ts'
 import { readRateLimit, UNKNOWN, usedUp } from './rate-limit-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
 
-/** The most requests at once. Seven clients with one key of the plan `free` then get too few 429 in a minute for a ban. */
+/** The most requests in flight. If seven clients use one `free` key, at most 56 get 429 at once: too few for a ban. */
 const MAX_IN_FLIGHT = 8
-/** How long the next request waits for the response to this one, in milliseconds, while the client does not know the limit. */
+/** While the limit is unknown, how long a request without a response delays the next request, in milliseconds. */
 const PATIENCE = 2_000
 type Outcome = { headers: Headers | undefined; error?: PetStoreError | undefined }
 type Call = { readonly signal?: AbortSignal | undefined; readonly made: number; since: number }
@@ -14,13 +14,13 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
 
 /**
  * Creates the gate, which makes the requests of one client wait. Its rules:
- * 1. The newest response decides for all calls: in one window, the response with the fewest remaining requests; otherwise, the
- *    response to the request that was sent last. After a failure, or if no requests remain, all calls wait until the same time,
- *    and then a single request goes first.
- * 2. A response that says "n remain" has counted every request that had a response before its own request was sent. From then on,
- *    n + 1 requests may be sent, and eight at once: a client gets no 429 if nobody else uses its key.
- * 3. A call rejects if its wait would end more than `maxElapsed` after it was made. This time begins again with each response that
- *    is no failure, until an attempt of the call itself fails with another error than 429.
+ * 1. The newest response decides for all calls. Within one window, this is the response with the fewest remaining requests;
+ *    otherwise, the response to the request that was sent last. After a failure, or if no requests remain, all calls wait until the
+ *    same time, and then a single request goes first.
+ * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. So these
+ *    are part of the n that may be sent, at most eight at once: a client gets no 429 if nobody else uses its key.
+ * 3. A call rejects if its wait would end more than `maxElapsed` after the call was made. This time begins again with each response
+ *    to any call that is no failure, until an attempt of the waiting call fails with another error than 429.
  */
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry
@@ -28,9 +28,9 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** The newest rate limit, and how many requests the client may have sent in all since it was created. */
+  /** The newest rate limit, and the number of requests that the client is allowed to send in all, from its creation on. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
-  /** Why calls wait, and until when. The gate opens at `opensAt`, after at most `maxElapsed`. */
+  /** Why and until when calls should wait. The next request is sent at `opensAt`: at `until`, but after at most `maxElapsed`. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
   let timer: AbortController | undefined
   const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
@@ -73,7 +73,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     if (maxElapsed === 0 || !isNewest) return
     ;[known, newest] = [latest, Math.max(newest, number)]
     const now = clock.now()
-    // Count one failure, although the other requests in flight will probably fail for the same reason.
+    // Requests in flight at the same time probably fail for the same reason, so count only the first of these failures.
     if (failure && number > sentBeforeFailure) [failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
     if (!failure) [failures, sentBeforeFailure, allowed, servedAt] = [0, 0, before + 1 + latest.remaining, now]
     const reason = failure ?? usedUp(headers, now)

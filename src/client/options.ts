@@ -23,9 +23,9 @@ export interface PetStoreClientOptions {
   readonly apiKey: string
   /** Sends the requests. @default the global `fetch` at the time of each request */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** How long one attempt may take, with its whole response, in milliseconds. A longer one is a network fault. @default 30000 */
+  /** How long one attempt may take, with its whole response, in milliseconds. After that, the attempt fails. @default 30000 */
   readonly timeout?: number | undefined
-  /** Called once before all calls wait together. If it throws, one call rejects with this error. @default none */
+  /** Called before all calls wait. If `onRetry` throws, one of these calls rejects with that error. @default none */
   readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
   /** When to send a request again; `false` for never. @default as often as needed within two minutes */
   readonly retry?: RetryOptions | false | undefined
@@ -54,9 +54,9 @@ export interface ClientSeams {
 /** When the client sends a request again. */
 export interface RetryOptions {
   /**
-   * The longest time of a call with all its waits, in milliseconds. The time begins again when another call is served, until the
-   * call itself fails with another error than 429. If the server asks for a longer wait, the call rejects at once. The default is
-   * long enough for the limit per minute, but not for a ban of 300 seconds.
+   * How long a call may take with all its waits, in milliseconds. The time begins again when another call is served, but not after
+   * the call itself has failed with another error than 429. If the server asks for a longer wait, the call rejects at once. The
+   * default is long enough for the limit per minute, but not for a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined
@@ -117,7 +117,7 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
   }
 }
 
-/** The message does not quote a string, which may be a real token with a line break. */
+/** Does not quote a string in the message, because the string may be a real token with a line break. */
 function wrongApiKey(value: unknown): PetStoreError {
   const received = typeof value === 'string' ? 'a string with other characters' : describeValue(value)
   return new PetStoreError(

@@ -1,10 +1,10 @@
 import { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 
-/** The longest wait after a success, in milliseconds: its end is computed from two clocks. After a 429, `Retry-After` is used. */
+/** The longest wait after a success, in milliseconds. A longer one may come from clocks that differ: send, and let a 429 decide. */
 const MAX_RESET = 60_000
 
-/** The limit after a response without rate-limit headers. As NaN is not equal to itself, its window differs from all others. */
+/** The rate limit after a response without its headers. NaN equals nothing, so this window differs from every other window. */
 export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
 
 /** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */
@@ -18,7 +18,7 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
 /** Returns the error for a wait until the window ends, or `undefined` if requests remain. */
 export function usedUp(headers: Headers, now: number): PetStoreError | undefined {
   const { limit, remaining, resetsAt } = readRateLimit(headers) ?? UNKNOWN
-  // The window ends by the server's clock.
+  // `resetsAt` is a time of the server's clock.
   const delay = resetsAt - serverTime(headers, now)
   if (remaining > 0 || delay > MAX_RESET) return undefined
   const retryAfter = Math.ceil(delay / 1000)

@@ -30,7 +30,7 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   )
 }
 
-/** Browsers hide the status and target of a redirect. A `fetch` that ignores `redirect: 'manual'` has followed the redirect. */
+/** Returns the error for a redirect. Browsers hide its status and target, and a `fetch` that ignores `redirect` follows it. */
 export function redirectError(response: Response, url: string, apiKey: string): PetStoreError | undefined {
   const { status, type, redirected, headers } = response
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
@@ -67,12 +67,12 @@ function reasonOf(error: unknown, depth = 0): string {
   return cause === undefined || depth === 3 ? reason : `${reason}: ${reasonOf(cause, depth + 1)}`
 }
 
-/** Returns whether a request may succeed later. Some servers send 409 while they carry out a request with the same key. */
+/** Returns whether a request may succeed later. Some servers send 409 while another request with the same idempotency key runs. */
 export function isTransient({ code, status = 0 }: PetStoreError): boolean {
   return code === 'network_error' || [409, 429, 502, 503, 504].includes(status)
 }
 
-/** Returns the error of a call that would wait too long. `error` is why it waits, and may be the error of another call. */
+/** Returns the error of a call that would wait too long. `error` is why the call waits, and may come from another call. */
 export function gaveUp({ error, until }: { error: PetStoreError; until: number }, clock: Clock): PetStoreError {
   const { code, message, status, cause } = error
   if (error.retryAfter === undefined)

@@ -74,7 +74,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     /** `made`: the time of the call. `since`: when the first attempt began that failed with another error than 429. */
     const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
-      // Keep the key after an unclear error: a server behind the same address may support keys, and may have added the animal.
+      // Keep the key after an unclear error: another server behind the same URL may support keys, and may have added the animal.
       const task = () => attempt(request, unclear !== undefined)
       const { received, error, begun, key }: Attempt = await pass(call, task)
       if (error === undefined) return received
