@@ -3,7 +3,7 @@ import type { Target } from './request.ts'
 /** Returns the first part of every link: the path or URL of the API as the client sees it. */
 export type LinkBase = (target: Target) => string
 
-/** Links begin with `publicUrl`, or else with the requested path. The client controls the Host header, so it is never used. */
+/** Links begin with `publicUrl`, or else with the requested path. They never use the Host header, which the client controls. */
 export function linkBaseOf(basePath: string, publicUrl: string | undefined): LinkBase {
   const requested: LinkBase = ({ path, route }) => escapePath(path.slice(0, path.length - route.length))
   if (publicUrl === undefined) return requested

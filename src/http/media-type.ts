@@ -15,7 +15,7 @@ export function mediaTypeError(request: Pick<ApiRequest, 'header'>): OwnResponse
 
 /** The longest `Content-Type` that is accepted, in characters. To read 15 KB of `;` would take a millisecond. */
 const MAX_LENGTH = 256
-/** Matches characters that `Content-Type` must not contain (RFC 9110, section 5.6.3). `trim` alone would remove some of them. */
+/** Matches characters that `Content-Type` must not contain (RFC 9110, section 5.6.3). `trim` would hide some of them. */
 const NOT_ASCII = /[^\t -~]/
 
 function isJson(type = ''): boolean {

@@ -10,7 +10,7 @@ export interface ApiRequest extends CallContext {
   readonly target: string
   /** The start of the path that a router such as Express has removed: `/shop`. */
   readonly mountPath?: string | undefined
-  /** Whether the client has disconnected. Set by adapters on which reading `signal` has an effect. @default signal.aborted */
+  /** Whether the client has disconnected. Set by adapters that create `signal` only when it is read. @default signal.aborted */
   readonly isAborted?: boolean | undefined
   /** Returns a header by its lower-case name. Several values are joined by a comma and a space. */
   header(name: string): string | undefined
@@ -89,7 +89,7 @@ export function toApiRequest(request: Request, clientAddress?: string | null): A
   return new FetchRequest(request, clientAddress ?? undefined)
 }
 
-/** Returns whether a request gets 417 (RFC 9110, section 10.1.1), on every host as on Node, whose servers send 417 themselves. */
+/** Returns whether a request gets 417 (RFC 9110, section 10.1.1). Servers of Node send 417 themselves; other hosts do not. */
 export function hasUnknownExpectation(request: ApiRequest): boolean {
   const expected = request.header('expect')
   return expected !== undefined && expected.toLowerCase() !== '100-continue'
@@ -124,7 +124,7 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
-  /** Ends the read of a body without Content-Length when it aborts. Overridden where the runtime itself ends the read. */
+  /** The signal that ends the read of a body without Content-Length. Overridden where the runtime itself ends the read. */
   protected get bodySignal(): AbortSignal | undefined {
     return this.request.signal
   }
@@ -162,7 +162,7 @@ export class FetchRequest implements ApiRequest {
       : readBody(request, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
-  /** Reads the body without `request.body`, for which Hono on Node creates a second `Request`. Fails if the body is locked. */
+  /** Reads the body without `request.body`, for which Hono on Node creates a second `Request`; `undefined` if it is locked. */
   async #wholeBytes(): Promise<Uint8Array | undefined> {
     const { request } = this
     try {

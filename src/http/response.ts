@@ -40,7 +40,7 @@ function pairsOf(headers: readonly string[]): [name: string, value: string][] {
   return headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : []))
 }
 
-/** A response to which the pipeline adds headers. No other response has the same array of headers. */
+/** A response with its own array of headers, so that headers can be added without a change of another response. */
 export interface OwnResponse extends ApiResponse {
   readonly headers: string[]
   /** The error code in the body. */
