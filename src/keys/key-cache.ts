@@ -26,7 +26,7 @@ export interface KeyCacheOptions {
 
 /** The cache of {@link cachedKeyStore}. */
 export interface KeyCache {
-  /** Removes a token from the cache, so that the next request reads its key again. Call it when a key of your own has changed. */
+  /** Removes a token from the cache, so that the next request reads its key again. Call it after you change a key elsewhere. */
   forget(token: string): void
 }
 
@@ -34,9 +34,9 @@ export interface KeyCache {
 const UNKNOWN_TTL = 5_000
 /** How many characters of a token count as one entry. Without this rule, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
-/** How long a look-up serves later requests with its token, in milliseconds. On a lost connection, it may never end. */
+/** How long later requests with its token share a look-up, in milliseconds. After a lost connection, a look-up may never end. */
 const JOINED_FOR = 5_000
-/** After this time, in milliseconds, the result of a look-up is no longer cached. */
+/** The result of a look-up that takes longer than this, in milliseconds, is not cached. */
 const AWAITED_FOR = 60_000
 
 interface KnownToken {
@@ -74,7 +74,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   const known: LRUCache<string, KnownToken> = boundedMap(max)
   /** When each token without a key was looked up. */
   const unknown = boundedByLength<number>(max)
-  /** Look-ups in progress. A change of a key replaces the map: an older look-up could return the old key, and caches nothing. */
+  /** Look-ups in progress. A change of a key replaces this map: older look-ups may return the old key, so they cache nothing. */
   let lookUps = boundedByLength<LookUp>(max)
 
   function isFresh(since: number, length: number): boolean {
@@ -141,7 +141,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
       return await call()
     } finally {
       for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
-      // The change may have made an expired key valid, whose token is here as unknown.
+      // The change may have made an expired key valid, but the cache still says that its token has no key.
       unknown.clear()
       lookUps = boundedByLength(max)
     }

@@ -4,7 +4,7 @@ import type { ApiKey } from '../model.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
 
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
-  /** Each key by the SHA-256 of its token. A change replaces the member `key`, so that all three maps have the new key. */
+  /** Each key by the SHA-256 of its token. All three maps share the objects, so a change of the member `key` is in all of them. */
   const byHash = new Map<string, { key: ApiKey }>()
   /** Each key that is not revoked, by its id. */
   const byId = new Map<string, { key: ApiKey }>()
