@@ -132,7 +132,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const { handle, basePath } = petStore
   const { token } = current()
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
-  /** Creates the client, again for each `reset`: a client waits by the rate limit in earlier responses. */
+  /** Creates the client, again for each `reset`: the old client would wait for the rate limit of its earlier responses. */
   const newClient = () => {
     const sleep = isManual(clock) ? { sleep: async (milliseconds: number) => clock.advance(milliseconds) } : {}
     return createClient({ baseUrl: `http://localhost${basePath}`, apiKey: token, fetch }, { clock, ...sleep })

@@ -4,7 +4,7 @@ import type { IssuedKey, IssueOptions, KeyChanges, ManagedKeyStore } from '../..
 import type { ManualClock } from '../clock.ts'
 import { few, recordSteps, type Steps, show } from './report.ts'
 
-/** A key that was issued. Reports name it by its number. */
+/** A key that was issued. A report calls the first one `key 1`. */
 export interface Issued {
   readonly number: number
   readonly token: string

@@ -3,7 +3,7 @@ import { countRequest, newQuotaState, type QuotaState } from '../../quota/counti
 import type { ManualClock } from '../clock.ts'
 import { difference, type Steps, show } from './report.ts'
 
-/** A request to count at the time of the clock. */
+/** A request to count. Its `now` comes from the clock. */
 export type Spending = Omit<QuotaRequest, 'now'>
 
 /** A quota store whose results are compared with those of `countRequest`. */
@@ -13,7 +13,7 @@ export interface CheckedQuota {
   /** Sends `times` equal requests at once, and accepts their results in any order. */
   spend(spending: Spending, times?: number): Promise<void>
   now(): number
-  /** Sets the clock, but not to more than 26 hours before its latest time. */
+  /** Sets the clock, but at most 26 hours back from its latest time. */
   setClock(time: number): void
 }
 

@@ -22,8 +22,8 @@ export interface Opened<Port> {
   /** Releases the port. Called for each opened port, also after a failure. */
   close(): Promise<void>
   /**
-   * Returns a new port with the same content, as after the end of the process. It must not save anything first. `close` releases
-   * both ports. Not called for a quota store.
+   * Returns a new port with the same content, as after a crash of the process: nothing may be saved first. `close` releases both
+   * ports. Not called for a quota store.
    * @default the tests that call it are skipped
    */
   readonly reopen?: (() => MaybePromise<Port>) | undefined
@@ -37,7 +37,7 @@ export interface SuiteOptions<Port> {
   open(clock: Clock): Promise<Opened<Port>>
   /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
-  /** Repeats the random values of a failed test, whose report has this number. @default a new number for each test */
+  /** The number in the report of a failed test, to repeat its random values. @default a new number for each test */
   readonly seed?: number | undefined
 }
 

@@ -22,7 +22,6 @@ export interface HttpContractTarget {
   readonly clock?: Clock | undefined
 }
 
-/** A request of the suite. */
 export interface ContractRequest {
   readonly method?: string
   /** The body; an object is sent as JSON. */
@@ -46,9 +45,7 @@ export interface ContractResponse {
   readonly json: unknown
 }
 
-/** Sends the requests of the suite. */
 export interface ContractClient {
-  /** The option `token`. */
   readonly token: string
   /** Sends a request to a path after `baseUrl`, or to a whole URL. After a 429, waits and sends the request again. */
   send(path: string, request?: ContractRequest): Promise<ContractResponse>
@@ -76,7 +73,7 @@ export function contractClient(
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
-  /** The limits that are used up for too long: of the key, and of this machine's address. To avoid a ban, nothing more is sent. */
+  /** The errors for limits that are used up for too long, of the key or of this machine. More requests could cause a ban. */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(path: string, request: ContractRequest): Promise<ContractResponse> {
@@ -132,7 +129,7 @@ function tooLong({ name, headers }: ContractResponse, seconds: number): string {
   return `${name}: the limit is used up, and ${wait}; the suite waits at most ${MAX_WAIT} seconds in all`
 }
 
-/** Returns the seconds in `Retry-After`. Waits 1 second without the header, because the suite would flood the server. */
+/** Returns the seconds in `Retry-After`, or 1 without the header: without a wait, the suite would flood the server. */
 function secondsToWait({ headers, time }: ContractResponse): number {
   return Math.max(1, readRetryAfter(headers.get('Retry-After'), { now: () => time }) ?? 1)
 }

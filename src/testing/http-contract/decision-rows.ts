@@ -23,7 +23,7 @@ function linkOf({ headers }: ContractResponse, relation: string): string | undef
   return new RegExp(`<([^>]*)>;\\s*rel="?${relation}"?`).exec(headers.get('Link') ?? '')?.[1]
 }
 
-/** Requests the target of a link. Another host must not get the API key, so the tested server gets the query of the target. */
+/** Requests the target of a link from the tested server, also if the link names another host: only the server gets the API key. */
 function follow(client: ContractClient, from: ContractResponse, target: string): Promise<ContractResponse> {
   const url = new URL(target, from.url)
   return client.send(url.origin === new URL(from.url).origin ? url.href : `/pets${url.search}`)
