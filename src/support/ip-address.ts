@@ -1,7 +1,7 @@
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const MAPPED_IPV4_IN_HEX = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/
 
-/** Returns an IPv6 address in its shortest spelling, without its zone. IPv4-mapped becomes IPv4 (RFC 4291, section 2.5.5.2). */
+/** Shortens an IPv6 address, and removes its zone. Returns the IPv4 address of an IPv4-mapped one (RFC 4291, section 2.5.5.2). */
 export function canonicalIpv6(address: string): string | undefined {
   const mapped = MAPPED_IPV4.exec(address)?.[1]
   if (mapped !== undefined) return mapped
@@ -17,7 +17,7 @@ export function canonicalIpv6(address: string): string | undefined {
 /** Matches an IPv4 address with a port, or an IPv6 address in brackets. */
 const WITH_PORT = /^(?:(\d+\.[\d.]+):\d+|\[([^\]]*)\](?::\d+)?)$/
 
-/** Returns an IPv4 address, or an IPv6 prefix of this length in bits, without port: a client has many ports, and a whole prefix. */
+/** Returns an IPv4 address without port, or an IPv6 prefix. A client may use many ports, and all addresses of its IPv6 prefix. */
 export function addressGroup(address: string, prefixLength: number): string {
   if (!address.includes(':')) return address
   const [, ipv4, ipv6 = address] = WITH_PORT.exec(address) ?? []

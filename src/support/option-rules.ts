@@ -15,7 +15,7 @@ export function isPositiveInteger(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
 }
 
-/** Refuses credentials, query and fragment too. */
+/** Returns whether a value is an http or https URL without credentials, query and fragment. */
 export function isHttpUrl(value: unknown): value is string {
   return typeof value === 'string' && /^https?:\/\/[^?#@/\\]+(?:\/[^?#]*)?$/i.test(value) && URL.canParse(value)
 }

@@ -4,7 +4,7 @@ import { shorten } from './describe-value.ts'
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 /** Matches a token of this package, or at least its first 20 characters. In a whole token, `_` may be escaped, such as `&#95;`. */
 const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
-/** Matches an ASCII character as an escape of URLs, of JSON and JavaScript, or of HTML. A single backslash is left out. */
+/** Matches an ASCII character as an escape of URLs, of JSON and JavaScript, or of HTML. Also a lone backslash, which is removed. */
 const ESCAPE =
   /^(?:(?:%|%u00|\\u00|\\x)([0-7][0-9a-f])|(?:\\u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|(&)amp;|\\)/i
 const LONGEST_ESCAPE = 12
@@ -33,7 +33,7 @@ export function withoutSecrets(text: string, length: number, secrets: readonly s
   const read = readLength(length, secrets)
   const safe = masked(text.slice(0, read), secrets)
   if (text.length <= read) return shorten(safe, length)
-  // Drop the end of what was read: it may be the first half of a secret. If nothing was masked, `length` drops it anyway.
+  // Drop the end of what was read: it may be half a secret. If nothing was masked, this end is beyond `length` anyway.
   return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
 }
 
@@ -52,17 +52,17 @@ export function readableLines(text: string, length: number, secrets?: readonly s
 function masked(text: string, secrets: readonly string[]): string {
   const withoutAll = (text: string, secrets: readonly string[]) =>
     secrets.reduce((safe, one) => (one.length < MIN_SECRET_LENGTH ? safe : safe.replaceAll(one, '***')), text)
-  // Mask secrets before and after reading escapes: the beginning of a secret may look like the end of an escape.
+  // Mask secrets before decoding too: the beginning of a secret may look like the end of an escape, and be changed.
   const known = withoutAll(text, secrets)
   const plain = decoded(known)
-  // After `secrets`: this pattern may match the first half of a secret that follows a token.
+  // Mask tokens last: if a secret follows a token, `TOKEN` may match half of the secret, and the other half would stay.
   const safe = withoutAll(plain, secrets.map(decoded)).replace(TOKEN, 'pet_***')
   return withoutPasswords(safe === plain ? known : safe)
 }
 
 /**
- * Returns a text without escapes, however often it was escaped: `%2541` becomes `A`. Escapes of spaces and controls are left out,
- * because a token may be split there. The time is linear.
+ * Returns a text without escapes, however often it was escaped: `%2541` becomes `A`. Escapes of spaces and control characters are
+ * removed: a token with such an escape inside would not be found, and not be masked. The time is linear.
  */
 function decoded(text: string): string {
   if (!/[%\\&]/.test(text)) return text
