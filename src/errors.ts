@@ -116,7 +116,7 @@ export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }
 
-/** Wraps a `PetStoreError` that a port must not throw. Without it, an `invalid_body` from a port would send 400 to the client. */
+/** Wraps a `PetStoreError` that a port must not throw: an `invalid_body` from a port would otherwise send 400 to the client. */
 export class PortFault extends Error {}
 
 /** Returns whether a value is a `PortFault`. `instanceof` throws for some proxies. */

@@ -35,7 +35,7 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/** An animal in the store. Write `satisfies Record<keyof Pet, …>` where code lists the members, to find that code later. */
+/** An animal in the store. Add `satisfies Record<keyof Pet, …>` to code that lists its members, to find code without a new one. */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint

@@ -58,7 +58,7 @@ export interface PetQuery {
 export interface PetStorage {
   /**
    * Returns the first `limit` animals by ascending id that match the query. An animal may be missing while its `create` runs. Then
-   * all animals with greater ids must be missing too: a client that reads page by page would skip the first one for ever.
+   * all animals with greater ids must be missing too: otherwise, a client that reads page by page never gets the missing animal.
    */
   list(query: PetQuery, context?: CallContext): MaybePromise<readonly Pet[]>
   /** Adds an animal, and returns it when it is durable. Its id must be at least 1, and above every id that `list` has returned. */
@@ -146,7 +146,7 @@ export interface BanRule {
 export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
-  /** Whether `subject` is a client address. Limit these counts separately: an attacker's addresses must not push out customers. */
+  /** Whether `subject` is a client address. If so, bound the number of such counters: they must not push out customers. */
   readonly anonymous: boolean
   /** The limits that apply. */
   readonly limits: PlanLimits

@@ -41,7 +41,7 @@ export function readyCheck({ storage, keyStore, quota }: BackEnd, options: Ready
   const { timeout = 2_000, clock = systemClock, onFailure = logFailure } = options
   const probes: Readonly<Record<string, () => unknown>> = {
     storage: () => storage.list({ limit: 1 }),
-    // No cache knows a new token, so the key store itself has to respond.
+    // A new token is in no cache, so the key store itself has to respond.
     keys: () => keyStore.find(newToken()),
     quota: () =>
       quota.spend({

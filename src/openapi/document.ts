@@ -226,7 +226,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     NextPage: {
       description: 'The target with `rel="next"` is the next page (RFC 8288). Absent on the last page.',
       ...optionalText,
-      // A mock server sends the first example. With another value than '', its pages would never end.
+      // A mock server sends the first example with every page. If that were a link, clients would read pages for ever.
       examples: {
         lastPage: { summary: 'Absent', value: '' },
         page: { summary: 'A next page', value: `<${api}/pets?limit=2&cursor=MToy>; rel="next"` },

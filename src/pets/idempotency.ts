@@ -38,7 +38,7 @@ export function replayHeaders({ earlier }: CreatedPet): string[] {
   throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describeValue(earlier)}`)
 }
 
-/** How long a key is kept: 48 hours, in milliseconds. Before it repeats a request, a client may wait for the next day or a ban. */
+/** How long a key is kept: 48 hours, in milliseconds. A client may repeat a request after the end of a ban or on the next day. */
 export const KEY_PERIOD = 172_800_000
 
 /** The hashes of an idempotency key and its animal, in hexadecimal. */

@@ -92,7 +92,7 @@ function readParameters(query: string): Parameters {
     throw new PetStoreError('invalid_parameter', `The query is not valid: ${problem}.`)
   }
   const input: Record<string, string | readonly string[]> = {}
-  // `URLSearchParams` removes one leading `?`. The added `?` keeps that of a query such as `?limit=5` after `/pets?`.
+  // `URLSearchParams` removes one leading `?`, so add one: the query of `/pets??limit=5` itself begins with a `?`.
   for (const [name, value] of new URLSearchParams(`?${query}`))
     if (Object.hasOwn(listQuerySchema.shape, name))
       input[name] = name in input ? [input[name] ?? [], value].flat() : value

@@ -13,9 +13,9 @@ interface RememberedRefusal {
 }
 
 /**
- * Returns a quota store that remembers refusals. More requests from a refused client then do not reach the database, and their 429
- * takes a seventh of the CPU time. {@link countRequest} decides when the window or ban of a client ends, which lifts the refusal.
- * Refusals that count towards a ban still reach the database.
+ * Returns a quota store that remembers refusals: later requests of a refused client do not reach the database, and their 429 takes
+ * a seventh of the CPU time. When the window or ban has ended, {@link countRequest} no longer refuses them. Refusals that count
+ * towards a ban still reach the database.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
   const refusals: LRUCache<string, RememberedRefusal> = boundedMap(MAX_SUBJECTS)
@@ -24,12 +24,12 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
   return {
     spend(request) {
       const { subject, now } = request
-      // After the clock steps back, every `clockOffset` is wrong, and the quota store ends windows and bans earlier.
+      // The clock has stepped back: every `clockOffset` is wrong, and windows and bans may end earlier than remembered.
       if (now < latest) refusals.clear()
       latest = now
       const known = refusals.get(subject)
       if (known !== undefined) {
-        // A copy, because the quota store does not count this request.
+        // Count in a copy: the quota store does not count this request.
         const state = { ...known.count, refusedInMinute: 0 }
         const count = countRequest(state, { ...request, now: now + known.clockOffset })
         if (isFinal(request, count)) return count

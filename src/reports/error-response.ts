@@ -22,12 +22,12 @@ export function errorResponseOf(
   const code = codeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
-  // Report nothing if the client has disconnected: a back end that uses the signal then throws its reason.
+  // Report nothing if the client has disconnected: a back end then throws the reason of the aborted signal.
   if (!isAborted(request)) reportFault(error, observers, report)
   return errorResponse(code, status === 503 ? ['Retry-After', RETRY_AFTER] : [])
 }
 
-/** Returns the error code of the response. Members of `error` may be getters that throw: then it is `internal_error`. */
+/** Returns the error code of the response. If `error` has a getter that throws, the code is `internal_error`. */
 function codeOf(error: unknown): ErrorCode {
   try {
     if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode

@@ -66,7 +66,7 @@ export function logError(error: unknown, { method, target = '' }: ErrorReport): 
   else console.error(`petstore-kit: ${readableText(request, MAX_PATH)}failed: ${readableError(error)}`)
 }
 
-/** Returns whether an error only warns about an option, although no request has failed. */
+/** Returns whether an error is only a warning about an option: the request has not failed. */
 export function isNotice(error: unknown): error is PetStoreError {
   try {
     return isPetStoreError(error) && error.code === 'untrusted_forwarded_for'
@@ -103,7 +103,7 @@ function textOf(error: unknown): string {
     ...members
   } = Object(error) as Partial<AggregateError>
   if (typeof stack !== 'string') return String(error)
-  // Not every runtime repeats the message in the stack.
+  // Some runtimes leave the message out of the stack.
   const head = stack.includes(String(message)) ? stack : `${error}\n${stack}`
   const lines = Object.entries(members).map(
     ([name, value]) => `${name}: ${Object(value) === value ? 'an object' : value}`,
@@ -123,7 +123,7 @@ export function reportFault(error: unknown, { onError }: Observers, about: Error
   )
 }
 
-/** Calls an option that gets an error. If the call throws or rejects, logs both errors. */
+/** Calls a callback that gets an error, such as `onError`. If the callback throws or rejects, logs both errors. */
 export function callOrLog(name: string, call: () => unknown, log: () => void): void {
   callObserver(call, (failure) => {
     log()
