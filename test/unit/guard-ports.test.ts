@@ -98,7 +98,7 @@ describe('a back end that fails', () => {
     expect(got.text).not.toContain('hunter2')
   })
 
-  test('each error is read once if the causes form a cycle', async () => {
+  test('an error whose causes form a cycle is reported once', async () => {
     const [one, two] = [new Error('one'), new Error('two')] as (Error & { errors?: Error[] })[]
     Object.assign(one as Error, { cause: two, errors: Array(50).fill(two) })
     Object.assign(two as Error, { cause: one, errors: Array(50).fill(one) })
@@ -355,7 +355,7 @@ describe('a back end that does not respond', () => {
     expect(await result).toEqual([{ status: 'rejected', reason: expect.objectContaining({ cause }) }])
   })
 
-  test('a port without a context gets an empty one', async () => {
+  test('a request without address and signal gives a port an empty context', async () => {
     const { quota } = memory()
     const spend = vi.fn((request: QuotaRequest, context?: CallContext) => {
       const { clientAddress, signal } = context as CallContext
@@ -527,7 +527,7 @@ describe('observers', () => {
     ])
   })
 
-  test('onResponse gets whether an idempotency key had been used', async () => {
+  test('onResponse gets whether the response is a replay', async () => {
     const reported: unknown[] = []
     const { add } = await startApi({
       onResponse: ({ status, code, replayed }) => reported.push([status, code, replayed]),
@@ -541,7 +541,7 @@ describe('observers', () => {
     ])
   })
 
-  test('a duration is from the monotonic clock, with fractions', async () => {
+  test('durationMs comes from the monotonic clock, with fractions', async () => {
     const durations: number[] = []
     const times = [5, 5.4321987, 7, 7]
     let now = 9_000
@@ -629,7 +629,7 @@ describe('observers', () => {
     expect(reported).toEqual([400])
   })
 
-  test('reads address and signal only if they are needed', async () => {
+  test('the core reads the client address and the signal only if needed', async () => {
     const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
     const headers: Record<string, string> = { authorization: 'Bearer x', 'content-type': 'application/json' }
     const [clientAddress, signal] = [vi.fn(() => '192.0.2.1'), vi.fn(() => undefined)]

@@ -101,7 +101,7 @@ describe('keyStore', () => {
     expect([response.status, response.headers.get('x-ratelimit-limit'), key.createdAt]).toEqual([200, '7', 5])
   })
 
-  test('is the given key store, with its type', () => {
+  test('petStore.keyStore is the key store of the options, with its type', () => {
     const ours = { find: () => ({ id: 'desk', plan: 'free' }), rotate: () => 'rotated' }
     expect(createPetStore({ keyStore: ours }).keyStore).toBe(ours)
     expect(createPetStore({ keyStore: ours }).keyStore.rotate()).toBe('rotated')
@@ -140,13 +140,13 @@ describe('getPet', () => {
     expect(await send(`/v1/pets/${petId}`)).toMatchObject({ status: 404, code: 'pet_not_found' })
   })
 
-  test('escapes of characters that need none make no difference', async () => {
+  test('unneeded percent-encoding in a path makes no difference', async () => {
     const { send, add } = await startApi()
     await add('{"name":"Rex","categoryId":1}')
     expect(await send('/v1/pets/%31')).toMatchObject({ status: 200, text: (await send('/v1/pets/1')).text })
   })
 
-  test('a text that is no id is not looked up', async () => {
+  test('getPet does not look up an id that is not an integer', async () => {
     const get = vi.fn()
     const { send } = await startApi({ storage: { ...memory().storage, get } })
     expect((await send('/v1/pets/abc')).status).toBe(404)

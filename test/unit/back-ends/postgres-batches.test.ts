@@ -56,7 +56,7 @@ describe('batches', () => {
     await complete(3)
   })
 
-  test('a call whose size cannot be read is rejected alone', async () => {
+  test('only the call whose size cannot be read is rejected', async () => {
     const sizeOf = (input: string) => {
       if (input === 'bad') throw new TypeError('no size')
       return 1
@@ -89,7 +89,7 @@ describe('batches', () => {
     expect([inputs(), await first, await dropped, await kept]).toEqual([['a', 'c'], 'A', 'the client left', 'C'])
   })
 
-  test('reads no signal of a call that is sent in its turn', async () => {
+  test('does not read the signal of a call that is sent without waiting', async () => {
     const { call, complete } = heldEngine()
     const signal = vi.fn(() => undefined)
     const context = Object.defineProperty({}, 'signal', { get: signal })
@@ -103,7 +103,7 @@ describe('batches', () => {
   test.each([
     ['statement', ['failed', 'failed', 'D']],
     ['waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error with the reach %s fails no calls beyond it', async (reach, expected) => {
+  ] as const)('an error with the reach %s rejects only the calls within that reach', async (reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
     await settle()

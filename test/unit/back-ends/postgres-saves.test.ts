@@ -13,13 +13,13 @@ function start(current: { run: string; fails?: boolean }) {
   return { sent, saves: postgresSaves({ queryPatiently } as unknown as Connection, 'save', 1_000) }
 }
 
-test('a repeat with an old id does not confirm newer animals', async () => {
+test('saves at the same time are sent once, with the highest id', async () => {
   const { sent, saves } = start({ run: '1' })
   await Promise.all([8n, 9n, 2n].map((lastId) => saves.save({ run: '1', lastId })))
   expect(sent).toEqual(['1:9'])
 })
 
-test('a save that is tried again does not confirm newer animals', async () => {
+test('a failed save is sent again together with a newer save', async () => {
   const server = { run: '1', fails: true }
   const { sent, saves } = start(server)
   await expect(saves.save({ run: '1', lastId: 3n })).rejects.toThrow('lost')
@@ -31,7 +31,7 @@ test('a save that is tried again does not confirm newer animals', async () => {
 test.each([
   ['before', ['1', '2']],
   ['after', ['2', '1']],
-])('animals of an ended run %s others get 503, and only those', async (_, runs) => {
+])('only the saves of an ended run fail, sent %s the others', async (_, runs) => {
   const { saves } = start({ run: '2' })
   const results = await Promise.allSettled(runs.map((run) => saves.save({ run, lastId: run === '1' ? 9n : 4n })))
   expect(results.map(({ status }) => status)).toEqual(runs.map((run) => (run === '2' ? 'fulfilled' : 'rejected')))

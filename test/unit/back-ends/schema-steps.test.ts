@@ -26,7 +26,7 @@ const released = {
 /** Comments may change: a database does not read them. */
 const withoutComments = (step: string) => step.replaceAll(/^\s*--.*\n/gm, '')
 
-test.each(Object.entries(released))('no step of the schema changes: %s', (_, { steps, hashes }) => {
+test.each(Object.entries(released))('no released step of the schema has changed: %s', (_, { steps, hashes }) => {
   const found = steps.map((step) => createHash('sha256').update(withoutComments(step)).digest('hex'))
   expect(found).toEqual(hashes)
 })

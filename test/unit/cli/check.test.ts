@@ -83,7 +83,7 @@ const contractFaults: readonly Fault[] = [
     change: onHeaders((headers) => headers.set('Content-Type', 'text/html')),
   },
   {
-    fault: 'createPet responds 200',
+    fault: 'createPet responds with 200',
     row: 'adds an animal with 201 and its id',
     says: /expected status 201, got 200/,
     change: onStatus(201, 200),
@@ -153,7 +153,7 @@ const contractFaults: readonly Fault[] = [
     change: onRequest((url) => url.searchParams.delete('status')),
   },
   {
-    fault: 'an invalid body is 422',
+    fault: 'an invalid body gets 422',
     row: 'rejects a body without a required field with 400',
     says: /expected status 400, got 422/,
     change: onStatus(400, 422),
@@ -183,7 +183,7 @@ const contractFaults: readonly Fault[] = [
     change: onText((text) => text.replace(/"code":"\w+"/, '"code":4')),
   },
   {
-    fault: 'an unknown animal is 200',
+    fault: 'an unknown animal gets 200',
     row: 'responds with 404 if there is no animal with the id',
     says: /expected status 404, got 200/,
     change: onStatus(404, 200),
@@ -207,7 +207,7 @@ const contractFaults: readonly Fault[] = [
     })(),
   },
   {
-    fault: 'a missing key is 403',
+    fault: 'a missing key gets 403',
     row: 'rejects every operation without a key with 401',
     says: /expected status 401, got 403/,
     change: onStatus(401, 403),
@@ -243,7 +243,7 @@ const contractFaults: readonly Fault[] = [
     change: onHeaders((headers) => headers.set('X-RateLimit-Reset', '30')),
   },
   {
-    fault: 'X-RateLimit-Remaining stays as it is',
+    fault: 'X-RateLimit-Remaining does not change',
     row: 'counts down X-RateLimit-Remaining',
     says: /expected X-RateLimit-Remaining below 3, got 3/,
     change: onHeaders((headers) => headers.set('X-RateLimit-Remaining', '3')),
@@ -289,7 +289,7 @@ const decisionFaults: readonly Fault[] = [
     change: onRequest((url) => url.searchParams.delete('cursor')),
   },
   {
-    fault: 'the next page forgets the filter',
+    fault: 'the link to the next page omits the filter',
     row: 'Link leads to the next page, with greater ids',
     says: /status: expected "pending", got "available"/,
     change: onHeaders((headers) => {
@@ -304,13 +304,13 @@ const decisionFaults: readonly Fault[] = [
     change: onHeaders((headers) => headers.delete('Location')),
   },
   {
-    fault: 'a code is another one',
+    fault: 'an error has another code',
     row: 'rejects malformed JSON with 400',
     says: /code: "bad_json".*|expected \{ code: "malformed_json"/,
     change: onText((text) => text.replace('malformed_json', 'bad_json')),
   },
   {
-    fault: 'malformed JSON is 500',
+    fault: 'malformed JSON gets 500',
     row: 'rejects malformed JSON with 400',
     says: /expected status 400, got 500/,
     change: onResponse(async (response) => {
@@ -351,7 +351,7 @@ const decisionFaults: readonly Fault[] = [
     change: onResponse((response, { method }) => (method === 'HEAD' ? new Response('[]', response) : undefined)),
   },
   {
-    fault: 'an unknown method is 404',
+    fault: 'an unknown method gets 404',
     row: 'responds with 405 and Allow to an unknown method',
     says: /expected status 405, got 404/,
     change: onStatus(405, 404),
@@ -376,14 +376,14 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test.each(contractFaults)('petstore check fails if $fault', async ({ row: title, says, change }) => {
+  test.each(contractFaults)('petstore check fails and exits with 1 if $fault', async ({ row: title, says, change }) => {
     const { results, failures } = await checkStore(change)
     expect(row(failures, title)).toMatchObject({ basis: 'contract', reason: expect.stringMatching(says) })
     expect(exitCodeOf(results)).toBe(1)
   })
 
   test.each(decisionFaults)(
-    'petstore check reports a failed decision if $fault',
+    'petstore check reports a failed decision row, but exits with 0, if $fault',
     async ({ row: title, says, change }) => {
       const { results, failures } = await checkStore(change)
       expect(row(failures, title)).toMatchObject({ basis: 'decision', reason: expect.stringMatching(says) })
@@ -488,7 +488,7 @@ describe('petstore check', () => {
     await expect(checked).rejects.toThrow(/^(?!.*my-token)/)
   })
 
-  test('sends the key only to the host under test', async () => {
+  test('petstore check sends the key only to the host under test', async () => {
     const hosts = new Set<string>()
     const { failures } = await checkStore(async (request, send) => {
       hosts.add(new URL(request.url).host)
@@ -528,7 +528,7 @@ describe('a server that does not behave', () => {
   test.each([
     ['of the interface', '9223372036854775807', 1],
     ['of a decision', '[[[[', 2],
-  ])('names the test %s at which the server stopped, and stops', async (_, lastBody, code) => {
+  ])('petstore check names the row %s at which the server stopped', async (_, lastBody, code) => {
     const store = await createTestPetStore({ plan: 'pro', token: flags.key })
     let isGone = false
     const fetch = async (url: string, init: RequestInit) => {
@@ -548,13 +548,13 @@ describe('a server that does not behave', () => {
     expect(exitCodeOf(results)).toBe(code)
   })
 
-  test('reads no more of a body than a page can have', async () => {
+  test('petstore check rejects a body that is longer than any page', async () => {
     const fetch = async () =>
       new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)) }))
     await expect(checkServer(URL_OF_API, flags, { fetch })).rejects.toThrow(/expected a body of at most \d+ bytes/)
   })
 
-  test('prints no control character and no token that a server has sent', async () => {
+  test('petstore check prints no control character and no token from a server', async () => {
     const write = vi.spyOn(console, 'error').mockReturnValue()
     onTestFinished(() => {
       write.mockRestore()

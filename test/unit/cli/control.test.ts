@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('the OpenAPI document states the limit of a page of the journal', async () => {
+  test('the OpenAPI document describes the parameter limit of GET /requests', async () => {
     const { control } = await open()
     const { body } = await control('GET', '/openapi.json')
     const schema = { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }
@@ -105,7 +105,7 @@ describe('the clock', () => {
     expect([clock.now(), clock.isRunning()]).toEqual([START + 100, true])
   })
 
-  test('a rate limit ends when the clock moves forward', async () => {
+  test('a refused key is served again after the clock moves forward', async () => {
     const { control, send } = await open()
     const statuses = async () => [
       (await send('/pets')).status,
@@ -164,7 +164,7 @@ describe('faults', () => {
   })
 })
 
-test('a fault of the connection breaks it after the request', async () => {
+test('a connection fault breaks the connection after the request is handled', async () => {
   const { control, send, double } = await open()
   await control('POST', '/faults', { part: 'connection', action: 'break', calls: 1 })
   const init = { method: 'POST', body: '{"name":"Rex","categoryId":1}' }
@@ -173,7 +173,7 @@ test('a fault of the connection breaks it after the request', async () => {
   expect((await send('/pets')).status).toBe(200)
 })
 
-test('a fault of the connection without calls lasts until it is removed', async () => {
+test('a connection fault without a number of calls lasts until its removal', async () => {
   const { control, send } = await open()
   await control('POST', '/faults', { part: 'connection', action: 'break' })
   for (let i = 0; i < 2; i++) await expect(send('/pets')).rejects.toMatchObject({ code: 'network_error' })

@@ -53,7 +53,7 @@ test.each([
   ['an empty store in memory without demo animals', { seed: 0 }, 0, 0],
   ['a file with animals', { data: 'pets.db' }, 1, undefined],
   ['a file with animals and --demo', { data: 'pets.db', demo: true }, 1, undefined],
-] as const)('finds the number of animals in %s', async (_, flags, found, animals) => {
+] as const)('addDemoData counts the animals in memory, not in a file: %s', async (_, flags, found, animals) => {
   const { keyStore, storage } = memory()
   await addDemoPets(storage, 0, found)
   const added = await addDemoData({ storage, keyStore }, { ...flags, planLimits: {} }, new AbortController().signal)

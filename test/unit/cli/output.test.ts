@@ -13,7 +13,7 @@ function linesFor(target: string, format: 'text' | 'json' = 'text', secrets: rea
   return String(line)
 }
 
-test('leaves secrets and control characters out of the path in a log', () => {
+test('the log leaves secrets and control characters out of a path', () => {
   const token = newToken()
   expect(linesFor(`http://a/v1/${token}?key=${token}`)).toContain(' 200 GET /v1/pet_*** unknown address no key 1 ms')
   expect(linesFor(`/${token.replace('pe', '%70%65').replace('_', '%5f')}%1b`)).toContain(' GET /pet_*** ')
@@ -25,7 +25,7 @@ test('leaves secrets and control characters out of the path in a log', () => {
   expect(linesFor('/\u009b\u202e', 'json')).toContain('"/\\u009b\\u202e"')
 })
 
-test.each(['text', 'json'] as const)('cuts a path before it looks for secrets: %s', (format) => {
+test.each(['text', 'json'] as const)('the log cuts a long path before it searches for secrets: %s', (format) => {
   const replace = vi.spyOn(String.prototype, 'replace')
   const target = `/${'a:@'.repeat(5_000)}`
   linesFor(target, format)
@@ -34,7 +34,7 @@ test.each(['text', 'json'] as const)('cuts a path before it looks for secrets: %
   expect(longest).toBeLessThan(2_000)
 })
 
-test('logs an error without control characters, and names --trust-proxy', () => {
+test('an error is logged without control characters, and names --trust-proxy', () => {
   const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => lines.mockRestore())
   const { onError } = logTo(undefined)

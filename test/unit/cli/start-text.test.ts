@@ -10,7 +10,7 @@ test('the start text has the address of the page', () => {
   expect(text).toContain(`Open ${ADDRESSES.page} in a browser`)
 })
 
-test('the JSON of the start omits an unknown number of animals', () => {
+test('startJson omits the number of animals if it is unknown', () => {
   expect(JSON.parse(startJson(ADDRESSES, 'pets.db', NOTHING))).toEqual({
     url: ADDRESSES.api,
     page: ADDRESSES.page,
@@ -20,7 +20,7 @@ test('the JSON of the start omits an unknown number of animals', () => {
   expect(JSON.parse(startJson(ADDRESSES, 'memory', { ...NOTHING, animals: 0 }))).toMatchObject({ animals: 0 })
 })
 
-test('the start is readable whatever the name of the file', () => {
+test('the start text escapes control characters in the file name', () => {
   const file = 'a\u001b[31m\u009b\u202e.db'
   const text = startText(ADDRESSES, file, NOTHING, { data: file } as never)
   const json = startJson(ADDRESSES, file, NOTHING)

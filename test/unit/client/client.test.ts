@@ -310,7 +310,7 @@ describe('a request that gets 429', () => {
     expect(sent.length).toBe(4)
   })
 
-  test('a clock that stops or steps back does not lengthen a wait', async () => {
+  test('the wait before a retry does not depend on the clock', async () => {
     const waits: number[] = []
     const sleep = async (milliseconds: number) => void waits.push(milliseconds)
     const { client } = clientOf([refusal(7), json('[]')], {}, { sleep })
@@ -355,19 +355,19 @@ describe('the idempotency key of createPet', () => {
     expect(new Set(sent.map(({ init }) => init.body)).size).toBe(1)
   })
 
-  test('each call has a key of its own', async () => {
+  test('each call of createPet sends a new idempotency key', async () => {
     const { client, sent } = clientOf([json(PET, 201), json(PET, 201)])
     for (let i = 0; i < 2; i++) await client.createPet(REX)
     expect(new Set(keysOf(sent)).size).toBe(2)
   })
 
-  test('a key of the caller is sent as a quoted string', async () => {
+  test('an idempotency key of the caller is sent as a quoted string', async () => {
     const { client, sent } = clientOf([json(PET, 201)])
     await client.createPet(REX, { idempotencyKey: 'a"b\\c' })
     expect(keysOf(sent)).toEqual(['"a\\"b\\\\c"'])
   })
 
-  test('the server reads each key that the client accepts', async () => {
+  test('the server reads each idempotency key that the client accepts', async () => {
     const backEnd = memory()
     const { token } = await backEnd.keyStore.issue({ plan: 'business' })
     const { fetch } = createPetStore(backEnd)
@@ -385,7 +385,7 @@ describe('the idempotency key of createPet', () => {
     })
   })
 
-  test.each(['', 'x'.repeat(256), 'é', '\n', 7])('rejects the key %j before it sends', async (key) => {
+  test.each(['', 'x'.repeat(256), 'é', '\n', 7])('createPet sends no request for the wrong key %j', async (key) => {
     const { client, sent } = clientOf([])
     await expect(client.createPet(REX, { idempotencyKey: key as never })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -394,14 +394,14 @@ describe('the idempotency key of createPet', () => {
     expect(sent.length).toBe(0)
   })
 
-  test('createPet does without keys after the first idempotency_not_supported', async () => {
+  test('after idempotency_not_supported, createPet generates no more idempotency keys', async () => {
     const { client, sent } = clientOf([unsupported(), json(PET, 201), json(PET, 201), fault(), json(PET, 201)])
     for (let i = 0; i < 2; i++) await client.createPet(REX)
     await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'network_error' })
     expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), undefined, undefined, undefined])
   })
 
-  test('after an unclear error, sends no animal again without its key', async () => {
+  test('after a 503, createPet does not repeat a request without its key', async () => {
     const { client, sent } = clientOf([unavailable(), unsupported(), json(PET, 201)])
     await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'service_unavailable' })
     await client.createPet(REX)
@@ -409,7 +409,7 @@ describe('the idempotency key of createPet', () => {
     expect(sent.length).toBe(3)
   })
 
-  test('a call keeps its key after another call got idempotency_not_supported', async () => {
+  test('a call keeps its idempotency key after another call got idempotency_not_supported', async () => {
     const { client, sent } = clientOf([unavailable(), unsupported(), unsupported(), json(PET, 201)])
     const [first, second] = await Promise.allSettled([client.createPet(REX), client.createPet(REX)])
     expect(first).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } })
@@ -418,7 +418,7 @@ describe('the idempotency key of createPet', () => {
     expect([keys[2], keys[3]]).toEqual([keys[0], undefined])
   })
 
-  test('createPet never drops a key of the caller: it rejects without support', async () => {
+  test('createPet rejects if the server does not support the key of the caller', async () => {
     const { client, sent } = clientOf([unsupported(), json(PET, 201), unsupported()])
     const add = (idempotencyKey?: string) => client.createPet(REX, { idempotencyKey })
     const error = { code: 'idempotency_not_supported', status: 400, idempotencyKey: 'order-1027' }
@@ -428,7 +428,7 @@ describe('the idempotency key of createPet', () => {
     expect(keysOf(sent)).toEqual(['"order-1027"', undefined, '"order-1027"'])
   })
 
-  test('with the key null, sends no key and no second request', async () => {
+  test('with idempotencyKey null, createPet sends no key and does not retry', async () => {
     const { client, sent } = clientOf([fault(), json(PET, 201)])
     const error = await client.createPet(REX, { idempotencyKey: null }).catch((error: unknown) => error)
     expect(error).toMatchObject({ code: 'network_error' })
@@ -444,7 +444,7 @@ describe('the idempotency key of createPet', () => {
     }
   })
 
-  test('sends a request again with the same key after a 409', async () => {
+  test('createPet sends the request again with the same key after a 409', async () => {
     const { client, sent } = clientOf([new Response('', { status: 409 }), json(PET, 201)])
     await client.createPet(REX)
     expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), keysOf(sent)[0]])
@@ -452,7 +452,7 @@ describe('the idempotency key of createPet', () => {
     await expect(other.client.createPet(REX, { idempotencyKey: null })).rejects.toMatchObject({ status: 409 })
   })
 
-  test('a page without randomUUID sends no key and repeats no animal', async () => {
+  test('without crypto.randomUUID, createPet sends no key and does not retry', async () => {
     vi.stubGlobal('crypto', {})
     const { client, sent } = clientOf([fault(), json(PET, 201)])
     await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'network_error' })
@@ -608,7 +608,7 @@ describe('an AbortSignal', () => {
     expect(sent.length).toBe(1)
   })
 
-  test('a signal without an abort does not change a retried call', async () => {
+  test('a signal that never aborts does not change a retry', async () => {
     vi.useFakeTimers()
     const responses = [refusal(2), json('[]')]
     const fetch = async () => responses.shift() ?? json('[]')

@@ -14,7 +14,7 @@ const stream = (max: number) => fc.infiniteStream(fc.integer({ min: 1, max }))
 const takeFrom = (values: Iterator<number>) => () => values.next().value as number
 
 describe('a client whose key nobody else uses', () => {
-  test('gets no 429, keeps the order, and wastes no window', async () => {
+  test('the client gets no 429, keeps the order, and wastes no window', async () => {
     const law = fc.asyncProperty(
       fc.integer({ min: 1, max: 60 }),
       fc.integer({ min: 1, max: 150 }),
@@ -126,7 +126,7 @@ describe('one hostile or wrong response', () => {
       headers: { 'Retry-After': String(seconds) },
     })
 
-  test('for every latency, a reset in two days holds no call', async () => {
+  test('at every latency, one X-RateLimit-Reset in two days delays no call', async () => {
     const law = fc.asyncProperty(fc.integer({ min: 1, max: 40 }), stream(500), async (wrong, latencies) => {
       const { newClient, settled, elapsed } = simulate({
         latency: takeFrom(latencies),
@@ -139,7 +139,7 @@ describe('one hostile or wrong response', () => {
     await fc.assert(law, { numRuns: 30 })
   })
 
-  test('a 429 for two days rejects the waiting calls', async () => {
+  test('a 429 with a Retry-After of two days rejects the waiting calls', async () => {
     const { newClient, settled, seen } = simulate({ instead: (number) => (number === 1 ? banned(172_800) : undefined) })
     const client = newClient()
     const reasons = rejections(await settled(times(50).map(() => client.listPets())))
@@ -154,7 +154,7 @@ describe('one hostile or wrong response', () => {
     expect(rejections(await settled([client.listPets()]))).toEqual([])
   })
 
-  test('a later success ends the wait for a 429 of two days', async () => {
+  test('a later success ends a wait for a Retry-After of two days', async () => {
     const { newClient, settled } = simulate({
       latency: () => 10,
       instead: (number) => (number === 2 ? banned(172_800) : undefined),
@@ -235,7 +235,7 @@ describe('an aborted signal', () => {
     expect(rejections(await settled([second]))).toEqual([])
   })
 
-  test('a wait without calls leaves no timer', async () => {
+  test('after the only waiting call aborts, no timer is left', async () => {
     const { newClient } = simulate({ instead: unreachable, random: () => 1 })
     const controller = new AbortController()
     const call = newClient().listPets({ signal: controller.signal })

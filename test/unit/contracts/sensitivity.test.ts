@@ -560,17 +560,17 @@ function expectReports(reports: readonly unknown[], firstLine: string | undefine
 }
 
 describe('the contract suites name the rule that is broken', () => {
-  test.each(Object.entries(storageFaults))('the storage suite: %s', async (name, fault) => {
+  test.each(Object.entries(storageFaults))('the storage suite reports the fault: %s', async (name, fault) => {
     const open = (clock: Clock) => faulty(memory({ clock }).storage, fault, clock)()
     expectReports(await failures((runner) => storageContract(runner, { name, open, runs: 10 })), firstLines[name])
   })
 
-  test.each(Object.entries(keyFaults))('the key store suite: %s', async (name, fault) => {
+  test.each(Object.entries(keyFaults))('the key store suite reports the fault: %s', async (name, fault) => {
     const open = (clock: Clock) => faulty(memory({ clock }).keyStore, fault)()
     expectReports(await failures((runner) => keyStoreContract(runner, { name, open, runs: 10 })), firstLines[name])
   })
 
-  test.each(Object.entries(quotaFaults))('the quota suite: %s', async (name, fault) => {
+  test.each(Object.entries(quotaFaults))('the quota suite reports the fault: %s', async (name, fault) => {
     const open = (clock: Clock) => faulty(memory({ clock }).quota, fault)()
     expectReports(await failures((runner) => quotaContract(runner, { name, open, runs: 10 })), firstLines[name])
   })
@@ -594,7 +594,7 @@ describe('the contract suites name the rule that is broken', () => {
       'list({ limit: 1 }) returned { rows: [] }: list returns an array',
     ],
   ]
-  test.each(wrongResults)('every test of the storage suite: %s', async (name, fault, firstLine) => {
+  test.each(wrongResults)('every test of the storage suite reports the fault: %s', async (name, fault, firstLine) => {
     const open = faulty(memory().storage, () => fault)
     const failed = await failures((runner) => storageContract(runner, { name, open, runs: 10 }))
     expect(failed).toHaveLength(name.startsWith('create') ? WITHOUT_KEYS : ALL)
@@ -658,7 +658,7 @@ describe('the contract suites name the rule that is broken', () => {
     expectReports([report], 'find(the token of key 10) returned undefined: issue has returned this token')
   })
 
-  test('a wrong return value of reopen is named', async () => {
+  test('the report names a wrong return value of reopen', async () => {
     const open = async () => {
       const port = memory().storage
       return { port, close, reopen: () => ({ port, close }) as never }
@@ -693,7 +693,7 @@ describe('the contract suites name the rule that is broken', () => {
     ])
   })
 
-  test('the report of a whole suite', async () => {
+  test('a report shows the error, the values, and how to repeat it', async () => {
     const fault = storageFaults['list includes the animal of `after`'] ?? (() => ({}))
     const open = () => faulty(memory().storage, fault)()
     const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
@@ -707,7 +707,7 @@ describe('the contract suites name the rule that is broken', () => {
   run it again: this test alone, "list returns only ids above \`after\`". It has no random values.`)
   })
 
-  test('the seed of a report repeats its failure', async () => {
+  test('the seed in a report reproduces the failure', async () => {
     const open = (clock: Clock) => faulty(memory({ clock }).quota, quotaFaults['times rounded to seconds'] as never)()
     const [first] = await failures((runner) => quotaContract(runner, { name: 'ours', open }))
     const seed = Number(/add seed: (-?\d+) to the options of quotaContract/.exec(String(first))?.[1])
@@ -716,7 +716,7 @@ describe('the contract suites name the rule that is broken', () => {
   })
 
   test.each([undefined, memory().storage, { port: memory().storage }])(
-    'a wrong return value of open is named: %#',
+    'the report names a wrong return value of open (case %#)',
     async (value) => {
       const open = async () => value as never
       const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))

@@ -24,7 +24,7 @@ test.each([
   [28, { 'content-length': '29' }, 413],
   [29, {}, 201],
   [28, {}, 413],
-])('under bodyLimit %i, 29 bytes with headers %j get status %i', async (bodyLimit, length, status) => {
+])('with bodyLimit %i, 29 bytes with the headers %j get status %i', async (bodyLimit, length, status) => {
   const { token, ...petStore } = await createTestPetStore({ bodyLimit })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...length }
   const request = new Request('http://a/v1/pets', { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' })
@@ -32,7 +32,7 @@ test.each([
   expect(response.status).toBe(status)
 })
 
-test('toBunHandler works beside a global Bun that is not the runtime', async () => {
+test('toBunHandler works although a global named Bun is not the runtime', async () => {
   vi.stubGlobal('Bun', {})
   onTestFinished(() => void vi.unstubAllGlobals())
   vi.resetModules()

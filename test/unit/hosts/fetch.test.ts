@@ -25,7 +25,7 @@ test.each<[TrustProxy, string | null | undefined, string | undefined]>([
   expect(await countedAddress(trustProxy, peer)).toBe(expected)
 })
 
-test('responds 500 if the second argument is no address', async () => {
+test('responds with 500 if the second argument is not an address', async () => {
   const onError = vi.fn()
   const handler = toFetchHandler(createPetStore({ onError })) as (...args: unknown[]) => Promise<Response>
   expect((await handler(new Request('http://localhost/v1/pets'), { params: {} })).status).toBe(500)

@@ -49,7 +49,7 @@ test('counts anonymous clients on a Unix socket only behind a trusted proxy', as
   expect(await statusOf('trusting', '2.2.2.2')).toBe(401)
 })
 
-test('Bun and Deno limit the address that a trusted proxy forwards', async () => {
+test('Bun and Deno count the client address that a trusted proxy forwards', async () => {
   const petStore = await createTestPetStore({ anonymous })
   const onBun = toBunHandler(petStore, { trustProxy: 1 })
   const onDeno = toDenoHandler(petStore, { trustProxy: 1 })

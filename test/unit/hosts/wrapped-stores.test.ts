@@ -59,7 +59,7 @@ test.each(Object.entries(hosts))('%s responds with 500 when a wrapped handle fai
     expect(await ask({ ...store, handle })).toBe(500)
 })
 
-test('uses petStore.handle even if it is replaced after toBunHandler', async () => {
+test('toBunHandler calls a petStore.handle that is replaced later', async () => {
   const petStore = { ...createPetStore() }
   const handler = toBunHandler(petStore)
   const server = { requestIP: () => null }

@@ -31,7 +31,7 @@ test('toApiRequest keeps the client address', () => {
   expect(toApiRequest(request).clientAddress).toBeUndefined()
 })
 
-test('reads a body with Content-Length without stream and signal', async () => {
+test('a body with Content-Length is read without its stream or signal', async () => {
   const request = new Request('http://a', { method: 'POST', headers: { 'content-length': '5' }, body: 'hello' })
   const read = vi.fn()
   for (const name of ['body', 'signal']) Object.defineProperty(request, name, { get: read })
@@ -59,7 +59,7 @@ describe('a body with Content-Length', () => {
     return { request: new Request('http://a', init), stream, client }
   }
 
-  test.each(['before', 'while'])('is incomplete if the client disconnects %s it is read', async (when) => {
+  test.each(['before', 'while'])('the body is incomplete if the client disconnects %s it is read', async (when) => {
     const { request, client } = upload()
     if (when === 'before') client.abort(new Error('gone'))
     const read = toApiRequest(request).body(9)
@@ -67,7 +67,7 @@ describe('a body with Content-Length', () => {
     await expect(read).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
   })
 
-  test('is awaited while the client is connected', async () => {
+  test('the body is awaited while the client is connected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { request, stream } = upload()
@@ -79,7 +79,7 @@ describe('a body with Content-Length', () => {
     expect(getEventListeners(request.signal, 'abort')).toEqual([])
   })
 
-  test('is incomplete if its stream fails', async () => {
+  test('the body is incomplete if its stream fails', async () => {
     const { request, stream } = upload()
     const cause = new Error('reset')
     const read = toApiRequest(request).body(9)
@@ -87,7 +87,7 @@ describe('a body with Content-Length', () => {
     await expect(read).rejects.toMatchObject({ code: 'incomplete_body', cause })
   })
 
-  test('counts as read if other code has locked its stream', async () => {
+  test('the body counts as read if other code has locked its stream', async () => {
     const { request } = upload()
     request.body?.getReader()
     await expect(toApiRequest(request).body(9)).rejects.toMatchObject({ code: 'body_already_read' })

@@ -213,12 +213,12 @@ test.each([undefined, null, 5, ['letmein'], '', 'a b', 'é'])('%j does not have 
 })
 
 describe('newKey', () => {
-  test('gives a key only the members that are known', async () => {
+  test('a new key has no member without a value', async () => {
     const { key } = await newKey({ plan: 'free', label: undefined }, 5)
     expect(key).toStrictEqual({ id: expect.any(String), plan: 'free', createdAt: 5 })
   })
 
-  test('rejects a key without a plan, even with limits', async () => {
+  test('newKey rejects a key without a plan, even with limits', async () => {
     const message = 'option plan: expected the name of a plan, without U+0000 and lone surrogates, got nothing'
     for (const options of [{}, { limits: { perMinute: 1, perDay: 1 } }])
       await expect(newKey(options as never, 5)).rejects.toThrow(new PetStoreError('invalid_option', message))
@@ -229,7 +229,7 @@ describe('newKey', () => {
     [1_000_000_000, false],
     [99_999_999_999, false],
     [100_000_000_000, true],
-  ])('expiresAt %i is taken for milliseconds: %s', async (expiresAt, isAccepted) => {
+  ])('newKey accepts expiresAt %i as milliseconds: %s', async (expiresAt, isAccepted) => {
     const created = newKey({ plan: 'free', expiresAt }, 5)
     if (isAccepted) expect((await created).key.expiresAt).toBe(expiresAt)
     else await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')

@@ -198,7 +198,7 @@ describe('look-ups', () => {
     [60_000, 3],
     [-59_999, 2],
     [-60_000, 3],
-  ])('does not cache look-ups of over a minute: clock step %i ms', async (step, asked) => {
+  ])('a look-up of over a minute is not cached: clock step %i ms', async (step, asked) => {
     const clock = manualClock(1_000_000)
     const ends: ((key: ApiKey) => void)[] = []
     const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
@@ -359,7 +359,7 @@ test('cachedKeyStore lists the keys of its store', async () => {
   expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
 })
 
-test('has only the methods of the key store that it wraps', () => {
+test('the cache has only the methods of the key store that it wraps', () => {
   expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find', 'forget'])
 })
 
@@ -439,7 +439,7 @@ test('after forget, the next request reads the key again', async () => {
   expect(store.asked).toEqual(['a', 'a'])
 })
 
-test('a key that is changed through the cache is read anew', async () => {
+test('after an update through the cache, find returns the changed key', async () => {
   const inner = memory().keyStore
   const store = cachedKeyStore(inner, { clock: manualClock() })
   const { token, key } = await store.issue({ plan: 'free' })
@@ -448,7 +448,7 @@ test('a key that is changed through the cache is read anew', async () => {
   expect(await store.find(token)).toMatchObject({ plan: 'pro' })
 })
 
-test('finds an expired key after its date is changed', async () => {
+test('find returns an expired key again after its date is changed', async () => {
   const clock = manualClock()
   const inner = memory({ clock }).keyStore
   const find: ManagedKeyStore['find'] = async (token) => {

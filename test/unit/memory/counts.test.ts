@@ -13,7 +13,7 @@ const counting = (max: number) => {
   return (request: QuotaRequest) => spend(request) as QuotaCount
 }
 
-test('has the same counts as one state per subject', () => {
+test('memory counts as if each subject had its own state', () => {
   const step = fc.record({ subject: fc.constantFrom('a', 'b', 'c', 'd'), advance: fc.nat(40_000) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
@@ -30,7 +30,7 @@ test('has the same counts as one state per subject', () => {
   )
 })
 
-test('a subject that is used again stays, while others come and go', () => {
+test('the counts of a subject that is used often are kept', () => {
   const count = counting(3)
   const used = () => count(ask('regular')).usedInDay
   expect(used()).toBe(1)

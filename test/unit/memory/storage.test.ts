@@ -7,7 +7,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 
 const idempotency = (key: string, scope = 'account:acme') => ({ scope, key, fingerprint: '1  Rex' })
 
-test('finds the keys of two scopes as a plain list does', () => {
+test('idempotency keys of two scopes are found as in a plain map', () => {
   const call = fc.record({
     scope: fc.constantFrom('a', 'b'),
     key: fc.integer({ min: 0, max: 300 }),
@@ -30,13 +30,13 @@ test('finds the keys of two scopes as a plain list does', () => {
   fc.assert(property, { numRuns: 20 })
 })
 
-test('no live key is forgotten, however many there are', () => {
+test('all of 200,000 unexpired idempotency keys are kept', () => {
   const { use } = usedKeys(manualClock())
   for (let i = 0; i < 200_000; i++) use('account:acme', String(i), i)
   expect([0, 1, 199_999].map((key) => use('account:acme', String(key), -1))).toEqual([0, 1, 199_999])
 })
 
-test('expired keys are removed although an older key expires too late', () => {
+test('expired idempotency keys are removed although an earlier key expires later', () => {
   const clock = manualClock()
   const { use } = usedKeys(clock)
   clock.advance(10 * KEY_PERIOD)
@@ -50,7 +50,7 @@ test('expired keys are removed although an older key expires too late', () => {
   expect(use('a', 'old', 4)).toBeUndefined()
 })
 
-test('the storage in memory keeps keys of any name', async () => {
+test('the storage in memory keeps idempotency keys of any name', async () => {
   const { storage } = memory()
   const createOnce = storage.createOnce as NonNullable<PetStorage['createOnce']>
   const pet = { name: 'Rex', categoryId: 1n }

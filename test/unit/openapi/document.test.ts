@@ -82,7 +82,7 @@ describe('the headers', () => {
       expect({ name, hasExample: 'example' in header || 'examples' in header }).toEqual({ name, hasExample: true })
   })
 
-  test('mock servers, which send the first example, end the pages', () => {
+  test('the first example of the next-page headers is empty, for mock servers', () => {
     for (const name of ['NextPage', 'X-Next-Cursor'])
       expect(Object.values(headers[name]?.examples as object)[0]).toMatchObject({ value: '' })
   })
@@ -112,7 +112,7 @@ describe('the texts', () => {
     })
   })
 
-  test('without a default status, an animal to add has none', () => {
+  test('with defaultStatus null, the schema PetToAdd has no default', () => {
     const { PetToAdd } = openApiDocument({ defaultStatus: null }).components.schemas
     expect(JSON.stringify(PetToAdd)).not.toContain('default')
   })

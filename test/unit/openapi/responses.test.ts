@@ -126,7 +126,7 @@ describe.each(operations)('the OpenAPI document, for $operationId,', ({ operatio
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([, { content }]) => Object.keys(content['application/json'].examples ?? {}))
 
-  test.each(codes as (keyof typeof provocations)[])('has a real response as its example of %s', async (code) => {
+  test.each(codes as (keyof typeof provocations)[])('the example of %s is a real response', async (code) => {
     const { value } = document.components.examples[code] as { value: object }
     expect((await provoke(operationId, provocations[code])).body).toEqual(value)
   })

@@ -491,7 +491,7 @@ describe('the body limit', () => {
       ])
     })
 
-    test('a body stream of another kind is read', async () => {
+    test('a body that is a Node stream is read', async () => {
       const ofNode = (request: Request) => Object.defineProperty(request, 'body', { value: Readable.from(['{}']) })
       expect(await ask('{"name":"Rex","categoryId":1}', ofNode)).toEqual([201, undefined])
     })

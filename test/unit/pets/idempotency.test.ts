@@ -34,7 +34,7 @@ describe('the header Idempotency-Key', () => {
     expect(await count()).toBe(2)
   })
 
-  test('repeats are equal if their animals are', async () => {
+  test('a repeat may write the same animal as different JSON', async () => {
     const { addWith, count } = await start()
     for (const body of [REX, ' {"status":"available", "categoryId":1.0, "name":"\\u0052ex", "colour":"red"}'])
       expect(await addWith('order-1', body)).toMatchObject({ status: 201, json: { id: 1 } })
@@ -67,7 +67,7 @@ describe('the header Idempotency-Key', () => {
     expect(await addWith('order-1')).toMatchObject({ json: { id: 2 } })
   })
 
-  test('keys belong to an API key, or to its account', async () => {
+  test('idempotency keys belong to an API key, or to its account', async () => {
     const { addWith, keyStore } = await start()
     const issue = async (account?: string) => (await keyStore.issue({ plan: 'pro', account })).token
     const ids = []
@@ -76,7 +76,7 @@ describe('the header Idempotency-Key', () => {
     expect(ids).toEqual([1, 2, 3, 3])
   })
 
-  test('a failed request does not use the key', async () => {
+  test('a failed request does not use up its idempotency key', async () => {
     const { addWith } = await start()
     for (const body of ['{', '{}']) expect((await addWith('order-1', body)).status).toBe(400)
     expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
@@ -145,7 +145,7 @@ describe('the form of a key', () => {
     )
   })
 
-  test('every visible key works, and equals its quoted form', async () => {
+  test('every key of visible characters works, and equals its quoted form', async () => {
     const visible = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
       minLength: 1,
@@ -167,20 +167,20 @@ describe('a storage of the host', () => {
   const { storage } = memory()
   const { createOnce: _, ...plain } = storage
 
-  test('without createOnce refuses the header and adds nothing', async () => {
+  test('without createOnce, the header is rejected and no animal is added', async () => {
     const { addWith, add } = await start({ storage: plain })
     for (const key of ['order-1', '']) expect(await addWith(key)).toMatchObject(refused)
     expect((await storage.list({ limit: 100 })).length).toBe(0)
     expect((await add(REX)).status).toBe(201)
   })
 
-  test('with a wrapped create adds one animal for each key', async () => {
+  test('a storage with a wrapped create adds one animal for each key', async () => {
     const { storage } = memory()
     const { addWith } = await start({ storage: { ...storage, create: (pet) => storage.create(pet) } })
     for (let i = 0; i < 2; i++) expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
   })
 
-  test('gets scope, key, fingerprint, and the context of the request', async () => {
+  test('createOnce gets scope, key, fingerprint, and the context of the request', async () => {
     const seen: unknown[] = []
     const createOnce: PetStorage['createOnce'] = (pet, idempotency, { clientAddress, signal } = {}) => {
       seen.push(idempotency, clientAddress, signal?.aborted)
@@ -193,7 +193,7 @@ describe('a storage of the host', () => {
     expect(seen).toEqual([{ scope, key: 'order-1', fingerprint }, '192.0.2.1', false])
   })
 
-  test.each([null, undefined])('may return earlier %s for a new animal', async (earlier) => {
+  test.each([null, undefined])('createOnce may return a new animal with the member earlier: %s', async (earlier) => {
     const createOnce = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier })
     const { addWith } = await start({ storage: { ...storage, createOnce } })
     const got = await addWith('order-1')
@@ -201,7 +201,7 @@ describe('a storage of the host', () => {
     expect(got.headers.has('idempotency-replayed')).toBe(false)
   })
 
-  test('that returns another value of earlier causes a 500', async () => {
+  test('createOnce with another value of the member earlier causes 500', async () => {
     const errors: unknown[] = []
     const createOnce = () => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: true as never })
     const onError = (error: unknown) => void errors.push(String(error))

@@ -88,7 +88,7 @@ describe('parameters', () => {
   })
 })
 
-test('reads each query as its schema does', () => {
+test('listPets reads each query as the schema of its parameters does', () => {
   const value = fc.oneof(
     fc.constantFrom(
       '',

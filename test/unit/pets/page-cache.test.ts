@@ -33,7 +33,7 @@ test('the cache does not change a page', () => {
   )
 })
 
-test('keeps a page at the second request for the same animals', () => {
+test('a page is cached from the second request for the same animals on', () => {
   const write = cachingWriter()
   const animals = [frozen(1), frozen(2)]
   const first = write(animals, { query: 'limit=2' })
@@ -45,7 +45,7 @@ test('keeps a page at the second request for the same animals', () => {
   expect(write(animals, { query: 'limit=2', path: '/shop/v1' })).not.toBe(write(animals, { query: 'limit=2' }))
 })
 
-test('forgets a page after 128 other queries', () => {
+test('the cache forgets a page after 128 other queries', () => {
   const write = cachingWriter()
   const animals = [frozen(1)]
   const queryOf = (i: number) => `cursor=${encodeCursor(BigInt(i))}`

@@ -4,7 +4,7 @@ import { countRequest, newQuotaState } from '../../../src/quota/counting-rule.ts
 const now = Date.UTC(2026, 5, 1)
 const limits = { perMinute: 1, perDay: 10 }
 
-test('a key with a ban is served once bans are off', () => {
+test('a banned key is served after bans are turned off', () => {
   const state = { ...newQuotaState(), bannedUntil: now + 60_000 }
   expect(countRequest(state, { limits, ban: false, now })).toMatchObject({ granted: true, bannedUntil: 0 })
 })

@@ -373,13 +373,13 @@ describe('bans', () => {
     expect((await send('/v1/pets')).headers.get('retry-after')).toBe('15')
   })
 
-  test('a 429 names no ban that has ended', async () => {
+  test('a 429 does not mention a ban that has ended', async () => {
     const spend = ({ now }: QuotaRequest) => ({ ...untouchedCount(now), granted: false, bannedUntil: now })
     const { send } = await startApi({ quota: { spend } })
     expect(await send('/v1/pets')).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
   })
 
-  test('bans follow the option ban', async () => {
+  test('the option ban changes bans or turns them off', async () => {
     const custom = await start(3, 100, { ban: { afterRefusals: 1, seconds: 7 } })
     await exhaust(custom.send, 3)
     const banned = await custom.send('/v1/pets')

@@ -25,7 +25,7 @@ const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: fal
 const lasting = (count: QuotaCount | undefined) =>
   count?.bannedUntil ? { granted: count.granted, now: count.now, bannedUntil: count.bannedUntil } : count
 
-test.each([0, 3_600_000])('changes no response, through outages: quota clock %i ms ahead', async (ahead) => {
+test.each([0, 3_600_000])('remembering changes no response: quota clock %i ms ahead', async (ahead) => {
   const step = fc.record({
     advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
     isDown: fc.boolean(),
@@ -68,7 +68,7 @@ async function outcomeOf(spend: () => MaybePromise<QuotaCount>): Promise<QuotaCo
   }
 }
 
-test('an outage adds nothing to the count that is remembered', async () => {
+test('requests during an outage do not change the remembered count', async () => {
   const clock = manualClock()
   let isDown = false
   const inner = memoryQuota()

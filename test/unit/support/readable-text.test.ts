@@ -9,11 +9,11 @@ test.each([
   ['a line break', 'a\r\nb', 'a\\u000d\\u000ab'],
   ['a change of the text direction', 'a\u202eb\u2066', 'a\\u202eb\\u2066'],
   ['plain text of any script', 'Zoë 🐕 שלום "x\\y"', 'Zoë 🐕 שלום "x\\y"'],
-])('%s becomes readable', (_, text, expected) => {
+])('readableText makes this readable: %s', (_, text, expected) => {
   expect(readableText(text, 100)).toBe(expected)
 })
 
-test('the result is short and has no hidden character', () => {
+test('readableText returns a short text without hidden characters', () => {
   const run = fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, length) => {
     const result = readableText(text, length)
     expect(result.length).toBeLessThanOrEqual(length + 1)
@@ -47,11 +47,11 @@ test.each([
   expect(readableText(`/v1/${secret}`, 200, [fixed])).toMatch(/^\/v1\/(pet_\*\*\*|\*\*\*|(postgres:\/\/)?\*\*\*@db)$/)
 })
 
-test('a fixed key is masked although it ends an escape', () => {
+test('a fixed key is masked although its beginning ends a percent escape', () => {
   expect(readableText('/v1/%2dev.key~1', 200, ['dev.key~1'])).toBe('/v1/%2***')
 })
 
-test('leaves no half of a secret, wherever the text is cut', () => {
+test('no part of a secret is left, wherever the text is cut', () => {
   const noise = fc.string({
     unit: fc.constantFrom('a', '/', '%', '\u009b', '@', ':', token, fixed, '%41'),
     maxLength: 60,

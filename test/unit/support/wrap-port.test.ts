@@ -26,7 +26,7 @@ async function contextsBehind(wrap: (backEnd: BackEnd) => Pick<BackEnd, 'keyStor
 test.each([
   ['the usage of the page', (backEnd: BackEnd) => watchUsage(backEnd, Date), 2],
   ['the faults of the test store', (backEnd: BackEnd) => portFaults().inFrontOf(backEnd), 3],
-])('%s pass the context of each call on', async (_, wrap, calls) => {
+])('the context of each call reaches the port behind %s', async (_, wrap, calls) => {
   expect(await contextsBehind(wrap)).toEqual(Array(calls).fill(context))
 })
 

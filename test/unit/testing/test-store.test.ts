@@ -472,7 +472,7 @@ describe('reset', () => {
     expect((await keyStore.list()).length).toBe(1)
   })
 
-  test('reset ends the rate limits of anonymous clients', async () => {
+  test('after reset, refused anonymous clients can send requests again', async () => {
     const { petStore, reset } = await createTestPetStore({ anonymous: { perMinute: 1, perDay: 9 } })
     const ask = async () => {
       const body = async () => new Uint8Array()

@@ -10,7 +10,7 @@ const address = fc.record({
   isTrailKnown: fc.constant(true),
 })
 
-test('an address is read as it was written', () => {
+test('readAddress returns the state that queryOf has written', () => {
   fc.assert(
     fc.property(address, (written) => {
       expect(readAddress(queryOf(written), { cursors: written.cursors })).toEqual(written)
@@ -22,7 +22,7 @@ test('the first page of all animals needs no query', () => {
   expect(queryOf(readAddress('', null))).toBe('')
 })
 
-test('any query and any state give an address', () => {
+test('readAddress returns valid values for any query and any state', () => {
   fc.assert(
     fc.property(fc.string(), fc.anything(), (search, state) => {
       const { status, limit, cursors } = readAddress(search, state)

@@ -23,7 +23,7 @@ test('a required parameter keeps its example', () => {
   expect(shown('', id).paths['/pets'].get.parameters).toEqual([id])
 })
 
-test('the chapters of the description are folded', () => {
+test('the console folds the sections of the description', () => {
   const { description } = shown('Short.\n\n## Limits\n\nLong.\n\n## Errors\n\nLonger.').info
   expect(description).toMatch(
     /^Short\.\s+<details>.+<\/summary>\s+## Limits\s+Long\.\s+## Errors\s+Longer\.\s+<\/details>$/,

@@ -21,7 +21,7 @@ test('a response without rate-limit headers has no cost', () => {
   expect(costOf({ status: 500, responseHeaders: ['Content-Type', 'text/plain'] })).toBe(undefined)
 })
 
-test('the request after a response begins where the response has ended', async () => {
+test('the allowance before a request equals that after the previous request', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }), async (perMinute, perDay) => {
       const backEnd = memory()

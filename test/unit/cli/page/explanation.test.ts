@@ -47,11 +47,11 @@ describe('the explanation of a response', () => {
       'refused the request: Too short.',
     ],
     [{ ...request, status: 502, responseBody: '<html>' }, 'it responded with 502.'],
-  ])('%#: explains the response', (response, expected) => {
+  ])('the text for a visitor explains the response (case %#)', (response, expected) => {
     expect(explanationOf(response)).toContain(expected)
   })
 
-  test('does not mention a key to a client without a key', () => {
+  test('the text for a client without a key does not mention a key', () => {
     expect(explanationOf(refusal('rate_limit_exceeded', false))).not.toContain('serves this key')
   })
 })
@@ -61,7 +61,7 @@ test.each([
   ['x'.repeat(1_000), `${'x'.repeat(60)}…`],
   ['😀'.repeat(61), `${'😀'.repeat(60)}…`],
   ['😀'.repeat(60), '😀'.repeat(60)],
-])('%#: a long name is shortened between characters', (name, expected) => {
+])('a long name is shortened between characters (case %#)', (name, expected) => {
   expect(shortened(name)).toBe(expected)
 })
 

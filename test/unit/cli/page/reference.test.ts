@@ -15,7 +15,7 @@ function rendered(text: string): string {
 }
 
 describe('HTML', () => {
-  test('a value can close no text and no attribute', () => {
+  test('every value is escaped, in texts and in attributes', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         expect(html`${value}`.text).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/)
@@ -23,7 +23,7 @@ describe('HTML', () => {
     )
   })
 
-  test('pieces and lists of pieces are kept', () => {
+  test('a list of HTML inside HTML is not escaped again', () => {
     expect(html`<ul>${[html`<li>${'<'}</li>`]}</ul>`.text).toBe('<ul><li>&lt;</li></ul>')
     expect(html`${1}`).toBeInstanceOf(Html)
   })
@@ -36,17 +36,17 @@ describe('Markdown', () => {
     ['two\nlines', '<p>two lines</p>'],
     ['\\<API_KEY> and \\`', '<p>&lt;API_KEY&gt; and `</p>'],
     ['an open ` tick', '<p>an open ` tick</p>'],
-  ])('%j becomes %s', (text, expected) => {
+  ])('the Markdown %j becomes %s', (text, expected) => {
     expect(rendered(text)).toBe(expected)
   })
 
-  test('a table keeps escaped bars in their cells', () => {
+  test('an escaped bar does not end a table cell', () => {
     expect(rendered('| A | B |\n| --- | --- |\n| x\\|y | `c` |')).toContain(
       '<td data-label="A">x|y</td><td data-label="B"><code>c</code></td>',
     )
   })
 
-  test('no text becomes an element of its own', () => {
+  test('Markdown creates only a fixed set of elements', () => {
     const tags = /^(?:p|h2|h3|ul|li|code|div|table|thead|tbody|tr|th|td)$/
     fc.assert(
       fc.property(
@@ -64,7 +64,7 @@ describe('the reference', () => {
   const page = referencePage(document, true)
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item)) as Record<string, unknown>[]
 
-  test('has every operation, parameter, status and error code of the document', () => {
+  test('the page has every operation, parameter, status and error code', () => {
     expect(operations).toHaveLength(3)
     for (const { operationId, parameters = [], responses } of operations) {
       expect(page).toContain(`id="${operationId}"`)
@@ -75,19 +75,19 @@ describe('the reference', () => {
     for (const code of Object.keys(document.components.examples)) expect(page).toContain(`<code>${code}</code>`)
   })
 
-  test('has every response header that the document describes', () => {
+  test('the page has every response header that the document describes', () => {
     for (const { responses } of operations)
       for (const { headers = {} } of Object.values(responses as Record<string, { headers?: object }>))
         for (const name of Object.keys(headers)) expect(page).toContain(`<code>${name}</code>`)
   })
 
-  test('has samples in four languages for each operation', () => {
+  test('the page has samples in four languages for each operation', () => {
     expect(page.match(/aria-label="Sample in \w+"/g)).toHaveLength(12)
     expect(page).toContain('https://api.example/v1/pets?limit=2')
     expect(page).toContain('https://api.example/v1/pets/7')
   })
 
-  test('shows a new header of the document by itself', () => {
+  test('the page shows a header that is added to the document', () => {
     const changed = structuredClone(document)
     changed.components.headers['X-New'] = { description: 'A new header.', schema: { type: 'integer', minimum: 3 } }
     const { responses } = (changed.paths['/pets']?.get ?? {}) as { responses: Record<string, { headers: object }> }
@@ -95,12 +95,12 @@ describe('the reference', () => {
     expect(referencePage(changed, true)).toContain('>integer; at least 3; not always present</td>')
   })
 
-  test('shows the names of plans as text', () => {
+  test('the page escapes the names of plans', () => {
     const plans = { '<img src=x>': { perMinute: 1, perDay: 1 } }
     expect(referencePage(openApiDocument({ plans }), true)).not.toContain('<img src=x>')
   })
 
-  test('names the package for the console if it is missing', () => {
+  test('the page names the package to install if the console is missing', () => {
     expect(page).toContain('href="/console"')
     expect(referencePage(document, false)).toContain('npm install swagger-ui-dist')
   })

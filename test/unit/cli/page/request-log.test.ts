@@ -25,7 +25,7 @@ function post(body: string): RequestInit {
 }
 
 describe('the request log', () => {
-  test('has the request, its key and its response', async () => {
+  test('the log contains each request with its key and its response', async () => {
     const { store, send, key } = await loggedStore()
     await send('/v1/pets', post('{"name":"Rex","categoryId":1}'))
     expect(store.requestsAfter(0)).toMatchObject([
@@ -44,14 +44,14 @@ describe('the request log', () => {
     ])
   })
 
-  test('has no key for a token that is not valid', async () => {
+  test('the log contains no key for an invalid token', async () => {
     const { store, send } = await loggedStore()
     await send('/v1/pets', {}, 'wrong-token')
     const [request] = store.requestsAfter(0)
     expect([request?.status, request?.hasToken, request?.key]).toEqual([401, true, undefined])
   })
 
-  test('returns the requests after an id, the oldest first', async () => {
+  test('requestsAfter returns the requests after an id, the oldest first', async () => {
     const { store, send } = await loggedStore()
     for (let i = 0; i < 3; i++) await send(`/v1/pets?limit=${i + 1}`)
     expect(store.requestsAfter(1).map(({ id, target }) => [id, target])).toEqual([
@@ -60,13 +60,13 @@ describe('the request log', () => {
     ])
   })
 
-  test('keeps the last 100 requests', async () => {
+  test('the log keeps the last 100 requests', async () => {
     const { store, send } = await loggedStore()
     for (let i = 0; i < 102; i++) await send('/v1/pets')
     expect(store.requestsAfter(0).map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, i) => i + 3))
   })
 
-  test('cuts long texts and says so', async () => {
+  test('the log cuts long texts, and says so', async () => {
     const { store, send } = await loggedStore()
     await send(`/v1/pets/${'9'.repeat(5_000)}`, post(`{"name":"${'x'.repeat(50_000)}"}`))
     await send('/v1/pets', post(`{"name":"${'x'.repeat(50_000)}"}`))
@@ -75,7 +75,7 @@ describe('the request log', () => {
     expect([byBody?.isCut, byBody?.body.length]).toEqual([true, 10_001])
   })
 
-  test('remembers at most a million characters, and no longer texts of which only the beginning is shown', async () => {
+  test('the log keeps about a million characters at most', async () => {
     const { store, send } = await loggedStore()
     const agent = 'a'.repeat(8_000)
     for (let i = 0; i < 100; i++)
@@ -88,7 +88,7 @@ describe('the request log', () => {
     expect(JSON.stringify(requests).length).toBeLessThan(1_100_000)
   })
 
-  test('shows line breaks of a body, and escapes characters that nobody sees', async () => {
+  test('the log keeps line breaks of a body, and escapes invisible characters', async () => {
     const { store, send } = await loggedStore()
     await send('/v1/pets', post('{\r\n\t"name": "a\u009b\u202e"\n}'))
     expect(store.requestsAfter(0)[0]?.body).toBe('{\n\t"name": "a\\u009b\\u202e"\n}')
@@ -99,7 +99,7 @@ describe('the request log', () => {
     ['of the flag --key', () => FIXED],
     ['of another flag --key', () => OTHER],
     ['of another key', () => `pet_${'a'.repeat(40)}`],
-  ])('contains no token %s, wherever it stands', async (_, tokenOf) => {
+  ])('the log contains no token %s, anywhere in a request', async (_, tokenOf) => {
     const { store, send, token } = await loggedStore()
     const secret = tokenOf(token)
     const bearer = secret === FIXED ? FIXED : token
@@ -116,7 +116,7 @@ describe('the request log', () => {
     expect(text.toLowerCase()).not.toContain('"authorization"')
   })
 
-  test('replaces query parameters that the API does not have', async () => {
+  test('the log hides query parameters that the API does not have', async () => {
     const { store, send } = await loggedStore()
     await send('/v1/pets?status=sold&access_token=something&limit=5')
     expect(store.requestsAfter(0)[0]?.target).toBe('/v1/pets?status=sold&***&limit=5')

@@ -57,7 +57,7 @@ describe('the page', () => {
     expect(body).toContain('<h1>A pet store API that runs on your machine</h1>')
   })
 
-  test('without JavaScript, the hint stands first', async () => {
+  test('without JavaScript, a hint comes first on the page', async () => {
     const { body } = await site()('/')
     const main = body.slice(body.indexOf('<main'))
     expect(main).toMatch(/^<main[^>]*>\s*<noscript>/)
@@ -106,7 +106,7 @@ describe('the page', () => {
       expect((await send(path)).status).toBe(401)
   })
 
-  test.each(['/', '/console'])('%s links to every other page, and its files are there', async (path) => {
+  test.each(['/', '/console'])('%s links to every other page, and its style sheets exist', async (path) => {
     const send = site()
     const { body } = await send(path)
     for (const link of ['/', '/reference', '/console', '/openapi.json']) expect(body).toContain(`href="${link}"`)
@@ -166,7 +166,7 @@ describe('the request log', () => {
   const requestsFor = async (headers: Record<string, string>) =>
     JSON.parse((await site()('/page/settings.json?after=7', headers)).body).requests
 
-  test('sends the requests after the one that the page knows', async () => {
+  test('the page gets only the requests after the last one that it has', async () => {
     expect(await requestsFor({})).toEqual([{ ...logged, id: 8 }])
   })
 

@@ -52,7 +52,7 @@ const request = {
 }
 
 describe('quoted texts', () => {
-  test('a JavaScript literal means the text', () => {
+  test('a JavaScript literal evaluates to the quoted text', () => {
     fc.assert(
       fc.property(text, (value) => {
         expect(runInNewContext(`(${javascriptQuoted(value)})`)).toBe(value)
@@ -60,7 +60,7 @@ describe('quoted texts', () => {
     )
   })
 
-  test.skipIf(!python)('a Python literal means the text', () => {
+  test.skipIf(!python)('a Python literal evaluates to the quoted text', () => {
     const check = (values: readonly string[]) => {
       const program = `import json\nprint(json.dumps([${values.map(literalQuoted).join(',')}]))`
       const output = execFileSync(python as string, ['-'], { input: program, encoding: 'utf8' })
@@ -69,7 +69,7 @@ describe('quoted texts', () => {
     fc.assert(fc.property(texts, check), { numRuns: 3 })
   })
 
-  test.skipIf(!bash)('a word of the shell means the text', () => {
+  test.skipIf(!bash)('a shell word expands to the quoted text', () => {
     const check = (values: readonly string[]) => {
       const expected = values.map((value) => value.replaceAll('\0', '\ufffd'))
       const script = expected.map((_, i) => `printf '%s\\0' ${shellQuoted(values[i] as string)}`).join('\n')
@@ -79,7 +79,7 @@ describe('quoted texts', () => {
     fc.assert(fc.property(texts, check), { numRuns: 5 })
   })
 
-  test('no quoted text steers a terminal or turns the code around', () => {
+  test('quoted text contains no characters that control terminals or text direction', () => {
     fc.assert(
       fc.property(text, (value) => {
         for (const quote of [shellQuoted, javascriptQuoted, literalQuoted]) expect(quote(value)).not.toMatch(UNSAFE)

@@ -57,7 +57,7 @@ describe('the usage of a key', () => {
     expect(await usageOf(token)).toEqual(await usageOf(token))
   })
 
-  test('the usage is reset when a window ends', async () => {
+  test('the usage starts again at zero when a window ends', async () => {
     const { clock, issue, sendTimes, usageOf } = await watchedStore()
     const token = await issue()
     await sendTimes(3, token)
@@ -67,7 +67,7 @@ describe('the usage of a key', () => {
     expect(await usageOf(token)).toMatchObject({ minute: { used: 0 }, day: { used: 0, endsAt: NOON + 1.5 * DAY } })
   })
 
-  test('the usage contains the end of a ban until then', async () => {
+  test('the usage contains the end of a ban while the ban lasts', async () => {
     const { clock, issue, sendTimes, usageOf } = await watchedStore()
     const token = await issue()
     await sendTimes(6, token)

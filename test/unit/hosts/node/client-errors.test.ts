@@ -63,7 +63,7 @@ test('responds to a request that takes too long with 408', async () => {
   await connection.closed()
 })
 
-test('refuses a pipelined request after the response to the request before it', async () => {
+test('refuses a malformed pipelined request after the response to the earlier request', async () => {
   const { promise, resolve } = signalled()
   const wrap = (petStore: PetStore): PetStore => ({
     ...petStore,
@@ -89,7 +89,7 @@ test('responds without the store if a wrapped handle fails or ignores the error'
   }
 })
 
-test('keeps running if a client resets its connection amid a request', async () => {
+test('the server keeps running if a client resets its connection mid-request', async () => {
   const { url, authorized } = await startServer()
   const connection = await rawConnection(url)
   await connection.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Content-Length: 9\r\n\r\n{`)

@@ -130,7 +130,7 @@ describe('a failing host', () => {
   })
 })
 
-test('a response that the host has begun is not ended', async () => {
+test('the handler does not end a response that the host has begun', async () => {
   const { url } = await hostServer((_req, res, go) => {
     res.writeHead(418, ['Content-Length', '3']).write('t')
     go()

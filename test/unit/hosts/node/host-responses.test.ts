@@ -30,7 +30,7 @@ test("the host's response class receives the whole body in its end method", asyn
   expect(seen).toEqual(['[]'])
 })
 
-test('an end method that writeHead replaces receives the whole body', async () => {
+test('an end method that the host sets in writeHead receives the whole body', async () => {
   const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype
@@ -66,7 +66,7 @@ test("an end method on Express' response prototype receives the whole body", asy
   expect(seen).toEqual(['[]'])
 })
 
-test('a non-ASCII host header has the same bytes with any body', async () => {
+test('a non-ASCII header of the host has the same bytes with any body', async () => {
   const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {

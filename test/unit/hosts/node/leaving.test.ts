@@ -118,7 +118,7 @@ describe('a client that disconnects', () => {
     expect(await Promise.all(watched.bodies)).toMatchObject([{ code: 'incomplete_body' }])
   })
 
-  test('aborts the signal that the working storage has received', async () => {
+  test('a disconnect aborts the signal that the storage has received', async () => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
@@ -136,7 +136,7 @@ describe('a client that disconnects', () => {
   test.each([
     ['', ''],
     [' and a request body that is not sent', 'Transfer-Encoding: chunked\r\n'],
-  ])('aborts the signal if most of the response is unread%s', async (_title, fields) => {
+  ])('a disconnect aborts the signal if most of the response is unread%s', async (_title, fields) => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })

@@ -142,7 +142,7 @@ test('a host that pauses after each resume does not block reading', async () => 
   expect(pauses).toBeLessThan(100_000)
 })
 
-test('the store reads the body after the host waited for readable', async () => {
+test('the store reads the body after the host awaited the event readable', async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request.on('readable', ignore), 'readable')
     await new Promise((resolve) => setImmediate(resolve))

@@ -336,7 +336,7 @@ test('reads little more than 16 MiB of a rejected upload after setEncoding', asy
   expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
 })
 
-test('reads an upload with Connection: close before it calls end', async () => {
+test('reads an upload with Connection: close before it ends the response', async () => {
   const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const ended: boolean[] = []
