@@ -108,7 +108,7 @@ test('every whole program in README.md, docs/mounting.md and docs/behind-a-proxy
   expect(typeErrors(programs)).toBe('')
 }, 120_000)
 
-test('the declared types serve the module resolution of CommonJS projects', () => {
+test('the declared types are also found by CommonJS projects', () => {
   const { exports, types, typesVersions } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Readonly<Record<string, { readonly import: { readonly types: string } }>>
     types: string

@@ -39,7 +39,7 @@ onLinux.each([
 
 for (const [name, command] of runtimes) {
   test.skipIf(missing(name, command !== undefined) || process.platform !== 'linux')(
-    `${name}: a fault costs the same whatever its message of 1 MB contains`,
+    `${name}: hostile characters do not make a 1 MB error message slow to log`,
     async () => {
       const host = await startAttackedHost(command ?? [], 'kit')
       onTestFinished(host.stop)

@@ -136,7 +136,7 @@ async function exchange(url: string, bytes: string, parts: readonly (readonly [l
 }
 
 for (const [name, { start, answersBroken }] of Object.entries(hosts)) {
-  test(`${name} sends one response to each pipelined request that deserves one`, async ({ annotate }) => {
+  test(`${name} responds to pipelined requests in order, and at most once`, async ({ annotate }) => {
     await annotate(`FUZZ_SEED=${seed}`)
     const { petStore, token } = await slowStore()
     const { url, close } = await start(petStore)

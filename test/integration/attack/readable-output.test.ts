@@ -184,7 +184,7 @@ const error = fc
     }
   })
 
-test.each(['text', 'json', undefined] as const)('the log of the command: %s', async (format) => {
+test.each(['text', 'json', undefined] as const)('the command logs readable text and no token: %s', async (format) => {
   const { onError, onResponse } = logTo(format, [fixed])
   const run = fc.asyncProperty(target, text, text, error, async (target, keyId, method, error) => {
     const lines = await printed(() => {
@@ -196,7 +196,7 @@ test.each(['text', 'json', undefined] as const)('the log of the command: %s', as
   await fc.assert(run)
 })
 
-test('the default of onError', async () => {
+test('the default onError prints readable text and no token', async () => {
   const run = fc.asyncProperty(target, error, error, async (target, error, failure) => {
     const { storage } = memory()
     const create = (onError?: () => void) =>
@@ -223,7 +223,7 @@ test('the default of onError', async () => {
   await fc.assert(run)
 })
 
-test('the log of the page', async () => {
+test('the log of the page is readable and shows no token', async () => {
   const run = fc.asyncProperty(target, text, text, text, async (target, header, body, response) => {
     const store = createPetStore()
     const handle = async (request: ApiRequest) => {
@@ -252,7 +252,7 @@ test('the log of the page', async () => {
   await fc.assert(run)
 })
 
-test('the errors of the command', async () => {
+test('errors of the command are readable and show no token', async () => {
   const run = fc.asyncProperty(text, error, async (text, error) => {
     const lines = await printed(() => {
       printError(text)
@@ -264,7 +264,7 @@ test('the errors of the command', async () => {
   await fc.assert(run)
 })
 
-test('the errors of the command for hostile arguments', async () => {
+test('errors about hostile arguments are readable and show no token', async () => {
   const word = text.map((text) => text.replaceAll('\0', '').toWellFormed())
   const flag = fc.constantFrom(
     '--data',
@@ -303,7 +303,7 @@ test('the errors of the command for hostile arguments', async () => {
   await fc.assert(run, { numRuns: 30 })
 }, 60_000)
 
-test('the results of the command for hostile names of files', async () => {
+test('results about hostile file names are readable and show no token', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(remove)
   const [file, copy] = [join(folder, '\u001b[31m\u009b.db'), join(folder, `\u202e${token}\n.db`)]

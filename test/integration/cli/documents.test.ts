@@ -24,7 +24,7 @@ test('docs/command.md names every flag of serve with its variable', async () => 
 })
 
 describe.skipIf(missing('curl', findProgram('curl') !== undefined))('the scripts of docs/command.md', () => {
-  test('this file checks four scripts', () => {
+  test('docs/command.md contains four scripts to check', () => {
     expect(scripts).toHaveLength(4)
   })
 

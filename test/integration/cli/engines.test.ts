@@ -91,7 +91,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       [[], ''],
       [['--seed', '1000000'], ''],
       [['--seed', '1000000'], ', then closes its connections'],
-    ])('petstore serve ends on a signal, with %j%s', async (flags, then) => {
+    ])('petstore serve exits after a signal while PostgreSQL hangs, with %j%s', async (flags, then) => {
       const { url, port } = await openPostgres()
       const proxy = await startTcpProxy(port)
       onTestFinished(proxy.close)

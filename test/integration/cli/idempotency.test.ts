@@ -56,7 +56,7 @@ async function names({ url }: RunningServer): Promise<string[]> {
 }
 
 test(
-  'processes on one file that get a key at once add one animal',
+  'processes that share a file add one animal for one idempotency key',
   async () => {
     const servers = await Promise.all([serveFile(), serveFile(), serveFile()])
     const keys = Array.from({ length: ROUNDS }, (_, round) => `order-${round}`)
@@ -71,7 +71,7 @@ test(
 )
 
 test(
-  'repeats add each animal once although the process is killed meanwhile',
+  'repeated requests add each animal once although the process is killed',
   async () => {
     let server = await serveFile()
     let kill: Promise<void> | undefined

@@ -226,7 +226,7 @@ function statusOf(url: string, token: string, agent: Agent): Promise<number> {
 }
 
 describe('petstore keys', () => {
-  test('petstore keys issues, lists and revokes a key', async () => {
+  test('the commands of petstore keys can issue, list and revoke a key', async () => {
     const token = await issueKey(
       '--plan',
       'pro',
@@ -256,7 +256,7 @@ describe('petstore keys', () => {
     expect((await get(`${again.url}/pets`, token)).status).toBe(401)
   })
 
-  test('keys issue prints the token and the key with --json', async () => {
+  test('petstore keys issue --json prints the token and the key', async () => {
     const args = ['keys', 'issue', '--data', data, '--json', '--plan', 'gold', '--limits', '7/70']
     const { stdout } = await runCommand([...args, '--expires', '2999-01-31T00:00Z'])
     expect(JSON.parse(stdout)).toEqual({
@@ -271,7 +271,7 @@ describe('petstore keys', () => {
     })
   })
 
-  test('keys update changes what its flags name', async () => {
+  test('petstore keys update sets or removes what its flags name', async () => {
     const token = await issueKey('--plan', 'free', '--account', 'acme')
     const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])
     const [{ id }] = JSON.parse(listed)
@@ -284,7 +284,7 @@ describe('petstore keys', () => {
     expect(JSON.parse(removed.stdout)).toEqual({ id, plan: 'pro', createdAt: expect.any(Number) })
   })
 
-  test('keys update rejects no change, and a key that is revoked or unknown', async () => {
+  test('petstore keys update rejects an empty change, and an unknown or revoked key', async () => {
     await issueKey('--plan', 'free')
     const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])
     const [{ id }] = JSON.parse(listed)
@@ -312,24 +312,24 @@ describe('petstore keys', () => {
     ],
     [['--plan', 'enterprise'], /^petstore: --limits: the plan enterprise .*--limits 10\/100/],
     [['--plan', 'pro', '--expires', '2020-01-01'], /--expires.*Expected a date in the future/],
-  ])('keys issue rejects the flags %j', async (flags, message) => {
+  ])('petstore keys issue rejects the flags %j', async (flags, message) => {
     const { code, stdout, stderr } = await runCommand(['keys', 'issue', '--data', data, ...flags])
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(message) })
   })
 
-  test('keys issue accepts an unknown plan with --limits', async () => {
+  test('petstore keys issue accepts an unknown plan with --limits', async () => {
     const token = await issueKey('--plan', 'gold', '--limits', '7/70')
     const server = await serveFile()
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
   })
 
-  test('keys issue accepts a plan of --plan-limits', async () => {
+  test('petstore keys issue accepts a plan that --plan-limits defines', async () => {
     const token = await issueKey('--plan', 'gold', '--plan-limits', 'gold=7/70')
     const server = await serveFile('--plan-limits', 'gold=7/70')
     expect((await get(`${server.url}/pets`, token)).headers.get('x-ratelimit-limit')).toBe('7')
   })
 
-  test('keys list rejects a file of a later release', async () => {
+  test('petstore keys list rejects a file of a later release', async () => {
     const database = new Libsql(data)
     sqlite(database)
     database.exec('UPDATE petstore_schema SET version = 99')
@@ -372,7 +372,7 @@ describe('petstore seed', () => {
   })
 })
 
-test('keys issue revokes a key whose token cannot be printed', async () => {
+test('petstore keys issue revokes a key whose token cannot be printed', async () => {
   const child = startCommand(['keys', 'issue', '--plan', 'pro', '--data', data], ['ignore', 'pipe', 'ignore'])
   child.stdout?.destroy()
   const [code] = await once(child, 'exit')
@@ -430,7 +430,7 @@ describe('a command with an invalid file or database', () => {
     [['keys', 'list', '--database-url', 'postgres://me:1/secret@127.0.0.1/pets'], 'as %2F'],
     [['serve', '--redis-url', 'redis://me:1/secret@127.0.0.1'], 'as %2F'],
     [['serve', '--redis-url', 'secret'], '--redis-url: expected a URL such as redis://'],
-  ])('prints one line of error: petstore %j', async (args, message) => {
+  ])('petstore prints an error of one line for the arguments %j', async (args, message) => {
     const { code, stdout, stderr } = await runCommand(args)
     expect(code).toBe(1)
     expect(stdout).toBe('')

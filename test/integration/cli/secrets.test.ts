@@ -47,9 +47,9 @@ async function expectNoSecret(args: readonly string[], env = {}) {
   for (const secret of SECRETS) expect(stderr).not.toContain(secret)
 }
 
-describe('no error contains a secret', () => {
+describe('the errors of the command', () => {
   test.each(commands)(
-    'of %s in %j, as a flag or a variable',
+    'an error about the value of %s shows no secret: %j',
     async (flag, command, values) => {
       for (const value of values) {
         await expectNoSecret([...command, `${flag}=${value}`])
@@ -72,5 +72,5 @@ describe('no error contains a secret', () => {
     [[TOKEN]],
     [['keys', 'hunter2']],
     [['keys', 'issue', '--plan', 'hunter2', '--data', 'x.db']],
-  ])('of a mistake in the arguments', (args) => expectNoSecret(args))
+  ])('an error about wrong arguments shows no secret', (args) => expectNoSecret(args))
 })

@@ -23,7 +23,7 @@ describe('petstore serve', () => {
     expect(await Promise.all(limits)).toEqual(['60', '300', '1000', '10000'])
   })
 
-  test('the plans of --plan-limits may stand in one flag or several', async () => {
+  test('--plan-limits can set several plans, and can be repeated', async () => {
     const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50,enterprise=5/50']
     const { address, bearer } = await startPetstore(...flags)
     const limitOf = async (plan: string) =>
@@ -136,7 +136,7 @@ describe('environment variables', () => {
     ['PETSTORE_KEY', { PETSTORE_KEY: 'x' }, /--key/],
     ['PETSTORE_SEED', { PETSTORE_SEED: 'x' }, /--seed/],
     ['PETSTORE_LOG', { PETSTORE_LOG: 'x' }, /--log/],
-  ])('the variable %s can be set instead of its flag', async (_, env, line) => {
+  ])('the environment variable %s can be set instead of its flag', async (_, env, line) => {
     const { code, stderr } = await runPetstore(['serve'], env)
     expect([code, stderr]).toEqual([1, expect.stringMatching(line)])
   })
@@ -146,7 +146,7 @@ describe('environment variables', () => {
     expect((await runPetstore(args, { PETSTORE_INSECURE_KEYS: 'false' })).stderr).toMatch(/^petstore: --key/)
   })
 
-  test('an empty variable counts as unset', async () => {
+  test('an empty environment variable counts as unset', async () => {
     expect((await runPetstore(['keys', 'list'], { PETSTORE_DATA: '' })).stderr).toContain('give --data <file>')
   })
 })
@@ -179,7 +179,7 @@ describe('fixed keys', () => {
 })
 
 describe('petstore serve, outside the base path,', () => {
-  test('responds to /health and /ready without a key or a count', async () => {
+  test('requests for /health and /ready need no key and are not counted', async () => {
     const { address, bearer } = await startPetstore('--plan-limits', 'free=2/2')
     const { origin } = new URL(address)
     for (let i = 0; i < 5; i++) {
@@ -228,7 +228,7 @@ describe('petstore prints one line and exits with 1', () => {
     expect(stderr).toMatch(line)
   })
 
-  test('petstore serve exits with one line if its port is used', async () => {
+  test('petstore serve prints one error line if its port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())
@@ -256,7 +256,7 @@ test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--versio
 )
 
 describe('a signal', () => {
-  test('a second signal ends the server during a running request', async () => {
+  test('a second signal stops the server at once, despite a running request', async () => {
     const { address, keys, child, exited, errorLine } = await startPetstore()
     // The server waits for this request, because its body does not end.
     const running = await rawConnection(address)

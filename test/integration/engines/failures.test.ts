@@ -124,7 +124,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('an error with a cyclic cause or a read-only command is thrown', async () => {
+  test('an error with a cyclic cause or a read-only command becomes service_unavailable', async () => {
     const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
     const [one, two] = [refused('one'), refused('two')]
     Object.assign(one, { cause: two })
@@ -137,7 +137,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('after NOSCRIPT, the second command sends the whole script', async () => {
+  test('after the error NOSCRIPT, the script is sent with EVAL', async () => {
     const sent: string[][] = []
     const client = async (...words: string[]) => {
       sent.push(words)

@@ -157,7 +157,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await host.query('ROLLBACK')
   })
 
-  test('counts requests of one subject with different limits as countRequest does', async () => {
+  test('PostgreSQL counts requests with different limits as countRequest does', async () => {
     const clock = manualClock()
     const { client, counts } = counting('.spend(')
     const { quota } = postgres(client, { clock })

@@ -62,7 +62,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await statusList()).toEqual(['imported 1', 'imported 2', 'imported 3'])
   })
 
-  test('an import waits for the disk even if its session does not', async () => {
+  test('an import waits for the disk even if it sets synchronous_commit to off', async () => {
     const client = await pool.connect()
     await client.query('BEGIN; SET LOCAL synchronous_commit = off')
     await client.query("INSERT INTO petstore.pets VALUES (nextval('petstore.pet_ids'), 'imported', 1, 'sold')")
@@ -85,7 +85,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     for (const client of [host, importer]) client.release()
   })
 
-  test('an import that chooses its ids publishes no animal before it is on disk', async () => {
+  test('after an import with chosen ids, only animals on disk are listed', async () => {
     await pool.query("INSERT INTO petstore.pets VALUES (1000, 'imported', 1, 'sold')")
     await pool.query('DELETE FROM petstore.pets')
     const { storage, written, release } = slowProcess(pool)
@@ -147,7 +147,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       await impatient.end()
     })
 
-    test('the query_timeout of pg does not end a statement that waits', async () => {
+    test('query_timeout does not end a statement that waits for the disk', async () => {
       const impatient = openPool(server.url, { query_timeout: 100 })
       const { storage } = postgres(impatient)
       await setStandby('absent')
@@ -201,7 +201,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await pool.query('SELECT max(up_to) FROM petstore.durable')).rows).toEqual([{ max: String(id) }])
   })
 
-  test('an animal on Aurora is on disk before it is saved, because its unlogged tables survive a crash', async () => {
+  test('on Aurora, an animal that is not yet marked durable survives a crash', async () => {
     await pool.query("CREATE FUNCTION petstore.aurora_version() RETURNS text LANGUAGE sql AS 'SELECT ''16.8.1'''")
     await pool.query('ALTER TABLE petstore.server_runs SET LOGGED')
     const { storage, written, release } = slowProcess(pool)
@@ -219,7 +219,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await quota.spend(request)).usedInDay).toBe(1)
   })
 
-  test("a host's transaction that counts first delays no other key", async () => {
+  test("a count in a host's transaction does not block other keys", async () => {
     const client = await pool.connect()
     await client.query('BEGIN')
     await postgres(client).quota.spend(request)
@@ -228,7 +228,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     client.release()
   })
 
-  test('an animal that is truncated while it is saved is not marked as durable', async () => {
+  test('an animal that TRUNCATE removes while it is saved is not marked durable', async () => {
     const { storage, written, release } = slowProcess(pool)
     const outcome = expect(storage.create(pet('old'))).rejects.toMatchObject({ code: 'service_unavailable' })
     await written
@@ -238,7 +238,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await pool.query('SELECT FROM petstore.durable')).rows).toEqual([])
   })
 
-  test('an animal that cannot be saved prevents more animals', async () => {
+  test('after a failed save, a create adds no animal until a save succeeds', async () => {
     let canSave = false
     const query: PostgresClient['query'] = async (text, values) => {
       if (text.includes(SAVE) && !canSave) throw Object.assign(new Error('cancelled'), { code: '57014' })
@@ -273,7 +273,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await pool.query('DROP OWNED BY importer; DROP ROLE importer')
   })
 
-  test('an animal cannot be read too early after TRUNCATE', async () => {
+  test('after TRUNCATE, a new animal cannot be read before it is on disk', async () => {
     await postgres(pool).storage.create(pet('old'))
     await pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
     const { storage, written, release } = slowProcess(pool)
@@ -284,7 +284,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await created
   })
 
-  test('adding animals leaves few durable ids behind', async () => {
+  test('adding animals deletes old rows of the table durable', async () => {
     // A publication allows no DELETE from a table without a replica identity.
     await pool.query('CREATE PUBLICATION everything FOR ALL TABLES')
     await pool.query('INSERT INTO petstore.durable SELECT n FROM generate_series(1, 1000) AS n')
@@ -294,7 +294,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await pool.query('SELECT max(up_to)::int AS max FROM petstore.durable')).rows).toEqual([{ max: 1000 }])
   })
 
-  test("an animal in the host's transaction leaves the commit synchronous", async () => {
+  test("an animal in the host's transaction keeps synchronous_commit on", async () => {
     const client = await pool.connect()
     await client.query('BEGIN')
     await postgres(client).storage.create(pet('in a transaction'))

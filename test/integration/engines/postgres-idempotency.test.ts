@@ -71,7 +71,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       },
     )
 
-    test('one statement adds animals with new, used, shared and no keys', async () => {
+    test('one statement adds animals with new, used, shared and no idempotency keys', async () => {
       let statements = 0
       const query: PostgresClient['query'] = (text, values) => {
         if (text.includes('add_pets')) statements++
@@ -242,7 +242,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await countKeys()).toBe(201_101)
     })
 
-    test('a key is found by its index while the table is small', async () => {
+    test('an idempotency key is found by an index even in a small table', async () => {
       const host = await pool.connect()
       const storage = open(host)
       await storage.createOnce(...callOf('order-1'))

@@ -46,7 +46,7 @@ for (const name of ['node-http.mjs', 'own-server.mjs', ...ownPages, 'shop-with-o
   })
 }
 
-test('express-middleware.mjs: middleware of the host and the store respond together', async () => {
+test('express-middleware.mjs: responses have the headers of the host and of the store', async () => {
   const { url, token } = await start(process.execPath, example('express-middleware.mjs'))
   const authorization = `Bearer ${token}`
   const headers = { authorization, 'content-type': 'application/json', origin: 'https://shop.example' }
@@ -84,7 +84,7 @@ test('express-middleware.mjs: middleware of the host and the store respond toget
   }
 })
 
-test('own-server.mjs serves while it drains, and then ends', async () => {
+test('own-server.mjs serves requests during its drain delay, and exits without one', async () => {
   const port = await freePort()
   const launch = (drainDelay: string) =>
     startProcess(process.execPath, [example('own-server.mjs')], /curl/, {

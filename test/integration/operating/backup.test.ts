@@ -97,7 +97,7 @@ test.each([
   ['a file that is missing', 'none.db', /^petstore: there is no file /],
   ['another file', 'notes.txt', /^petstore: cannot copy \S+notes.txt to \S+copy.db: file is not a database\n$/],
   ['another database', 'other.db', /^petstore: cannot copy \S+ to \S+: it contains no pet store\n$/],
-])('petstore backup refuses %s', async (_title, name, message) => {
+])('petstore backup refuses to copy %s', async (_title, name, message) => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => remove())
   await writeFile(join(folder, 'notes.txt'), 'not a database '.repeat(100))
@@ -110,12 +110,12 @@ test.each([
 test.each([
   ['without a file to copy', [], 'give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump'],
   ['into a folder that is missing', ['--data', import.meta.filename], 'there is no folder none'],
-])('petstore backup %s says what to do', async (_title, flags, message) => {
+])('the error of petstore backup %s says what to do', async (_title, flags, message) => {
   const { code, stderr } = await runPetstore(['backup', join('none', 'copy.db'), ...flags])
   expect([code, stderr]).toEqual([1, `petstore: ${message}\n`])
 })
 
-test('the documented restore leaves revoked keys revoked', async () => {
+test('after the documented restore, revoked keys are still revoked', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => remove())
   const data = join(folder, 'pets.db')

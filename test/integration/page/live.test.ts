@@ -8,7 +8,7 @@ import { SECRET, startSite } from './site.ts'
 const { open, openAt, openWithoutSecret } = useChromium()
 
 describe.skipIf(isMissing)('the request log', () => {
-  test('shows a request of another program with its key and its cost', async () => {
+  test('the log shows requests of other programs with their key and cost', async () => {
     const { keyStore, url } = await startSite()
     const { token, key } = await keyStore.issue({ plan: 'pro', label: 'front desk' })
     const { page, faults } = await open(url)
@@ -41,7 +41,7 @@ describe.skipIf(isMissing)('the request log', () => {
     await newest(page).locator('.log-facts', { hasText: 'curl/' }).waitFor()
   })
 
-  test('a sample with another key reads the key from a variable', async () => {
+  test('a code sample reads a key of the visitor from a variable', async () => {
     const { token, url } = await startSite({ demoKeys: () => [] })
     const { page } = await open(url)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -52,7 +52,7 @@ describe.skipIf(isMissing)('the request log', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).not.toContain(token)
   })
 
-  test('an open entry stays in its place while 150 newer requests arrive', async () => {
+  test('an open entry of the log does not move while 150 requests arrive', async () => {
     const { keyStore, url } = await startSite()
     const { token } = await keyStore.issue({ plan: 'pro' })
     const { page } = await open(url)
@@ -77,7 +77,7 @@ describe.skipIf(isMissing)('the request log', () => {
     await expect.poll(() => page.locator('#log > li').count()).toBe(100)
   })
 
-  test('filters by status, sends a request again, and is cleared', async () => {
+  test('a visitor can filter and clear the log, and send a request again', async () => {
     const { url } = await startSite()
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')
@@ -95,7 +95,7 @@ describe.skipIf(isMissing)('the request log', () => {
     await page.getByText('The next request of any program appears here.').waitFor()
   })
 
-  test('without the secret, shows the requests of the page only', async () => {
+  test('without the secret, the page shows only its own requests', async () => {
     const { token, url } = await startSite()
     const { page } = await openWithoutSecret(url)
     await page.getByLabel('API key', { exact: true }).fill(token)
@@ -106,7 +106,7 @@ describe.skipIf(isMissing)('the request log', () => {
 })
 
 describe.skipIf(isMissing)('the connection', () => {
-  test('a page notices that the server is gone, and recovers when it is back', async () => {
+  test('the page shows that the server does not respond, and connects again', async () => {
     const { close, port, url, token } = await startSite({ demoKeys: () => [] })
     const { page } = await open(url)
     await page.getByLabel('API key', { exact: true }).fill(token)
@@ -148,7 +148,7 @@ describe.skipIf(isMissing)('the connection', () => {
     await row(page, '1 Rex 1 available')
   })
 
-  test('a page whose settings fail at first recovers', async () => {
+  test('the page recovers after a failed request for its settings', async () => {
     const { url } = await startSite()
     const { page } = await openWithoutSecret('data:text/html,')
     let isFailing = true
@@ -164,7 +164,7 @@ describe.skipIf(isMissing)('the connection', () => {
 })
 
 describe.skipIf(isMissing)('the limits', () => {
-  test('count down to the end of each window', async () => {
+  test('the limits count down to the end of each window', async () => {
     const { clock, url } = await startSite()
     clock.advance(15_000)
     const page = await openAt('about:blank', clock.now())
@@ -193,7 +193,7 @@ describe.skipIf(isMissing)('the limits', () => {
     await expect.poll(later).toBe('Just reset')
   })
 
-  test('show a banned key as banned, also in the next minute', async () => {
+  test('the limits show a banned key as banned, also in the next minute', async () => {
     const { clock, url, token } = await startSite()
     const headers = { authorization: `Bearer ${token}` }
     for (let i = 0; i < 120; i++) await fetch(`${url}/v1/pets?limit=1`, { headers })
@@ -204,7 +204,7 @@ describe.skipIf(isMissing)('the limits', () => {
     expect(await meter.getAttribute('aria-valuetext')).toBe('0 of 60 left')
   })
 
-  test.each([320, 1280])('large numbers fit their gauges at %i pixels', async (width) => {
+  test.each([320, 1280])('large limits fit into their gauges on a screen of %i pixels', async (width) => {
     const { keyStore, url } = await startSite({ demoKeys: () => [] })
     const { token } = await keyStore.issue({ plan: 'big', limits: { perMinute: 99_999, perDay: 999_985_000 } })
     const { page } = await open(url, width)
@@ -217,7 +217,7 @@ describe.skipIf(isMissing)('the limits', () => {
     expect(overflowing).toBe(0)
   })
 
-  test('a wrong key over the limit of its address gets texts about the address', async () => {
+  test('with a wrong key, the page explains the limit of the IP address', async () => {
     const { url } = await startSite({ demoKeys: () => [] })
     const { page } = await open(url)
     await page.getByLabel('API key', { exact: true }).fill('wrong')
@@ -230,7 +230,7 @@ describe.skipIf(isMissing)('the limits', () => {
     expect(await button(page, 'Keep sending until the ban').isVisible()).toBe(false)
   })
 
-  test('after a 429, the page loads the animals at the reset', async () => {
+  test('after a 429, the page loads the animals when the window ends', async () => {
     const { clock, storage, url } = await startSite()
     const page = await openAt(url, clock.now())
     await row(page, '1 Rex 1 available')
@@ -246,7 +246,7 @@ describe.skipIf(isMissing)('the limits', () => {
     expect(await button(page, 'Send requests until the limit').isVisible()).toBe(true)
   })
 
-  test('a visitor with a keyboard can cause a ban, and never loses the focus', async () => {
+  test('a visitor can cause a ban with the keyboard, and keeps the focus', async () => {
     const { url } = await startSite()
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')
@@ -261,7 +261,7 @@ describe.skipIf(isMissing)('the limits', () => {
     await page.waitForFunction(() => document.activeElement?.id === 'refusal-title')
   })
 
-  test('the visitor can stop a burst', async () => {
+  test('the visitor can stop sending requests until the limit', async () => {
     const { url, keyStore } = await startSite({ demoKeys: () => [] })
     const { token } = await keyStore.issue({ plan: 'big', limits: { perMinute: 1_000_000, perDay: 1_000_000 } })
     const { page } = await open(url)

@@ -7,7 +7,7 @@ const { open, openWithoutSecret } = useChromium()
 
 describe.skipIf(isMissing)('the live view', () => {
   test.each(LOOKS)(
-    'a visitor can filter, add and reach a ban (%i px, %s)',
+    'a visitor can filter, add an animal, and cause a ban (%i px, %s)',
     async (width, colorScheme) => {
       const { url } = await startSite({}, { perMinute: 15 })
       const { page, faults } = await open(url, width, colorScheme)
@@ -50,7 +50,7 @@ describe.skipIf(isMissing)('the live view', () => {
     90_000,
   )
 
-  test('says what it is, and leads to its parts with one primary button', async () => {
+  test('the page introduces itself, and has one primary button', async () => {
     const { token, url } = await startSite({}, { perMinute: 5 })
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')
@@ -84,7 +84,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect([limits?.x, limits?.width]).toEqual([animals?.x, animals?.width])
   })
 
-  test('the link that skips the navigation keeps the address and the page of animals', async () => {
+  test('the link to the content keeps the URL and the page of animals', async () => {
     const { page } = await open((await startSite()).url)
     await page.getByLabel('Per page').selectOption('5')
     await page.getByText('Page 1: 5 animals.').waitFor()
@@ -99,7 +99,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByText('Page 1: 5 animals.').waitFor()
   })
 
-  test('the address contains the filter, the page and its size', async () => {
+  test('the URL contains the filter, the cursor and the page size', async () => {
     const { url } = await startSite()
     const { page } = await open(url)
     await page.getByLabel('Per page').selectOption('5')
@@ -128,7 +128,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByText('Page 1: 5 animals.').waitFor()
   })
 
-  test('a new animal is shown and marked, wherever it stands', async () => {
+  test('a new animal is shown although the page or the filter excludes it', async () => {
     const { token, url } = await startSite()
     const { page } = await open(url)
     await page.getByLabel('Per page').selectOption('5')
@@ -205,7 +205,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(faults).toEqual([])
   })
 
-  test('shows the error message of a rejected request', async () => {
+  test('the page shows the error message of a rejected request', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
     await page.getByLabel('Name', { exact: true }).fill('Max')
@@ -230,7 +230,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(backgrounds).toEqual(Array(4).fill(backgrounds[0]))
   })
 
-  test('says that there are no animals', async () => {
+  test('the page says that there are no animals', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
     await page.route('**/v1/pets?*', (route) => route.fulfill({ body: '[]' }))
@@ -260,7 +260,7 @@ describe.skipIf(isMissing)('the key', () => {
     expect({ findings, faults }).toEqual({ findings: [], faults: [] })
   })
 
-  test('a wrong key is marked at its field, and the demo key is one click away', async () => {
+  test('a wrong key is marked, and one click returns to the demo key', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
     const field = page.getByLabel('API key', { exact: true })
@@ -275,7 +275,7 @@ describe.skipIf(isMissing)('the key', () => {
     expect(await field.getAttribute('aria-invalid')).toBe('false')
   })
 
-  test('a demo key needs the secret of the printed address', async () => {
+  test('the page gets a demo key only with the secret of its URL', async () => {
     const { url } = await startSite()
     const { page } = await openWithoutSecret(url)
     await page.getByText('Open the whole address that the server has printed').waitFor()

@@ -6,7 +6,7 @@ import { startSite } from './site.ts'
 const { open, openWithoutScripts } = useChromium()
 
 describe.skipIf(isMissing)('the API reference', () => {
-  test.each([...LOOKS, [320, 'light'] as const])('describes each operation (%i px, %s)', async (width, colorScheme) => {
+  test.each([...LOOKS, [320, 'light'] as const])('shows each operation (%i px, %s)', async (width, colorScheme) => {
     const { url } = await startSite({ swaggerFolder: undefined })
     const { page, faults } = await open(`${url}/reference`, width, colorScheme)
     for (const name of ['List animals', 'Add an animal', 'Get an animal'])
@@ -19,7 +19,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     })
   })
 
-  test('can be read without JavaScript', async () => {
+  test('the reference can be read without JavaScript', async () => {
     const { url } = await startSite()
     const page = await openWithoutScripts(`${url}/reference#createPet`)
     const operation = page.getByRole('region', { name: 'Add an animal' })
@@ -28,7 +28,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     expect(await operation.getByText('curl -i').isVisible()).toBe(false)
   })
 
-  test('the first operation stands near the top, and the errors after the last one', async () => {
+  test('the first operation is near the top, and errors follow the last operation', async () => {
     const { page } = await open(`${(await startSite()).url}/reference`)
     const top = async (name: string) =>
       (await page.getByRole('heading', { name, level: 2 }).boundingBox())?.y ?? Number.NaN
@@ -58,7 +58,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     expect((await samples.boundingBox())?.x).toBeLessThan(350)
   })
 
-  test('the language of the samples is chosen once, and samples can be copied', async () => {
+  test('one choice sets the language of all samples, and samples can be copied', async () => {
     const { page } = await open(`${(await startSite()).url}/reference`)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     const samples = page.getByRole('complementary', { name: 'Samples for Add an animal' })
@@ -144,7 +144,7 @@ describe.skipIf(isMissing)('the console', () => {
   test.each([
     [1280, 'dark'],
     [390, 'light'],
-  ] as const)('the first operation is on the first screen, on the colour of the page (%i px)', async (width, theme) => {
+  ] as const)('the console shows an operation without scrolling (%i px)', async (width, theme) => {
     const { page } = await open(`${(await startSite()).url}/console`, width, theme)
     const operation = page.getByRole('button', { name: 'List animals' })
     await operation.waitFor()
@@ -158,7 +158,7 @@ describe.skipIf(isMissing)('the console', () => {
     expect(await backgrounds).toEqual(['rgba(0, 0, 0, 0)'])
   })
 
-  test('the first request has no optional parameters', async () => {
+  test('the console sends no optional parameters by default', async () => {
     const { page } = await open(`${(await startSite()).url}/console`)
     const operation = page.locator('#operations-pets-listPets')
     await operation.getByRole('button', { name: 'List animals' }).click()

@@ -59,7 +59,7 @@ const mistakes = [...document.matchAll(/^\| `(.+?)` \| `(.+?)` \| `(.+)` \|$/gm)
 
 test('the tutorial shows more than 8 mistakes', () => expect(mistakes.length).toBeGreaterThan(8))
 
-test.each(mistakes)('the suites name the mistake: %s replaced by %s', async (text = '', replacement = '', line) => {
+test.each(mistakes)('the suites report the mistake: %s replaced by %s', async (text = '', replacement = '', line) => {
   expect(code).toContain(text)
   const create = await load(`mistake-${mistakes.findIndex(([one]) => one === text)}`, code.replace(text, replacement))
   const bodies: (() => Promise<void>)[] = []
