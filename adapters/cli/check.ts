@@ -36,12 +36,12 @@ export interface CheckHooks {
   readonly clock?: Clock
   /** Called before each wait until a rate limit ends, with the number of seconds. */
   readonly onWait?: (seconds: number) => void
-  /** Called when the server is gone, with the title of the row that sent the last request to it. */
+  /** Called when the server refuses connections, with the title of the row whose request was the last to reach it. */
   readonly onStop?: (row: string) => void
   readonly onRow?: (row: RowResult) => void
 }
 
-/** The check stops after this many rows in succession without a response, because each of them waits for the whole time limit. */
+/** The check stops after this many tests (rows of the contract) in succession without a response: each waits for the time limit. */
 const MAX_SILENT_ROWS = 3
 
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
@@ -79,7 +79,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
     if (error instanceof ConnectionRefused) {
       isGone = true
       onStop?.(reachedBy)
-      // No request of this row reached the server, so the row was not run.
+      // If no request of this row reached the server, the row was not run.
       if (reachedBy !== title) outcome = { result: 'not run' }
     }
     // The reason may contain the token, because a hostile server can send it back.
@@ -96,7 +96,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
   return results
 }
 
-/** Sends one request. Without a server, the base path or a valid key, every row would fail. */
+/** Sends one request, and throws if there is no server, no API at this URL, or no valid key. Otherwise, every row would fail. */
 async function requireServer(client: ContractClient): Promise<void> {
   const { url, status, json } = await client.send('/pets?limit=1').catch((error: Error) => {
     if (error instanceof LimitReached) return { url: '', status: 429, json: undefined }

@@ -17,7 +17,7 @@ const NOT_INSTALLED = new Set([
   'ERR_UNSUPPORTED_ESM_URL_SCHEME',
 ])
 
-/** Looks beside this package and in the current folder. Returns `undefined` if the driver is not installed. */
+/** Looks for the driver beside this package and in the current folder. Returns `undefined` if it is not installed. */
 export async function loadDriver(name: string): Promise<unknown> {
   const beside = await loadIfInstalled(() => import(name))
   // A name with a colon, such as `node:sqlite`, is a module of the runtime.

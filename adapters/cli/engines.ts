@@ -4,7 +4,7 @@ import { type RedisClient, redis } from '../back-ends/redis/index.ts'
 import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.ts'
 import { printError } from './output.ts'
 
-/** In milliseconds. A Redis server may be gone without having closed its connections. */
+/** In milliseconds. Without `response`, a command would wait forever for a server that is gone but has closed no connection. */
 const TIMEOUTS = { connect: 5_000, response: 15_000 }
 
 /**
@@ -20,7 +20,7 @@ interface Events {
 type Pool = PostgresClient & Events & { end(): Promise<void> }
 type Pg = { Pool: new (options: object) => Pool }
 
-/** Migrates the tables too. */
+/** Connects, and creates or updates the tables. */
 export async function openPostgres(url: string, plans: readonly string[]): Promise<OpenedBackEnd> {
   const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
   const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
@@ -76,7 +76,7 @@ async function createRedisClient(
   return { client, close: async () => client.destroy() }
 }
 
-/** Skips repetitions of a message, because drivers report each failed attempt to reconnect. */
+/** Does not repeat the last message, because drivers report each failed attempt to reconnect. */
 function printErrorsOf(place: string, client: Events): void {
   let last: string | undefined
   client.on('error', ({ message }) => {

@@ -30,7 +30,7 @@ export function knownPlans(planLimits: PlanLimitsByName): string[] {
 
 const ENTERPRISE = { perMinute: 10_000, perDay: 1_000_000 }
 
-/** Returns `undefined` if the limits of the plan apply. */
+/** Returns the limits for a demo key; `undefined` for the default limits of `free`, `pro` and `business`. */
 export function demoLimits(plan: string, planLimits: PlanLimitsByName): PlanLimits | undefined {
   return planLimits[plan] ?? (plan === 'enterprise' ? ENTERPRISE : undefined)
 }
@@ -71,15 +71,15 @@ export function parseToken(text: string): string {
   return text
 }
 
-/** For an empty text, Node would listen on every address. */
+/** For an empty text, Node would listen on every IP address of the machine. */
 export function parseHost(text: string): string {
-  if (text.trim() === '') throw new Error('Expected an address or a name.')
+  if (text.trim() === '') throw new Error('Expected an IP address or a host name, such as 127.0.0.1.')
   return text
 }
 
 /**
- * For an empty name, SQLite would open a temporary file, and drivers treat URIs differently. The address of a database is rejected
- * because messages show the name of the file, and the address may contain a password.
+ * For an empty name, SQLite would open a temporary file, and drivers treat URIs differently. The URL of a database is rejected
+ * because messages show the name of the file, and the URL may contain a password.
  */
 export function parseFile(text: string): string {
   if (text.trim() === '' || /^(?::memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/.test(text))

@@ -54,7 +54,7 @@ function documentRoute(
 }
 
 /**
- * Returns the origin of a request, because client generators need absolute addresses. Returns `undefined` behind a proxy, because
+ * Returns the origin that a request was sent to, because client generators need absolute URLs. Returns `undefined` behind a proxy:
  * this server does not know whether clients use https there.
  */
 function serverOf(request: ApiRequest): string | undefined {
@@ -66,7 +66,7 @@ function serverOf(request: ApiRequest): string | undefined {
 async function documentOf(options: OpenApiOptions, server?: string): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../src/openapi/index.ts')
   const document = openApiDocument(options)
-  // Only the server's address becomes absolute. The links in examples stay relative, as the server sends them.
+  // Only the URL of the server becomes absolute. The links in examples stay relative, as the server sends them.
   const [{ url } = { url: '' }] = document.servers
   return server === undefined ? document : { ...document, servers: [{ url: new URL(url, server).href }] }
 }

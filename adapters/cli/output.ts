@@ -73,8 +73,9 @@ function explain(error: unknown, code: string | undefined, message: string): str
     return `port ${port} on ${address} is in use: choose another port with ${flag}, or 0 for any free port`
   if (code === 'EACCES')
     return `you have no permission to listen on port ${port} of ${address}: choose another port with ${flag}`
-  // Node's message contains the address, which may contain a password by mistake.
-  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo') return `--host: this machine has no such address (${code})`
+  // Node's message contains the value of `--host`, which may be a URL with a password by mistake.
+  if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
+    return `--host: this machine has no such address (${code}): give one of its own, such as 127.0.0.1, or 0.0.0.0 for all`
   // The value of an option or of an unknown flag may be a secret, so the message is cut before it.
   if (isPetStoreError(error))
     return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')

@@ -36,7 +36,7 @@ async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<
     await adding.catch(() => {})
     await backEnd.close()
   })
-  // If the server cannot listen, nobody sees the demo keys, so they are issued after it listens.
+  // Demo keys are issued after the server listens: if it cannot listen, nobody would see them.
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
@@ -112,7 +112,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   })
   return {
     close,
-    /** Lets the page use the demo keys. */
+    /** Lets the page show the demo keys, if `isOnlyForThisMachine` allows it. */
     showDemoKeys({ keys }: AddedData): void {
       if (isOnlyForThisMachine(flags)) demoKeys = keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
     },
@@ -129,7 +129,7 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
   }
 }
 
-/** If only this machine can reach the server and nothing is stored, the page may show demo keys. */
+/** Returns whether only this machine can reach the server and nothing is stored: then the page may show demo keys. */
 function isOnlyForThisMachine(flags: ServeFlags): boolean {
   const isProxied = flags.publicUrl !== undefined || Boolean(flags.trustProxy)
   return !isPersistent(flags) && isLoopback(flags.host) && !isProxied
@@ -155,7 +155,7 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
   return { petStore: createPetStore(options), usageOf, keyOf }
 }
 
-/** Tokens of `--key` need not begin with `pet_`, so logs can only hide them if they know them. */
+/** Logs mask texts that begin with `pet_`. Tokens of `--key` may begin differently, so logs must know them. */
 function secretsOf({ key = [] }: ServeFlags): string[] {
   return key.map(({ token }) => token)
 }

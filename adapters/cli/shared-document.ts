@@ -7,7 +7,7 @@ export interface SharedDocument {
   readonly tag: string
 }
 
-/** All responses share the bytes. */
+/** The bytes are created once, for all responses. */
 export function sharedDocument(content: string | Uint8Array): SharedDocument {
   const bytes = Buffer.from(content)
   return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }

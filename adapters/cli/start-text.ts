@@ -4,7 +4,7 @@ import type { AddedData } from './demo-data.ts'
 import type { ServeFlags } from './flags.ts'
 import { printable, shellWord } from './output.ts'
 
-/** The addresses of the page and of the control API contain a secret. */
+/** URLs. Those of the page and of the control API contain a secret. */
 export interface Addresses {
   readonly api: string
   readonly page: string

@@ -10,7 +10,7 @@ export interface SteerableClock extends Clock {
   isRunning(): boolean
   /** Stops the clock at a time, in milliseconds since the Unix epoch. */
   set(time: number): void
-  /** If the clock runs, it keeps running. Throws `invalid_option` if the clock would leave the year 9999. */
+  /** Moves the time; a running clock keeps running. Throws `invalid_option` if the clock would leave the year 9999. */
   advance(milliseconds: number): void
   /** Removes the offset, and lets the clock run. */
   follow(): void
@@ -44,7 +44,7 @@ export interface Service extends UsageReader {
 }
 
 export interface TestDoubleParts {
-  /** Called at the start and after each reset, because the old pet store still refuses clients over their limit. */
+  /** Called at the start and after each reset: the old pet store would remember which clients are over their limit. */
   readonly createService: (ports: BackEnd, clock: Clock) => Service
   /** Adds the animals at the start and after each reset. */
   readonly addPets: (storage: PetStorage) => Promise<void>
@@ -71,7 +71,7 @@ export async function createTestDouble(parts: TestDoubleParts) {
     clock,
     usageOf: (token: string) => current().usageOf(token),
     keyOf: (token: string) => current().keyOf(token),
-    /** Returns the back end since the last reset, without the injected faults. */
+    /** Returns the back end that the start or the last reset has created, without the injected faults. */
     ports: () => current().ports,
     async reset() {
       await restart()

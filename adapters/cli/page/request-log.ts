@@ -49,7 +49,7 @@ const MAX_HEADER = 200
 /** The query parameters whose values are remembered. Other parameters may contain tokens by mistake. */
 const PARAMETERS: readonly string[] = ['limit', 'status', 'cursor']
 
-/** The other texts of a request are searched for its token, to mask it, unless the token is longer than this. */
+/** A token is also masked where other texts of its request contain it, unless it is longer than this. */
 const MAX_TOKEN = 200
 
 interface RememberedRequest {

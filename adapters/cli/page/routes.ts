@@ -21,7 +21,7 @@ export interface DemoKey {
 
 export interface PageOptions {
   readonly basePath: string
-  /** The secret in the page's address. Without it, a browser sees no demo keys, no usage and no log. */
+  /** The secret in the page's URL. Without it, a browser sees no demo keys, no usage and no log. */
   readonly secret: string
   /** Returns keys that the page offers to its visitor. They must be useless outside this machine. */
   readonly demoKeys: () => readonly DemoKey[]
@@ -87,7 +87,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     },
     '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
-      // The usage shows whether a token is valid. Requests to this route are not counted, so anybody else could guess tokens.
+      // Otherwise, anybody could guess tokens: the usage shows whether a token is valid, and no limit counts these requests.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
       return privateJson((await options.usageOf(token)) ?? null)

@@ -1,8 +1,8 @@
 export interface SampledRequest {
   readonly method: string
-  /** Absolute. */
+  /** The absolute URL. */
   readonly url: string
-  /** Without `Authorization`. */
+  /** The headers to send; never `Authorization`, which `token` stands for. */
   readonly headers: Readonly<Record<string, string>>
   /** Empty if the request has no body. */
   readonly body: string
@@ -36,7 +36,7 @@ export function shellQuoted(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
   if (!UNSAFE.test(text)) return `'${text.replaceAll("'", "'\\''")}'`
   const escaped = text.replace(/[\\'\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
-    // A word of a shell cannot contain U+0000.
+    // U+FFFD replaces U+0000, which no word of a shell can contain.
     [...new TextEncoder().encode(character === '\0' ? '\ufffd' : character)].map(octal).join(''),
   )
   return `$'${escaped}'`
@@ -50,7 +50,7 @@ export function javascriptQuoted(text: string): string {
   return quoted(text, (code) => `\\u{${code}}`)
 }
 
-/** For Python and Go. */
+/** Returns a string literal of Python and Go. */
 export function literalQuoted(text: string): string {
   return quoted(text, (code) => `\\U${code.padStart(8, '0')}`)
 }

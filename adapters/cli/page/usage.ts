@@ -8,7 +8,7 @@ import { wrapPort } from '../../../src/support/wrap-port.ts'
 export interface UsageWindow {
   readonly limit: number
   readonly used: number
-  /** When the minute or the day of the limit ends, in milliseconds since the Unix epoch. */
+  /** When the window ends, in milliseconds since the Unix epoch. */
   readonly endsAt: number
 }
 
@@ -95,7 +95,7 @@ function usageAt(coreNow: number, { plan }: ApiKey, { request, count }: Counted)
   }
 }
 
-/** Calls the function with which the store names subjects, so that both names agree. */
+/** Uses the function with which the store names subjects. Otherwise, the counts of the key would not be found. */
 function subjectOf(key: ApiKey): string {
   const anyLimits = { perMinute: 1, perDay: 1 }
   return keyQuotaRequest(key, anyLimits, { plans: {}, anonymous: anyLimits, ipv6Prefix: 56, ban: false }, 0).subject

@@ -1,4 +1,4 @@
-/** The shown page of animals. It is part of the browser's address, so that Back, Forward, Reload and shared links work. */
+/** The page of animals that is shown. The URL contains it, so that Back, Forward, Reload and shared links work. */
 export interface PageAddress {
   readonly status: string
   readonly limit: string
@@ -10,7 +10,7 @@ export interface PageAddress {
 
 const DEFAULT_LIMIT = '10'
 
-/** The allowed values; any other value in the address is ignored. */
+/** The allowed values; any other value in the URL is ignored. */
 export const STATUSES: readonly string[] = ['', 'available', 'pending', 'sold']
 export const LIMITS: readonly string[] = ['5', '10', '20', '100']
 
@@ -31,7 +31,7 @@ export function readAddress(search: string, state: unknown): PageAddress {
   }
 }
 
-/** Returns the query of an address, with its question mark; empty for the first page of all animals. */
+/** Returns the query of the URL, with its question mark; empty for the first page of all animals. */
 export function queryOf({ status, limit, cursors }: PageAddress): string {
   const query = new URLSearchParams()
   const cursor = cursors.at(-1)

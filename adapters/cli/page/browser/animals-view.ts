@@ -55,7 +55,7 @@ export class AnimalsView {
     byId<HTMLSelectElement>('page-size').value = limit
   }
 
-  /** Clears the view, because it shows the animals of the previous key. */
+  /** Clears the view after a change of the key, and loads the animals with the new key. */
   reset(): void {
     this.#animals = []
     this.#added = []

@@ -12,7 +12,7 @@ export interface Exchange extends LoggedRequest {
   readonly code: string
 }
 
-/** `toString` of the numbers returns all digits of a 64-bit integer. */
+/** An animal of a response. Its ids keep all digits of a 64-bit integer, which `toString` returns. */
 export interface Animal extends Record<keyof Pet, unknown> {
   readonly id: { toString(): string }
   readonly name: string
@@ -27,7 +27,7 @@ export class Api {
   basePath = ''
   readonly #onExchange: (exchange: Exchange) => void
   #key = ''
-  /** Whether the server accepts the key; `undefined` before the first response that says so. */
+  /** Whether the server accepts the key; `undefined` until a response has shown it. */
   isAccepted: boolean | undefined
 
   constructor(onExchange: (exchange: Exchange) => void) {
@@ -43,13 +43,13 @@ export class Api {
     this.isAccepted = undefined
   }
 
-  /** Passes the request and its response to the listener. Throws if no response arrives. */
+  /** Sends a request to the API, and passes it with its response to the listener. Throws if no response arrives. */
   async send(method: string, path: string, requestBody = ''): Promise<Exchange> {
     const headers: Record<string, string> = requestBody === '' ? {} : { 'Content-Type': 'application/json' }
     return this.sendTo(this.basePath + path, method, headers, requestBody)
   }
 
-  /** Sends a request to any path of this server, as {@link send}. */
+  /** As {@link send}, for any path of this server and with the headers of the caller. */
   async sendTo(
     target: string,
     method: string,

@@ -1,7 +1,7 @@
 import { byId, setText } from './dom.ts'
 import { hadSecret, loadSettings, type Settings } from './settings.ts'
 
-/** In milliseconds. */
+/** How often the settings are loaded, in milliseconds. */
 const EVERY = 1_000
 
 export interface ConnectionListener {
@@ -10,7 +10,7 @@ export interface ConnectionListener {
   onLost(): void
 }
 
-/** Asks the server for its settings and its latest requests, and says in one line whether the server responds. */
+/** Loads the settings and the latest requests every second, and shows in one line whether the server responds. */
 export class Connection {
   readonly #listener: ConnectionListener
   #lastRequest = 0
@@ -27,7 +27,7 @@ export class Connection {
     void this.refresh()
   }
 
-  /** Asks the server now. If a question is still open, asks once more after it: its response may miss the latest request. */
+  /** Loads now. If a load is in progress, loads once more after it, because its response may miss the latest request. */
   async refresh(): Promise<void> {
     this.#isWanted = true
     if (this.#isLoading) return

@@ -59,7 +59,7 @@ function exactResponseBody(original: unknown, { React, getComponent }: SwaggerSy
   }
 }
 
-/** The visitor can send requests without entering the key again. */
+/** Enters the key of the page, so that the visitor need not type it again. */
 function authorize(key: string): void {
   const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {}
   const name = Object.keys(schemes).find((scheme) => schemes[scheme]?.scheme?.toLowerCase() === 'bearer')

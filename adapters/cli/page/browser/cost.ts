@@ -5,7 +5,7 @@ export interface Cost {
   readonly limit: number
   readonly before: number
   readonly after: number
-  /** When the limit resets, in milliseconds since the Unix epoch. */
+  /** When the window ends, in milliseconds since the Unix epoch. */
   readonly resetsAt: number
 }
 
@@ -24,7 +24,7 @@ export function costOf(request: Pick<LoggedRequest, 'status' | 'responseHeaders'
     return value === undefined ? Number.NaN : Number(value)
   }) as [number, number, number]
   if (!Number.isFinite(limit + after + reset)) return undefined
-  // A 429 costs nothing. If nothing is used yet after the request, the request was not counted.
+  // A 429 is not counted. If the whole limit remains after the request, the request was not counted either.
   const isFree = request.status === 429 || after === limit
   return { limit, before: isFree ? after : after + 1, after, resetsAt: reset * 1_000 }
 }

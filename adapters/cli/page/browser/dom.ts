@@ -18,7 +18,7 @@ export function isolated(text: string): HTMLElement {
   return create('bdi', '', text)
 }
 
-/** If the text is the same, the element is not changed, because screen readers would repeat it. */
+/** Does nothing if the element has this text already: screen readers would read it again. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }

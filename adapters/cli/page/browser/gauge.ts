@@ -2,7 +2,7 @@ import type { UsageWindow } from '../usage.ts'
 import { create, setText } from './dom.ts'
 import { duration } from './format.ts'
 
-/** A bar that shows how many requests remain, and when the limit resets. */
+/** A bar that shows how many requests remain, and when the window ends. */
 export interface Gauge {
   readonly element: HTMLElement
   /** @param bannedUntil - when a ban ends, in milliseconds since the Unix epoch; 0 for no ban */

@@ -8,7 +8,7 @@ import { isBan, type Refusal, showRefusal } from './refusal-view.ts'
 
 /** How often the usage is loaded, in milliseconds, because other programs may use the same key. */
 const RELOAD_EVERY = 2_000
-/** How long a burst of requests may take, in milliseconds. After a minute, a new window would begin. */
+/** How long a burst of requests may take, in milliseconds. After a minute, the count would begin again at zero. */
 const BURST_TIME = 60_000
 const MINUTE = 60_000
 
@@ -50,7 +50,7 @@ export class LimitsView {
     this.#render()
   }
 
-  /** Clears the view, because it shows the previous key. */
+  /** Clears the view after a change of the key. */
   reset(): void {
     this.#isSending = false
     this.#usage = undefined

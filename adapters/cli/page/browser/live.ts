@@ -61,7 +61,7 @@ const connection = new Connection({
 
 for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
   link.addEventListener('click', (event) => {
-    // Without this, the address would change, and the page would load the animals as after the button Back.
+    // Without this, the URL would change, and the page would load the animals again, as after the button Back.
     event.preventDefault()
     const targets = document.querySelectorAll<HTMLElement>(link.dataset.goto ?? '')
     ;[...targets].find((target) => target.checkVisibility())?.focus()

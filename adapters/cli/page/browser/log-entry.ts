@@ -5,7 +5,7 @@ import { explanationOf, indented } from './explanation.ts'
 import { timeOfDay } from './format.ts'
 import { type RequestActions, requestButtons } from './request-buttons.ts'
 
-/** Shows one line. The visitor can open the rest. */
+/** Returns an entry of the log: one line, which the visitor can open. */
 export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLDetailsElement {
   const { status, reason, method, target, time } = request
   const cost = costOf(request)
@@ -46,7 +46,7 @@ function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement
     folded('Response headers', factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)]))),
     folded('Request headers', factsOf(Object.entries(headers))),
   )
-  // A click on its text moves the focus into the entry, which the log then keeps in its place.
+  // With a `tabIndex`, a click on the text moves the focus into the entry. The log keeps the entry with the focus in its place.
   content.tabIndex = -1
   return content
 }

@@ -3,14 +3,14 @@ import { byId, setText } from './dom.ts'
 import { logEntry } from './log-entry.ts'
 import type { RequestActions } from './request-buttons.ts'
 
-/** The oldest closed entries beyond this number are removed. An open entry stays until it is closed. */
+/** How many closed entries stay; older ones are removed. An open entry stays until it is closed. */
 const MAX_CLOSED = 100
 
 export class LogView {
   readonly #list = byId('log')
   readonly #newer = byId('log-newer')
   readonly #actions: RequestActions
-  /** Method and target of the last request of this page. The newest request with both is opened when it arrives. */
+  /** Method and target of the last request that this page has sent. When such a request arrives in the log, it is opened. */
   #expected = ''
   /** The request that the page has opened by itself. */
   #opened: HTMLDetailsElement | undefined
@@ -30,7 +30,7 @@ export class LogView {
     }
     this.#newer.addEventListener('click', () => this.#showNewest())
     this.#list.addEventListener('scroll', () => this.#list.scrollTop === 0 && this.#setNewer(0))
-    // An entry that the visitor closes may be removed. `toggle` does not bubble, so the listener captures it.
+    // When the visitor closes an entry, old entries can be removed. `toggle` does not bubble, so the listener captures it.
     this.#list.addEventListener('toggle', () => this.#update(), true)
     byId('log-filter').addEventListener('change', ({ target }) => {
       this.#filter = (target as HTMLInputElement).value
@@ -43,7 +43,7 @@ export class LogView {
     })
   }
 
-  /** Opens this request when it arrives. */
+  /** Call this when the page has sent a request: it is opened when the log receives it. */
   expect({ method, target }: Pick<LoggedRequest, 'method' | 'target'>): void {
     this.#expected = `${method} ${target}`
   }
@@ -68,7 +68,7 @@ export class LogView {
     if (list.scrollTop > 0) this.#setNewer(this.#newerCount + count)
   }
 
-  /** Returns the entry that must keep its place on the screen. Prefers an open entry, because a closed one may be removed. */
+  /** Returns the entry that must keep its place on the screen: if possible an open one, because a closed one may be removed. */
   #readEntry() {
     const { top: edge } = this.#list.getBoundingClientRect()
     const shown = [...this.#list.children].filter((item) => item.getBoundingClientRect().bottom > edge)
@@ -96,7 +96,7 @@ export class LogView {
     setText(byId('log-note'), items.length === 0 ? this.emptyText : `No request with a status of ${this.#filter}xx.`)
   }
 
-  /** Moves the focus too. */
+  /** Scrolls to the newest entry, and moves the focus to the list. */
   #showNewest(): void {
     this.#list.focus({ preventScroll: true })
     this.#list.scrollTop = 0

@@ -9,7 +9,7 @@ export interface RequestActions {
   send(target: string, method: string, headers: Readonly<Record<string, string>>, body: string): Promise<unknown>
 }
 
-/** The headers that are sent again. The others describe the program that sent the request first. */
+/** The headers that are sent again. Other headers only describe the program that sent the first request. */
 const SAMPLED: readonly string[] = ['Accept', 'Content-Type', 'Idempotency-Key']
 
 /** Returns buttons that send a request again, copy it as a program, and show the program with its key masked. */

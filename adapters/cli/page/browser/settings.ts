@@ -16,19 +16,19 @@ const SECRET = 'petstore.secret'
 /** A fragment such as `#main` must not replace the secret of the tab. */
 const SECRET_FRAGMENT = /^#[\w-]{24}$/
 
-/** Moves the secret from the address to `sessionStorage`, because the visitor may copy the address or show it to others. */
+/** Moves the secret from the URL to `sessionStorage`, because the visitor may copy the URL or show it to others. */
 export function takeSecret(): void {
   if (SECRET_FRAGMENT.test(location.hash)) {
     sessionStorage.setItem(SECRET, location.hash.slice(1))
     history.replaceState(history.state, '', location.pathname + location.search)
   }
-  // Browsers do not reload the page if the visitor enters an address with another secret.
+  // Browsers do not reload the page if the visitor enters a URL with another secret.
   addEventListener('hashchange', () => {
     if (SECRET_FRAGMENT.test(location.hash)) location.reload()
   })
 }
 
-/** The secret may be out of date: each start of the server has a new secret. */
+/** Returns true for the secret of an earlier start too: each start of the server has a new secret. */
 export function hadSecret(): boolean {
   return sessionStorage.getItem(SECRET) !== null
 }
@@ -37,7 +37,7 @@ export function secretHeader(): Record<string, string> {
   return { 'Petstore-Secret': sessionStorage.getItem(SECRET) ?? '' }
 }
 
-/** In milliseconds. */
+/** How long the server may take to send its settings, in milliseconds. */
 const TIMEOUT = 5_000
 
 /** @param after - the id of the last request that the page knows */
