@@ -45,9 +45,9 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   #left: AbortController | undefined
 
   /**
-   * Aborts only if the client disconnects: Deno aborts the signal of a Request after the response too. It is created only when
-   * needed, because Deno 2.9 prints a warning once the Request's signal is read. `info.completed` cannot replace the signal: it
-   * also resolves if the client left before the response.
+   * Aborts only if the client disconnects: the signal of Deno's Request aborts after the response too. Created when it is first
+   * read, because Deno 2.9 prints a warning once the Request's signal is read. `info.completed` cannot replace the signal: it also
+   * resolves if the client left before the response.
    */
   override get signal(): AbortSignal {
     if (this.#left) return this.#left.signal
@@ -110,7 +110,7 @@ async function cancelBody(request: Request): Promise<void> {
   try {
     if (!request.bodyUsed) await request.body?.cancel()
   } catch {
-    // Another handler is reading the body, or has replaced the Request.
+    // Nothing to cancel: another handler is reading the body, or has replaced the Request.
   }
 }
 

@@ -95,7 +95,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     return reply
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
-  // Without a prefix and a base path, `/*` also matches the root.
+  // `/*` also matches the root, if there is neither a prefix nor a base path.
   const paths = prefix + url === '' ? ['/*'] : [url, `${url}/*`]
   for (const path of paths)
     scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, onRequest, handler })

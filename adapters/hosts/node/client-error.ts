@@ -6,7 +6,7 @@ import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from 
 import { systemClock } from '../../../src/support/time.ts'
 import { isOpen, type Running } from './closing.ts'
 
-/** In milliseconds. A client that is still sending may lose the response if the connection closes at once. */
+/** In milliseconds. If the connection closed at once after the response, a client that is still sending could lose the response. */
 const LINGER = 2_000
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -22,21 +22,21 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
   async function rejectRequest(socket: Socket, code: ErrorCode): Promise<void> {
     const responses = running.get(socket) ?? []
     const last = responses.at(-1)
-    // If the parser has rejected the body of a request, its handler already has a response object.
+    // The response of the rejected request, if its head was valid and only its body was rejected.
     const current = last?.req.complete === false ? last : undefined
     const earlier = responses.filter((one) => isOpen(one) && one !== current).at(-1)
-    // Responses must be sent in the order of the requests, so the 4xx waits for the earlier ones.
+    // Responses must be sent in the order of the requests, so the 4xx waits for earlier responses.
     if (earlier) return void earlier.on('close', () => void rejectRequest(socket, code))
     const hasBegun = () => !socket.writable || current?.headersSent
     const message = hasBegun() ? '' : messageOf(await rejection(petStore, code, socket))
-    // If the handler has begun its own response during `await`, only the rest of that response is sent.
+    // If the handler has begun its own response during `await`, a second response must not follow: only the first is completed.
     socket.end(hasBegun() ? '' : message)
     const timer = setTimeout(() => socket.destroy(), LINGER)
     socket.on('close', () => clearTimeout(timer))
   }
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Node emits the event again for everything that arrives later.
+    // Node emits the event again for all data that arrives later.
     if (rejected.has(socket)) return
     rejected.add(socket)
     // A client that ends the connection in the middle of a request has left. After any other error, it may still read a response.
@@ -53,7 +53,7 @@ export function rejectingHeader(code: ErrorCode): (name: string) => undefined {
   }
 }
 
-/** Lets the store respond, because it adds the rate-limit headers. */
+/** Returns the response of the store, which adds the rate-limit headers. */
 async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): Promise<ApiResponse> {
   const request: ApiRequest = {
     method: '-',
@@ -63,7 +63,7 @@ async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): P
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)
-  // A wrapper of `handle` may respond without reading a header.
+  // A wrapper of `handle` may respond without reading a header. Such a response has another status, and is replaced.
   return response?.status === errorTable[code].status ? response : errorResponse(code)
 }
 

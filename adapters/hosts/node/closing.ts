@@ -6,12 +6,12 @@ import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 /** For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in place of `request`. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation']
 
-/** For each open connection, its latest response and all earlier ones that are open. */
+/** For each open connection, its latest response and all earlier responses that are not yet closed. */
 export type Running = ReadonlyMap<Socket, readonly ServerResponse[]>
 
 /**
- * Tracks the responses of each connection. The next request removes the closed ones: a `close` listener for each response and a
- * `WeakMap` of the latest ones took 7 % of a list.
+ * Tracks the responses of each connection. Closed responses are removed at the next request: a `close` listener for each response
+ * and a `WeakMap` would cost 7 % of a request for a list.
  */
 export function runningResponses(server: Server): Running {
   const running = new Map<Socket, readonly ServerResponse[]>()
@@ -47,7 +47,7 @@ export function closer(
     for (const event of REQUEST_EVENTS) server.prependListener(event, endConnection)
     for (const responses of running.values()) {
       const last = responses.at(-1)
-      // Sent headers have promised to keep the connection open, so the client may send one more request.
+      // Sent headers cannot be changed: they say that the connection stays open, so the client may send one more request.
       if (last?.headersSent === false) endWith(last)
     }
     if (drainDelay > 0) await sleep(drainDelay)
@@ -72,7 +72,7 @@ function destroyAll(sockets: Iterable<Socket>): void {
   for (const socket of sockets) socket.destroy()
 }
 
-/** Waits for written responses to be sent. `server.close` alone would cut them off: it treats their connections as idle. */
+/** Waits until written responses are sent. `server.close` alone would cut them off: it treats their connections as idle. */
 async function closeGently(server: Server, running: Running, onClose: () => void): Promise<void> {
   NetServer.prototype.close.call(server, onClose)
   await requestsRead()
@@ -88,12 +88,12 @@ async function closeGently(server: Server, running: Running, onClose: () => void
   destroyAll([...running.keys()].filter((socket) => socket.bytesRead === 0))
 }
 
-/** Waits until Node has read the data that has arrived. The current turn of the event loop may be past its reading phase. */
+/** Waits until Node has read the data that has arrived: two turns, because in this turn, Node may be past reading. */
 async function requestsRead(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Returns the last written response of a connection in a list, or an empty list. Node sends the earlier responses before it. */
+/** Returns a list with the last written response of a connection, or an empty list. Node sends the earlier responses before it. */
 function lastWritten(responses: readonly ServerResponse[]): ServerResponse[] {
   return responses.filter((one) => isOpen(one) && one.writableEnded).slice(-1)
 }

@@ -32,7 +32,7 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
     // Koa and Fastify pass their own objects in place of Node's.
     if (typeof outgoing?.end !== 'function')
       throw invalidOption('response', 'a ServerResponse of Node as the second argument', outgoing)
-    // Middleware before this one may have changed the headers.
+    // Middleware that ran earlier may have changed the headers.
     const readHeader = next === undefined ? sentHeader : currentHeader
     return respond(incoming, outgoing, mounted ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }

@@ -9,8 +9,8 @@ export interface MountedTarget {
 }
 
 /**
- * Returns `undefined` if the path is outside the base path. A router that has matched a prefix leaves only the rest in `url`. For
- * the base path `/api/v1`, the prefix can be `/shop`, `/shop/api` or `/api`.
+ * Returns `undefined` if the path is outside the base path. After a router has matched a prefix, `url` has only the rest. For the
+ * base path `/api/v1`, the prefix can be `/shop`, `/shop/api` or `/api`.
  */
 export function findMountedTarget(incoming: NodeIncoming, basePath: string): MountedTarget | undefined {
   const rest = originForm(incoming.url ?? '/')
@@ -30,7 +30,7 @@ export function matchedPath({ baseUrl, originalUrl }: NodeIncoming, rest: string
   return path.endsWith(end) ? path.slice(0, -end.length) : ''
 }
 
-/** Returns the end of the prefix that is also the beginning of the base path: `/v1` for `/shop/v1` and `/v1`. */
+/** Returns the end of the prefix with which the base path begins: `/v1` for `/shop/v1` and `/v1`. */
 export function overlap(prefix: string, basePath: string): string {
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
     if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)

@@ -24,7 +24,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
   if (typeof body !== 'object' || body === null)
     throw lost('the host has read the body and kept no bytes and no object')
-  // Some parsers set `{}` if they have parsed nothing. `{}` is used only if the body was too short for an animal anyway.
+  // Some parsers set `{}` without parsing anything. So `{}` is used only if the length of the body allows no animal.
   if (Object.keys(body).length === 0 && !Array.isArray(body) && !(Number(length) < SHORTEST.length))
     throw lost('the host has read the body and kept only an empty object')
   return Buffer.from(rewrite(body))
@@ -41,7 +41,7 @@ function rewrite(body: object): string {
   }
 }
 
-/** Finds integers beyond 2^53 and infinity. A rounded fraction looks like any other fraction, so it is not found. */
+/** Returns true for integers beyond 2^53 and for infinity. A rounded fraction looks like any other fraction, so it is not found. */
 function isRounded(value: unknown): boolean {
   return (
     typeof value === 'number' && !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value))

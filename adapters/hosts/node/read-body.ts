@@ -7,13 +7,13 @@ import { keptBody, lost } from './parsed-body.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 import { isContinueDue } from './unread-body.ts'
 
-/** If the host has already read the body, returns the copy that the host has kept. */
+/** Returns the request body. If the host has already read it, returns the copy that the host has kept. */
 export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: number): Promise<Uint8Array> {
   if (declaredLength(incoming) > limit) throw tooLarge(limit)
   // In HTTP/2, Node emits `end` for an aborted body too, as if it were complete.
   if (incoming.httpVersionMajor >= 2 && incoming.aborted && !incoming.readableDidRead)
     throw new PetStoreError('incomplete_body')
-  // Only the stream shows whether the body was read: parsers set `incoming.body` even if they have read nothing.
+  // `incoming.body` does not show whether the body was read: parsers set it even if they have read nothing.
   if (incoming.readableDidRead || incoming.readableEnded) return takeKept(incoming, limit)
   if (isContinueDue(incoming, outgoing)) outgoing.writeContinue()
   return collect(incoming, limit)
@@ -29,8 +29,8 @@ async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Arr
 
 /**
  * Other listeners may read the body too. Beyond the limit, this function keeps its listeners, so that the stream still flows. If
- * other code pauses the stream, it is resumed in a later turn of the event loop: an immediate resume could loop forever, because
- * that code may pause the stream again each time.
+ * other code pauses the stream, it is resumed in a later turn of the event loop: that code may pause it again at once, and an
+ * immediate resume could loop forever.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -79,8 +79,8 @@ function toBytes(chunk: unknown, encoding: string | null | undefined): Uint8Arra
 }
 
 /**
- * If the host listens to `readable`, the stream does not flow. Then this function reads the stream at each `readable` event, and
- * once at the start, because no event announces data that has already arrived.
+ * If the host listens to `readable`, `resume` has no effect. Then this function reads the stream at each `readable` event, and once
+ * at the start, because no event announces data that has already arrived.
  */
 function setFlowing(incoming: NodeIncoming): void {
   if (incoming.listenerCount('readable') === 0) return void incoming.resume()

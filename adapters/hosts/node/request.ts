@@ -5,7 +5,7 @@ import type { MountedTarget } from './mount-path.ts'
 import { readBody } from './read-body.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** How many headers of a request Node keeps by default (`server.maxHeadersCount`). */
+/** How many headers of a request Node keeps by default (`server.maxHeadersCount`). Node drops the others. */
 const MAX_HEADERS = 1_000
 
 /** Headers, body and signal are read only when they are needed. */
@@ -13,13 +13,13 @@ export class NodeRequest implements ApiRequest {
   readonly method: string
   readonly target: string
   readonly mountPath: string
-  /** True after the whole response is written, even if the connection stays open to drain the body. */
+  /** True after the whole response is written, even if the connection stays open until the rest of the request body is read. */
   isAnswered = false
   readonly incoming: NodeIncoming
   readonly outgoing: NodeOutgoing
   readonly #readAddress: AddressReader
   readonly #readHeader: typeof sentHeader
-  /** The connection's address, read at the start because a closed socket has no address. */
+  /** The IP address of the connection. Read at the start, because a closed socket has none. */
   readonly #peer: string | undefined
   #abort: AbortController | undefined
 
@@ -41,7 +41,7 @@ export class NodeRequest implements ApiRequest {
   }
 
   get clientAddress(): string | undefined {
-    // Node drops the headers beyond this number, perhaps including the proxy's entry. Then only the connection's address is used.
+    // If Node may have dropped headers, a proxy's entry may be missing. Then only the IP address of the connection is used.
     const isComplete = this.incoming.rawHeaders.length < 2 * MAX_HEADERS
     return this.#readAddress(this.#peer, isComplete ? this.header(FORWARDED_FOR) : undefined)
   }
@@ -91,7 +91,7 @@ function abortOnLeave(request: NodeRequest): AbortController {
   return controller
 }
 
-/** HTTP/2 sockets are ignored: many requests share one, and reading it may throw. */
+/** HTTP/2 sockets are ignored: many requests share a socket, and reading it may throw. */
 function hasFailed({ httpVersionMajor, socket }: NodeIncoming): boolean {
   return httpVersionMajor < 2 && socket?.errored != null
 }

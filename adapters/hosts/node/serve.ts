@@ -77,11 +77,11 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   const running = runningResponses(server)
   const { close, isClosing } = closer(server, running, options)
   const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, isClosing))
-  // No limit: Node silently drops the headers beyond the limit, perhaps `Authorization`. It limits their total size anyway.
+  // No limit: Node silently drops the headers beyond the limit, perhaps `Authorization`. Node limits their total size anyway.
   server.maxHeadersCount = 0
   // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // Node closes idle connections after 5 seconds, earlier than proxies do. A proxy could send a request on a closing connection.
+  // Node would close idle connections after 5 seconds, before proxies do. A proxy could send a request on a closing connection.
   server.keepAliveTimeout = idleTimeout
   answerClientErrors(server, running, petStore)
   handleAll(server, nodeResponder(site, { trustProxy }))
@@ -96,7 +96,7 @@ const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(
 
 function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): void {
   const reply = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // Node's own response to a missing Host has no body, and Node accepts two Host headers (RFC 9112, section 3.2).
+    // Checked here, because Node accepts two Host headers, and its response to a missing Host has no body (RFC 9112, section 3.2).
     const host = sentHeader(incoming, 'host') ?? (incoming.httpVersion === '1.1' ? undefined : '')
     const isRefused = host === undefined || !HOST.test(host)
     if (isRefused) outgoing.shouldKeepAlive = false

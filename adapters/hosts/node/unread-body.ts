@@ -3,7 +3,7 @@ import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 /** How many bytes of a refused upload are read and discarded, because many clients read the response only after their upload. */
 const DRAINED_BYTES = 16_777_216
-/** Added to the size of each chunk, in bytes. Otherwise, a client could keep the server busy with very many tiny chunks. */
+/** Bytes that count for each chunk besides its size. Otherwise, very many tiny chunks could keep the server busy. */
 const CHUNK_COST = 256
 /** How long the server waits for more bytes of a refused upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
@@ -17,8 +17,8 @@ export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing): 
 }
 
 /**
- * Returns whether this is the last request of its connection. That includes each request with an `Upgrade` header: Node loses data
- * that arrives together with the end of its body.
+ * Returns whether this is the last request of its connection. Each request with an `Upgrade` header is the last, because Node loses
+ * data that arrives together with the end of the request body.
  */
 export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
   return outgoing.shouldKeepAlive === false || sentHeader(incoming, 'upgrade') !== undefined
@@ -26,7 +26,7 @@ export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): bo
 
 /**
  * Private members of Node's response in HTTP/1, checked with Node 20 to 26. No public member says whether Node has sent "100
- * Continue". Without these members, a waiting client sends its body after a time limit of its own.
+ * Continue". If Node removes them, a client that waits for it sends its body only after a time limit of its own.
  */
 interface PrivateFlags {
   readonly _expect_continue?: boolean
@@ -46,7 +46,7 @@ export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): b
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** Call it only if `incoming.complete` is false: it returns whether the request has a body at all. */
+/** Returns whether the request has a body at all. Call it only if `incoming.complete` is false: then the body is unread. */
 export function isUnreadBody(incoming: NodeIncoming): boolean {
   return isChunked(incoming) || declaredLength(incoming) > 0
 }
@@ -59,7 +59,7 @@ export function isSmallBody(incoming: NodeIncoming): boolean {
   return !isChunked(incoming) && declaredLength(incoming) <= SMALL_BODY
 }
 
-/** Starts after the response is sent. The connection can be reused only if the body is read to its end. */
+/** Reads the rest of the request body after the response is sent. Only then can the client reuse the connection. */
 export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   const giveUp = () => {
     if (!incoming.complete) incoming.socket?.destroy?.()

@@ -12,7 +12,7 @@ export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
 
 type ResponseBody = string | Uint8Array
 
-/** A response whose bytes are shared with other responses. A text would be copied for each client that reads slowly. */
+/** A response whose bytes other responses share. Node would copy a text for each client that reads slowly. */
 export interface BytesResponse extends ApiResponse {
   readonly body: ''
   readonly bytes: Uint8Array
@@ -47,7 +47,7 @@ export function writeResponse(
   }
 }
 
-/** A middleware such as `compression` replaces these methods, and must get the whole body in one call of `end`. */
+/** Returns true if middleware such as `compression` has replaced a method. It must get the whole body in one call of `end`. */
 function isWrapped(outgoing: NodeOutgoing): boolean {
   const { writeHead, write, end } = ServerResponse.prototype
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
@@ -72,9 +72,9 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
 }
 
 /**
- * Writes an HTTP/2 response. Unread data would count against the session's memory, so the request body is discarded. If the body
- * does not end soon after the response, the stream is closed. `finish` of the stream is used, because the response emits `finish`
- * only after the stream has closed.
+ * Writes an HTTP/2 response. The request body is discarded, because unread data would count against the session's memory. If the
+ * request body does not end soon after the response, the stream is closed. The response emits `finish` only when the stream has
+ * closed, so `finish` of the stream is used.
  */
 function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): void {
   const { incoming, outgoing } = request
@@ -88,8 +88,8 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
 }
 
 /**
- * Sends the whole response, but ends it only after the request body is read. Closing a connection with unread bytes resets it, and
- * the client may lose the response.
+ * Sends the whole response, but ends it only after the request body is read. Otherwise, a connection that closes with unread bytes
+ * is reset, and the client may lose the response.
  */
 function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): void {
   const { incoming, outgoing } = request
@@ -108,7 +108,7 @@ function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: bool
   })
 }
 
-/** Calls `end`, which sends the whole response. If the connection will close, the rest of the request body is read before that. */
+/** Calls `end`, which sends the whole response. If the connection closes after it, the rest of the request body is read first. */
 export function endAfterBody(request: NodeRequest, end: () => unknown, onFailure: (error: unknown) => void): void {
   const { incoming, outgoing } = request
   const isUnread = !incoming.complete && isUnreadBody(incoming)

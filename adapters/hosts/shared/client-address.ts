@@ -31,7 +31,7 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
 
 const EXPECTED = 'false, a number of proxies, or a list of addresses and CIDR ranges'
 
-/** Does not check the entries of a list; `addressReader` does. */
+/** Does not check the entries of a list, because `addressReader` checks them. */
 export const trustProxyRule: OptionRule = {
   expected: EXPECTED,
   check: (value) => value === false || value === 0 || isPositiveInteger(value) || Array.isArray(value),

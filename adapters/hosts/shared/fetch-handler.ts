@@ -17,7 +17,7 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
 
   protected abstract readPeer(): string | undefined
 
-  /** The connection's address. It is stored, because reading it is slow, and a closed connection has no address. */
+  /** The IP address of the connection. Stored, because reading it is slow, and a closed connection has none. */
   protected get peer(): string | undefined {
     if (this.#peer === null) this.#peer = this.readPeer()
     return this.#peer
