@@ -84,7 +84,7 @@ export function gaveUp({ error, until }: { error: PetStoreError; until: number }
 
 /** Returns the error for a 2xx response that the API does not describe. */
 export function unexpectedResponse({ status }: Response, what: string, cause?: unknown): PetStoreError {
-  const message = `expected ${what} with status ${status}, got something else`
+  const message = `expected ${what} with status ${status}, got something else: check that baseUrl belongs to a pet store`
   return new PetStoreError('unexpected_response', message, { status, cause })
 }
 
