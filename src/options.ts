@@ -83,7 +83,7 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
     check: isHttpUrl,
   },
   plans: {
-    expected: 'an object of limits by plan',
+    expected: 'limits by plan, such as { gold: { perMinute: 60, perDay: 1000 } }',
     check: (value) => isObject(value) && Object.values(value).every(isObject),
     members: { '*': limitsRule },
   },

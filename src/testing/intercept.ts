@@ -38,7 +38,7 @@ export function interceptFetch(address: string, petStore: Pick<PetStore, 'fetch'
   if (!URL.canParse(origin) || new URL(origin).origin !== origin)
     throw invalidOption('origin', 'an origin such as "https://api.example", without a path', address)
   if (interceptions.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
-  if (typeof petStore?.fetch !== 'function') throw invalidOption('petStore', 'a pet store', petStore)
+  if (typeof petStore?.fetch !== 'function') throw invalidOption('petStore', 'a pet store with fetch', petStore)
   const interception = { petStore }
   interceptions.set(origin, interception)
   interceptor ??= startInterceptor()
