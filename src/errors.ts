@@ -128,7 +128,7 @@ export function isPortFault(error: unknown): error is PortFault {
   }
 }
 
-/** Breaks the connection in place of a response. Only a test store throws it. */
+/** Breaks the connection in place of a response. Only a test store throws this error. */
 export class BrokenConnection extends PetStoreError {
   /** Identifies errors from another copy of this package, where `instanceof` does not work. */
   readonly breaksConnection = true

@@ -5,7 +5,7 @@ export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
-/** Returns the int64 of a text such as `7`, or `undefined` for any other text. `07` is refused: each id has one text. */
+/** Returns the int64 of a text such as `7`, or `undefined` for any other text, also for `07`: each id has only one text. */
 export function parseInt64(text: string): bigint | undefined {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined
   const value = BigInt(text)
@@ -35,7 +35,7 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/** An animal in the store. Add `satisfies Record<keyof Pet, …>` to code that lists its members, to find code without a new one. */
+/** An animal in the store. Code that lists its members has `satisfies Record<keyof Pet, …>`, to find missing members. */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint

@@ -44,9 +44,9 @@ export interface PetStore {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** The path under which clients see the API, without a trailing slash. */
   readonly basePath: string
-  /** The key store in use. A wrapper of a store may leave it out. */
+  /** The key store in use. A wrapper of a pet store may leave this member out. */
   readonly keyStore?: KeyStore | undefined
-  /** Calls `onError` for an error of an adapter, such as a failed write. Never throws. A wrapper of a store may leave it out. */
+  /** Calls `onError` for an error of an adapter, such as a failed write. Never throws. A wrapper may leave this member out. */
   readonly reportError?: ((error: unknown, report: ErrorReport) => void) | undefined
 }
 

@@ -146,13 +146,13 @@ export interface BanRule {
 export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
-  /** Whether `subject` is a client address. If so, bound the number of such counters: they must not push out customers. */
+  /** Whether `subject` is a client address. If so, bound such counters separately: they must not push out those of customers. */
   readonly anonymous: boolean
   /** The limits that apply. */
   readonly limits: PlanLimits
   /** The rule for bans, or `false` for none. */
   readonly ban: BanRule | false
-  /** The time of the option `clock`, in milliseconds since the Unix epoch. A store on a shared server uses the server's clock. */
+  /** The time of the option `clock`, in milliseconds since the Unix epoch. A shared database uses its own clock. */
   readonly now: number
 }
 

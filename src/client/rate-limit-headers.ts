@@ -4,7 +4,7 @@ import type { RateLimit } from '../quota/rate-limit.ts'
 /** The longest wait after a success, in milliseconds. A longer one may come from clocks that differ: send, and let a 429 decide. */
 const MAX_RESET = 60_000
 
-/** The rate limit after a response without its headers. NaN equals nothing, so this window differs from every other window. */
+/** The rate limit after a response without rate-limit headers. NaN equals nothing, so this window differs from all others. */
 export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
 
 /** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */

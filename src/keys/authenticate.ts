@@ -12,14 +12,14 @@ export type Caller =
 
 const CHALLENGE = 'Bearer realm="petstore"'
 const NO_CREDENTIAL: Caller = { code: 'missing_api_key', challenge: CHALLENGE }
-/** Without `error`, which is only for requests with a bearer token (RFC 6750, section 3.1). */
+/** This challenge has no `error`, which is only for requests with a bearer token (RFC 6750, section 3.1). */
 const OTHER_SCHEME: Caller = { code: 'invalid_api_key', challenge: CHALLENGE }
 const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE}, error="invalid_token"` }
 
 const SCHEME = /^bearer(?: |$)/i
 /**
- * Matches the scheme and one token68. Two headers do not match: they arrive joined by a comma. The number of spaces is limited,
- * because V8 keeps the whole header in memory as long as the key cache has the token.
+ * Matches the scheme and one token68. Two `Authorization` headers do not match: they arrive joined by a comma. The number of spaces
+ * is limited, because V8 keeps the whole header in memory as long as the key cache has the token.
  */
 const CREDENTIAL = new RegExp(`^bearer {1,64}${TOKEN68}$`, 'i')
 

@@ -79,7 +79,7 @@ export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): 
   return names.flatMap((name) => (changes[name] === undefined ? [] : [[name, changes[name]]]))
 }
 
-/** Throws if the plan has no limits: a key of this plan needs its own. */
+/** Throws if the plan has no limits: a key of this plan needs `limits` of its own. */
 function requireLimitsOf(plan: string, plans: readonly string[]): void {
   if (plan === 'enterprise') throw invalidOption('limits', `${limitsRule.expected}, for the plan enterprise`, undefined)
   const known = [...new Set([...Object.keys(defaultPlans), ...plans])]

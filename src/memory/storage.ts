@@ -72,7 +72,7 @@ export function usedKeys(clock: Clock) {
       const name = keyText({ scope, key })
       const known = uses.get(name)
       if (known !== undefined && known.endsAt > now) return known.position
-      // Without this line, a key that is used again would keep its old place in the order.
+      // Without this line, a key that is used again would keep its old place, and `removeEnded` would always stop there.
       uses.delete(name)
       uses.set(name, { position, endsAt: now + KEY_PERIOD })
       return undefined

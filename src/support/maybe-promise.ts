@@ -1,11 +1,11 @@
 import type { MaybePromise } from '../ports.ts'
 
-/** Calls `next` with a value, or with the result of a promise. `await` would wait for a tick even if the value is no promise. */
+/** Calls `next` with a value, or with the result of a promise. `await` would delay even a value that is no promise. */
 export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return isPending(value) ? value.then(next) : next(value)
 }
 
-/** Returns whether a value is a promise. Some back ends return other objects with a method `then`. */
+/** Returns whether a value is a promise, also one of a library: any object with a method `then`. */
 export function isPending<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

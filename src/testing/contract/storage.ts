@@ -170,7 +170,7 @@ async function changeWhatWasGiven({ create, list }: CheckedStorage): Promise<voi
   await list({ limit: 9, status: 'sold' })
 }
 
-/** Makes calls with an aborted signal, which may fail. Later calls must work. */
+/** Makes calls with an aborted signal. These calls may fail, but later calls must work. */
 async function leaveEarly({ storage, steps }: CheckedStorage): Promise<void> {
   const kept = await added(storage, steps, { name: 'kept', categoryId: 1n }, undefined)
   const left = { signal: AbortSignal.abort() }

@@ -62,7 +62,7 @@ export class NoResponse extends Error {}
 /** Thrown if nothing listens at the address of the server. */
 export class ConnectionRefused extends Error {}
 
-/** The longest total wait after 429 responses, in seconds: for limits per minute, but not for limits per day. */
+/** The longest total wait after 429 responses, in seconds: long enough for a limit per minute, but not for one per day. */
 const MAX_WAIT = 180
 
 /** @param onWait - called before each wait, with the number of seconds */
