@@ -93,9 +93,9 @@ export class PetStoreError extends Error {
   readonly code: PetStoreErrorCode
   /** The HTTP status; 0 for `network_error`, and `undefined` for `invalid_option` and `untrusted_forwarded_for`. */
   readonly status: number | undefined
-  /** How many seconds to wait before the request is sent again, from the `Retry-After` header. Only the client sets it. */
+  /** How many seconds to wait before the request is sent again, from the `Retry-After` header. Only the client sets this. */
   declare readonly retryAfter?: number
-  /** The key of a failed `createPet`. If the animal is sent again with this key, it is added once. Only the client sets it. */
+  /** The idempotency key of a failed `createPet`. Send the animal again with this key to add it once. Only the client sets this. */
   declare readonly idempotencyKey?: string
 
   constructor(code: PetStoreErrorCode, message?: string, options?: PetStoreErrorOptions) {

@@ -17,7 +17,7 @@ import { sleep, systemClock } from '../support/time.ts'
 
 /** The options of {@link createPetStoreClient}. */
 export interface PetStoreClientOptions {
-  /** The address of the API with its version, such as `https://api.example/v1`. */
+  /** The URL of the API with its version, such as `https://api.example/v1`. */
   readonly baseUrl: string | URL
   /** The token of an API key. */
   readonly apiKey: string

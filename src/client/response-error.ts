@@ -5,10 +5,10 @@ import { readableText } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJson } from './parse-json.ts'
 
-/** The longest part of a response in an error message, in UTF-16 code units. */
+/** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 199
 
-/** The codes for responses that have none, such as those of a proxy. */
+/** The error codes for responses without an error code, such as those of a proxy. */
 const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'rate_limit_exceeded',
   502: 'service_unavailable',
@@ -62,7 +62,7 @@ function reasonOf(error: unknown, depth = 0): string {
   // `describeValue` would cut a string, and half an API key would no longer be masked.
   if (!(error instanceof Error)) return typeof error === 'string' ? error : describeValue(error)
   const { message, cause, code } = error as Error & { code?: unknown }
-  // An AggregateError has an empty message if each address of a host refuses the connection.
+  // An AggregateError has an empty message if each IP address of a host name refuses the connection.
   const reason = message || String(code ?? error.name)
   return cause === undefined || depth === 3 ? reason : `${reason}: ${reasonOf(cause, depth + 1)}`
 }

@@ -13,7 +13,7 @@ interface ClientRequest {
   readonly path: string
   readonly body?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /** Whether this client, not its caller, has chosen the key. Such a key is left out if the server does not support keys. */
+  /** Whether the client, not its caller, has chosen `idempotencyKey`. Such a key is left out if the server does not support keys. */
   readonly isRandomKey?: boolean
   readonly signal?: AbortSignal | undefined
 }

@@ -8,7 +8,7 @@ import { sleep, systemClock } from '../../support/time.ts'
 
 /** The server under test. */
 export interface HttpContractTarget {
-  /** The address of the API with its version, such as `http://127.0.0.1:3000/v1`. */
+  /** The URL of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
   /** The token of an API key, with which the suite sends about 150 requests and adds about 45 animals. */
   readonly token: string
@@ -53,13 +53,13 @@ export interface ContractClient {
   sendLimited(path: string): Promise<ContractResponse>
 }
 
-/** Thrown if the suite would have to wait too long for the limit of the key, or of this machine's address. */
+/** Thrown if the suite would have to wait too long for the limit of the API key, or of this machine's IP address. */
 export class LimitReached extends Error {}
 
 /** Thrown if no response arrives in time. */
 export class NoResponse extends Error {}
 
-/** Thrown if nothing listens at the address of the server. */
+/** Thrown if nothing listens at the URL of the server. */
 export class ConnectionRefused extends Error {}
 
 /** The longest total wait after 429 responses, in seconds: long enough for a limit per minute, but not for one per day. */
@@ -107,7 +107,7 @@ export function contractClient(
         if (usedUp[subject] !== undefined) throw usedUp[subject]
         const response = await sendOnce(path, request)
         if (response.status !== 429) return response
-        // Earlier requests with this key or from this address have used up the limit.
+        // Earlier requests with this API key or from this IP address have used up the limit.
         const seconds = secondsToWait(response)
         if (seconds > patience) {
           usedUp[subject] = new LimitReached(tooLong(response, seconds))
@@ -140,7 +140,7 @@ function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer>
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
 }
 
-/** For a host name with several addresses, Node's `fetch` has one error for each address in `cause.errors`. */
+/** For a host name with several IP addresses, Node's `fetch` has one error for each of them in `cause.errors`. */
 function isRefused(error: unknown): boolean {
   const { cause = error } = Object(error) as { cause?: unknown }
   const { code, errors = [] } = Object(cause) as { code?: string; errors?: { code?: string }[] }
