@@ -32,7 +32,7 @@ class TimedContext implements CallContext {
     this.#controller.abort(reason)
   }
 
-  /** Removes the listener on the client's signal. Several requests may share this signal, and would fill it with listeners. */
+  /** Removes the listener on the client's signal. Several requests may share this signal, which would collect listeners. */
   settle(): void {
     this.#isSettled = true
     this.#stopListening?.()

@@ -1,4 +1,4 @@
-/** A body may have this many chunks, and one more for each 16 bytes of its limit. Many tiny chunks would take much time. */
+/** A body may have this many chunks, and one more for each 16 bytes of `limit`. Many tiny chunks would take much time. */
 const MIN_CHUNKS = 256
 const BYTES_PER_CHUNK = 16
 const FIRST_SIZE = 1_024

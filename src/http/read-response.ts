@@ -2,7 +2,7 @@ import { PetStoreError } from '../errors.ts'
 import { MAX_LIMIT } from '../model.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/** The largest response, in bytes: a full page of animals with the default `bodyLimit`, 65,536 each, and room for their ids. */
+/** The largest response, in bytes: a full page of animals, each from a body of the default `bodyLimit` (65,536), and room for ids. */
 const MAX_RESPONSE = MAX_LIMIT * 75_000
 
 /**

@@ -4,7 +4,7 @@ import type { QuotaRules } from '../quota/rate-limit.ts'
 
 const allCodes = Object.keys(errorTable) as ErrorCode[]
 
-/** The codes of one operation only, or of requests that match no operation. Every operation has all other codes too. */
+/** The error codes of a single operation, or of requests that match no operation. All other codes are those of every operation. */
 const codesOf: Readonly<Record<OperationName | 'noOperation', readonly ErrorCode[]>> = {
   listPets: ['invalid_parameter'],
   createPet: [

@@ -21,7 +21,7 @@ function nameSchema(maxLength: number) {
   const error = `a string of at most ${maxLength} characters, one of them not white space, without U+0000 and lone surrogates`
   return z.string(error).check(
     z.refine((text) => isName(text, maxLength), error),
-    // For the OpenAPI document of the control API: zod does not know what the function above checks.
+    // Adds the rules to the OpenAPI document of the control API, because zod cannot read them from the function above.
     z.meta({ maxLength, pattern: NAME.source }),
   )
 }

@@ -38,7 +38,7 @@ export function replayHeaders({ earlier }: CreatedPet): string[] {
   throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describeValue(earlier)}`)
 }
 
-/** How long a key is kept: 48 hours, in milliseconds. A client may repeat a request after the end of a ban or on the next day. */
+/** How long a used key is kept: 48 hours, in milliseconds. Clients may repeat requests on the next day or after a ban. */
 export const KEY_PERIOD = 172_800_000
 
 /** The hashes of an idempotency key and its animal, in hexadecimal. */
@@ -65,7 +65,7 @@ export async function hashIdempotency(idempotency: Idempotency): Promise<Idempot
   return { key: await digest(keyText(idempotency)), fingerprint: await digest(idempotency.fingerprint) }
 }
 
-/** Returns a text that identifies a key. It is JSON: if scope and key were only joined, two pairs could have the same text. */
+/** Returns a text that identifies one key of one scope. It is JSON: if they were only joined, two pairs could have the same text. */
 export function keyText({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
   return JSON.stringify([scope, key])
 }
