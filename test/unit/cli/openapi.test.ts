@@ -42,7 +42,7 @@ describe('GET /openapi.json', () => {
     expect(JSON.parse(body)).toEqual({ ...openApiDocument(options), servers: [{ url }] })
   })
 
-  test('each host gets its own address', async () => {
+  test('the document contains the address of the Host header', async () => {
     const { handle } = withSite(createPetStore(), documentRoutes({}))
     for (let i = 0; i < 20; i++) {
       const headers = { host: `host-${i % 18}.test` }
@@ -51,7 +51,7 @@ describe('GET /openapi.json', () => {
     }
   })
 
-  test.each(['/openapi.json', '/openapi.yaml'])('every web page may read %s', async (path) => {
+  test.each(['/openapi.json', '/openapi.yaml'])('web pages of every origin may read %s', async (path) => {
     const { headers } = await get({}, { origin: 'https://editor.example' }, path)
     expect(headers['Access-Control-Allow-Origin']).toBe('*')
   })

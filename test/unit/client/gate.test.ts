@@ -99,7 +99,7 @@ describe('a server that is away', () => {
     expect(seen.paths.length).toBeLessThan(60)
   })
 
-  test('a call that fails alone does not delay the others', async () => {
+  test('one failing call does not reject the other calls', async () => {
     const isLost = (url: string) => url.includes('cursor=7')
     const { newClient, settled, seen } = simulate({
       instead: (number) => (isLost(seen.paths[number - 1] ?? '') ? unreachable() : undefined),
@@ -189,7 +189,7 @@ describe('one hostile or wrong response', () => {
 })
 
 describe('retry: false', () => {
-  test('one refused call rejects no other call', async () => {
+  test('a refused call does not reject the other calls', async () => {
     const refused = () => new Response('', { status: 429, headers: { 'Retry-After': '60' } })
     const { newClient, settled, seen } = simulate({ instead: (number) => (number === 3 ? refused() : undefined) })
     const client = newClient({ retry: false })
@@ -197,7 +197,7 @@ describe('retry: false', () => {
     expect([rejections(results).length, seen.paths.length, seen.mostInFlight]).toEqual([1, 50, 8])
   })
 
-  test('a network fault rejects no other call', async () => {
+  test('a network fault does not reject the other calls', async () => {
     const { newClient, settled, elapsed } = simulate({
       instead: (number) => (number % 2 ? unreachable() : undefined),
     })

@@ -45,7 +45,7 @@ test.each([
   [null, 401],
   [undefined, 401],
   [{}, 500],
-])('with the server %j, responds %i and counts no address', async (server, status) => {
+])('with the server %j, responds with %i and knows no client address', async (server, status) => {
   const seen: unknown[] = []
   const handler = toBunHandler(
     createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress), onError: () => {} }),

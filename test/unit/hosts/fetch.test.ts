@@ -21,7 +21,7 @@ test.each<[TrustProxy, string | null | undefined, string | undefined]>([
   [['10.0.0.0/8'], '10.0.0.1', '203.0.113.7'],
   [['10.0.0.0/8'], '192.0.2.1', '192.0.2.1'],
   [['10.0.0.0/8'], undefined, undefined],
-])('with trustProxy %j and the peer %j, counts by %j', async (trustProxy, peer, expected) => {
+])('with trustProxy %j and the peer %j, the client address is %j', async (trustProxy, peer, expected) => {
   expect(await countedAddress(trustProxy, peer)).toBe(expected)
 })
 

@@ -70,7 +70,7 @@ test('accepts a parsed body without Content-Length only in HTTP/2', () => {
   expect(keep({ rawHeaders, httpVersionMajor: 2 }, text)).toBeUndefined()
 })
 
-test('accepts an empty object only after a very short body', () => {
+test('accepts a parsed {} only if the body was very short', () => {
   const shortest = '{"name":"a","categoryId":1}'
   expect(keep({ body: {} }, shortest)).toBeUndefined()
   expect(keep({ body: {} }, shortest.slice(1))).toBe('{}')

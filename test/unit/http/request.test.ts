@@ -126,7 +126,7 @@ test('after a disconnect, only a chunked body gets time to end', async () => {
   await expect(read({})).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
 })
 
-test('readAndDiscard stops at 4 MB, with 1,000 bytes more for each chunk', async () => {
+test('readAndDiscard stops at 4 MB, and counts each chunk as 1,000 bytes longer', async () => {
   const cancel = vi.fn(async () => {})
   const read = vi.fn(async () => ({ done: false as const, value: new Uint8Array(999_000) }))
   await readAndDiscard({ read, cancel })

@@ -401,7 +401,7 @@ describe('the body limit', () => {
     expect(pulled).toBe(0)
   })
 
-  test('any chunks of a body give the same body', async () => {
+  test('a body is read the same however it is split into chunks', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(300), { maxLength: 20 }), async (cuts) => {
         const bytes = new TextEncoder().encode(ofSize(300))

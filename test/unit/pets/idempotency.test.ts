@@ -88,7 +88,7 @@ describe('the header Idempotency-Key', () => {
     expect((await remaining()) - (await remaining())).toBe(1)
   })
 
-  test('authentication and media type are checked first', async () => {
+  test('authentication and media type are checked before the idempotency key', async () => {
     const { addWith } = await start()
     expect(await addWith('', REX, { token: 'x' })).toMatchObject({ status: 401 })
     const headers = { 'idempotency-key': '', 'content-type': 'text/plain' }
@@ -96,7 +96,7 @@ describe('the header Idempotency-Key', () => {
     expect(await addWith('', '{')).toMatchObject({ code: 'invalid_idempotency_key' })
   })
 
-  test('only createPet reads the header', async () => {
+  test('only createPet reads the header Idempotency-Key', async () => {
     const { send } = await start()
     expect(await send('/v1/pets', { headers: { 'idempotency-key': '' } })).toMatchObject({ status: 200 })
   })
@@ -110,7 +110,7 @@ describe('the form of a key', () => {
     ['"a b"', '"a b"'],
     ["!#$%&'()*+,-./:;<=>?@[]^_`{|}~", '"!#$%&\'()*+,-./:;<=>?@[]^_`{|}~"'],
     ['x'.repeat(255), `"${'x'.repeat(255)}"`],
-  ])('%s and %s are the same key', async (one, other) => {
+  ])('%s and %s are the same idempotency key', async (one, other) => {
     const { addWith, count } = await start()
     for (const header of [one, other]) expect(await addWith(header)).toMatchObject({ status: 201 })
     expect(await count()).toBe(1)

@@ -50,7 +50,7 @@ test.each([
   [bytes('{"a":1,"b":{"c":2,"c":2}}'), 'expected each member name once in its object, got one repeated'],
   [new Uint8Array([0x22, 0xff, 0x22]), 'expected UTF-8, got other bytes'],
   [bytes(`{"${long}":1,"${long}":2}`), `Duplicate key '${'a'.repeat(185)}…`],
-])('a malformed body gets its reason: %#', (body, why) => {
+])('the message says why a body is malformed (case %#)', (body, why) => {
   const message = `The body cannot be read as JSON: ${why}.`
   expect(() => readJson(body, 2_000)).toThrow(expect.objectContaining({ code: 'malformed_json', message }))
 })

@@ -154,11 +154,11 @@ describe('cursors', () => {
   })
 
   const texts = ['2:5', '15', '1;5', '1:', '1:-', '1:05', '1:-0', '1:+5', '1: 5', '1:0x5', '1:5:6', 'x1:5', '1:5x']
-  test.each([...texts, `1:${2n ** 63n}`, `1:${-(2n ** 63n) - 1n}`])('decodes no cursor of the text %s', (text) => {
+  test.each([...texts, `1:${2n ** 63n}`, `1:${-(2n ** 63n) - 1n}`])('a cursor of the text %s is invalid', (text) => {
     expect(decodeCursor(btoa(text).replace(/=+$/, ''))).toBeUndefined()
   })
 
-  test.each(['MTo1=', ' MTo1', '%', btoa('1:50')])('decodes no cursor in another Base64: %j', (cursor) => {
+  test.each(['MTo1=', ' MTo1', '%', btoa('1:50')])('a cursor in another form of Base64 is invalid: %j', (cursor) => {
     expect(decodeCursor(cursor)).toBeUndefined()
   })
 

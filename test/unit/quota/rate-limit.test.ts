@@ -125,7 +125,7 @@ describe('counting', () => {
   test.each([
     ['a slow', (find: () => ApiKey) => Promise.resolve().then(find)],
     ['a blocking', (find: () => ApiKey) => find()],
-  ])('a request is counted when its look-up ends: %s key store', async (_, look) => {
+  ])('a request is counted after the look-up of its key: %s key store', async (_, look) => {
     const clock = manualClock(MIDNIGHT + MINUTE - 1)
     let wait = 0
     const find = () => {
@@ -355,7 +355,7 @@ describe('bans', () => {
     }
   })
 
-  test('Retry-After covers a ban and an exhausted day', async () => {
+  test('Retry-After covers both a ban and a reached daily limit', async () => {
     const { send } = await start(10, 2, {}, MIDNIGHT + DAY - 100_000)
     await exhaust(send, 11)
     const banned = await send('/v1/pets')
@@ -405,7 +405,7 @@ describe('bans', () => {
   })
 })
 
-test('an exhausted key is served again when a day begins', async () => {
+test('a key over its daily limit is served again when a day begins', async () => {
   const { send, clock } = await start(10, 1, {}, MIDNIGHT + DAY - 1)
   expect((await send('/v1/pets')).status).toBe(200)
   expect((await send('/v1/pets')).headers.get('retry-after')).toBe('1')

@@ -399,7 +399,7 @@ describe('faults', () => {
     expect(await pending).toBe(503)
   })
 
-  test.each([0, -1, 1.5, '2'])('failTimes throws for %j calls', async (times) => {
+  test.each([0, -1, 1.5, '2'])('failTimes throws if the number of calls is %j', async (times) => {
     const { faults } = await start()
     expect(() => faults.quota.failTimes(times as number)).toThrow(/^option times: /)
   })
