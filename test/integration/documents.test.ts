@@ -131,11 +131,11 @@ describe('the documents', () => {
   }
 
   test.each(ending.filter((snippet) => !needsEngines(snippet)).map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s: the program runs to its end',
+    '%s: the program exits with 0 and the documented output',
     (_, snippet) => runsToItsEnd(snippet),
   )
   test.skipIf(noEngines).each(ending.filter(needsEngines).map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s: the program runs to its end',
+    '%s: the program exits with 0 and the documented output',
     (_, snippet) => runsToItsEnd(snippet),
   )
 

@@ -144,7 +144,7 @@ describe('a D1 database', () => {
     await database.prepare('UPDATE petstore_schema SET version = 2').all()
   })
 
-  test('a Worker of the first schema still works while others migrate', async () => {
+  test('a Worker on the first schema still works while others migrate', async () => {
     const first = await miniflare.getD1Database('FIRST')
     await migrateD1(engineOf(first), STEPS.slice(0, 1))
     const { storage } = d1(first)

@@ -161,7 +161,7 @@ describe('a failure of Redis', () => {
   })
 })
 
-test('different subjects have different Redis keys even if they encode alike', async () => {
+test('different subjects have different Redis keys, even with lone surrogates', async () => {
   const keys: string[] = []
   const client = async (..._words: string[]) => {
     keys.push(_words[3] as string)

@@ -67,14 +67,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(created.map(({ name }) => name)).toEqual(times(500, String))
   })
 
-  test('a name of a wrong type does not make others fail', async () => {
+  test('a name of a wrong type does not make other creates fail', async () => {
     const { storage } = postgres(pool)
     const [wrong, right] = await Promise.allSettled([storage.create(pet(1n as never)), storage.create(pet('Rex'))])
     expect([wrong.status, right.status]).toEqual(['rejected', 'fulfilled'])
     expect(await names()).toEqual(['Rex'])
   })
 
-  test('an animal that PostgreSQL refuses does not make others fail', async () => {
+  test('an animal that PostgreSQL rejects does not make other creates fail', async () => {
     const { storage } = postgres(pool)
     const given = times(9, (i) => (i % 4 === 2 ? `\u0000${i}` : `${i}`))
     const results = await Promise.allSettled(given.map((name) => storage.create(pet(name))))
@@ -82,7 +82,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['0', '1', '3', '4', '5', '7', '8'])
   })
 
-  test('a large name gets a separate statement', async () => {
+  test('an animal with a large name is added by a separate statement', async () => {
     const { client, counts } = counting('add_pets')
     const { storage } = postgres(client)
     await Promise.all(['a', 'b', 'x'.repeat(600_000), 'c'].map((name) => storage.create(pet(name))))

@@ -146,7 +146,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await created).toEqual({ ...REX, id: 1n })
     })
 
-    test('after a crash, a repeat of an animal that was kept returns it', async () => {
+    test('after a crash, a repeat returns the animal if it was kept', async () => {
       const { outcome, release } = await crashWhileSaving({ isKept: true })
       release()
       await outcome
@@ -177,7 +177,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       return { outcome, release }
     }
 
-    test('a transaction that is undone leaves neither the animal nor its key', async () => {
+    test('a rollback removes both the animal and its idempotency key', async () => {
       const host = await pool.connect()
       await host.query('BEGIN')
       await open(host).createOnce(...callOf('order-1'))

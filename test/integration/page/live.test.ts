@@ -25,7 +25,7 @@ describe.skipIf(isMissing)('the request log', () => {
     expect({ findings: await axeFindings(page), faults }).toEqual({ findings: [], faults: [] })
   })
 
-  test('a copied curl sends the request again, and the screen shows no key', async () => {
+  test('a copied curl command repeats the request, and the page shows no key', async () => {
     const { token, url } = await startSite()
     const { page } = await open(url)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
