@@ -9,7 +9,7 @@ export interface PostgresClient {
 /** A value for a parameter such as `$1`. */
 export type PostgresValue = string | number | null
 
-/** Runs one statement. If PostgreSQL cannot be reached, it rejects with `service_unavailable`. */
+/** Runs one statement. Rejects with `service_unavailable` if PostgreSQL cannot be reached. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
 
 export interface Connection {
@@ -94,7 +94,7 @@ const DISCONNECTED =
 function isUnavailable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { errors, message } = error as { errors?: unknown; message?: unknown }
-  // If a host name has several addresses, Node reports all failed connections in one error.
+  // If a host name has several IP addresses, Node reports all failed connections in one error.
   if (Array.isArray(errors) && errors.some(isUnavailable)) return true
   return UNAVAILABLE.test(codeOf(error)) || 'syscall' in error || DISCONNECTED.test(String(message))
 }

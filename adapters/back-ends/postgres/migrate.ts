@@ -86,7 +86,7 @@ BEGIN
 END`
 }
 
-/** Quotes a text with `$petstore$`, or with a longer tag if the text contains that. */
+/** Quotes a text with `$petstore$`, or with a longer tag if the text contains `$petstore$`. */
 function dollarQuoted(text: string): string {
   let tag = '$petstore$'
   while (text.includes(tag)) tag = tag.replace(/\$$/, '_$')

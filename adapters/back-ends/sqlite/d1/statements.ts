@@ -65,6 +65,6 @@ export const spendStatements = {
   prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
   // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
   moveEnd: `UPDATE petstore_quota SET ends_at = ${END} WHERE subject = ?1 AND ends_at <> ${END}`,
-  // Deletes nothing for a client that already has a counter.
+  // Deletes nothing for a client that already has a counter, because it needs no room.
   makeRoom: makeRoomStatement('iif(EXISTS (SELECT 1 FROM petstore_quota WHERE subject = ?1), NULL, ?2)'),
 } as const
