@@ -26,7 +26,7 @@ export interface RowResult {
   readonly title: string
   readonly basis: HttpContractRow['basis']
   readonly result: 'pass' | 'fail' | 'skip' | 'not run'
-  /** Why the row failed, was skipped or was not run. */
+  /** Why the row failed, was skipped or was not run. A row is one test of the contract. */
   readonly reason?: string
 }
 

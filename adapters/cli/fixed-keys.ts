@@ -5,7 +5,7 @@ import { printable } from './output.ts'
 import { isLoopback } from './page/routes.ts'
 import { hashOf } from './page/usage.ts'
 
-/** Returns a key store that also finds the known keys, whose tokens need not begin with `pet_`. */
+/** Returns a key store that also finds the keys in `known`. Their tokens need not begin with `pet_`. */
 export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
   if (known.length === 0) return keyStore
   const byHash = new Map(known.map(({ token, key }) => [hashOf(token), key]))
@@ -38,10 +38,10 @@ export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByNam
   })
 }
 
-/** Throws for an unknown plan. Throws for a public address too, because files and shell histories may show the token. */
+/** Throws for an unknown plan, or if other machines can reach `--host`: files and shell histories may show the token. */
 export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
   const plans = knownPlans(planLimits)
-  // The error does not contain the unknown plan: in `my-token=pro`, it is the token.
+  // The error does not contain the unknown plan, which is the token if somebody has written `my-token=pro`.
   if (key.some(({ plan }) => !plans.includes(plan)))
     throw new Error(
       `--key: expected plan=token with one of the plans ${plans.map(printable).join(', ')}; --plan-limits adds plans`,

@@ -83,7 +83,7 @@ export function parseHost(text: string): string {
  */
 export function parseFile(text: string): string {
   if (text.trim() === '' || /^(?::memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/.test(text))
-    throw new Error('Expected the name of a file.')
+    throw new Error('Expected the name of a file. URLs and :memory: are not accepted.')
   return text
 }
 

@@ -231,7 +231,7 @@ function addPlaceFlags(command: Command): Command {
     .hook('preAction', (_, action) => preferTyped(action, 'data', 'databaseUrl'))
 }
 
-/** If one of several flags is on the command line, ignores the others from environment variables. */
+/** If one of several flags is on the command line, ignores the others that environment variables have set. */
 function preferTyped(command: Command, ...names: readonly string[]): void {
   const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
   if (!names.some(isTyped)) return

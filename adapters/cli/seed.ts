@@ -19,7 +19,7 @@ export async function runSeed({ count, ...place }: SeedFlags): Promise<void> {
   })
 }
 
-/** Stops counting at `enough`. */
+/** Returns the number of animals. Stops counting when there are at least `enough`. */
 async function countPets(storage: PetStorage, enough: number): Promise<number> {
   let after: bigint | undefined
   let count = 0

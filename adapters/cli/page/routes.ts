@@ -33,7 +33,7 @@ export interface PageOptions {
   readonly swaggerFolder: string | undefined
 }
 
-/** `data:` is for the icons in Swagger UI's style sheet. Scripts may still set single style properties. */
+/** `data:` is for the icons in Swagger UI's style sheet. `style-src` still lets scripts set single style properties. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -133,7 +133,7 @@ function textRoute(extension: string, read: () => string | Uint8Array): SiteRout
   }
 }
 
-/** Looks beside this package and in the current folder. */
+/** Looks for `swagger-ui-dist` beside this package and in the current folder. */
 export function findSwagger(): string | undefined {
   for (const from of [import.meta.url, join(process.cwd(), 'petstore')]) {
     try {

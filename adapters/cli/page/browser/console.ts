@@ -40,7 +40,7 @@ const ui = SwaggerUIBundle({
   ],
   // The colours of this theme have enough contrast.
   syntaxHighlight: { theme: 'monokai' },
-  // `null` turns off the validator badge: it would send this server's address to an online validator.
+  // `null` turns off the validator badge: it would send the URL of this server to an online validator.
   validatorUrl: null,
   onComplete: () => authorize(currentKey(settings)),
 })
@@ -78,11 +78,11 @@ function repairLabels(): void {
   for (const button of panel.querySelectorAll('.close-modal')) name(button, 'Close')
   // Voice control finds this button by its visible text "Logout", which the name "Remove authorization" does not contain.
   panel.querySelector('.modal-btn[aria-label]')?.removeAttribute('aria-label')
-  // Swagger UI skips h2: below its h1, headings start with h3.
+  // Swagger UI has no h2: below its h1, headings start with h3. So their levels are reduced by one.
   for (const heading of panel.querySelectorAll('h3, h4, h5, h6'))
     heading.setAttribute('aria-level', String(Math.min(4, Number(heading.tagName[1]) - 1)))
   for (const code of panel.querySelectorAll<HTMLElement>('pre:not([tabindex])')) code.tabIndex = 0
-  // After Swagger UI has loaded the document, it adds its own `main` element, which contains only the operations.
+  // When Swagger UI has loaded the document, it adds a `main` element for the operations. A page must not have two.
   if (panel.querySelector('main')) panel.removeAttribute('role')
   else panel.setAttribute('role', 'main')
   for (const [selector, label] of [

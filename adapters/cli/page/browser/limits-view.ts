@@ -167,7 +167,7 @@ export class LimitsView {
     const focused = Object.keys(buttons).find((id) => document.activeElement === byId(id))
     for (const [id, isShown] of Object.entries(buttons)) byId(id).hidden = !isShown
     setEnabled(byId('burst'), this.#api.key !== '')
-    // A hidden button loses the focus. Moves it to the next button, or to the text that explains why there is none.
+    // A hidden button loses the focus. So the focus moves to the next button, or to the text that explains why there is none.
     const next = Object.entries(buttons).find(([, isShown]) => isShown)?.[0] ?? 'refusal-title'
     if (focused !== undefined && byId(focused).hidden) byId(next).focus()
   }

@@ -7,7 +7,7 @@ import { duration } from './format.ts'
 export interface Refusal {
   readonly exchange: Exchange
   readonly endsAt: number
-  /** True if the key is not valid, so that requests were counted by the client's address. */
+  /** True if the key is not valid, so that requests were counted by the client's IP address. */
   readonly isByAddress: boolean
 }
 
