@@ -65,7 +65,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
     return this.#left?.signal.aborted ?? false
   }
 
-  /** Deno ends the read if the client disconnects. */
+  /** No signal is needed: Deno ends the read if the client disconnects. */
   protected override get bodySignal(): undefined {
     return undefined
   }
@@ -75,7 +75,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
    * aborts a moment later.
    */
   override async body(limit: number): Promise<Uint8Array> {
-    // HTTP/2 has `:authority` in place of Host (RFC 9113, section 8.3.1).
+    // A request without Host is one over HTTP/2, which has `:authority` in its place (RFC 9113, section 8.3.1).
     if (this.header('host') !== undefined || this.header('content-length') !== undefined) return super.body(limit)
     const { signal } = this
     const bytes = await super.body(limit)

@@ -89,7 +89,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
       warnAboutProxy(request)
       send(reply, request, await petStore.handle(request), giveUp)
     } catch (error) {
-      // Fastify sends the message of a thrown error to the client.
+      // The error is not thrown, because Fastify would send its message to the client.
       send(reply, request, fail(error, request), giveUp)
     }
     return reply

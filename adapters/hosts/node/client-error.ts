@@ -39,7 +39,7 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
     // Node emits the event again for all data that arrives later.
     if (rejected.has(socket)) return
     rejected.add(socket)
-    // A client that ends the connection in the middle of a request has left. After any other error, it may still read a response.
+    // A client that ends the connection in the middle of a request has left. After any other error, the client may read a response.
     const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && running.get(socket)?.some(isOpen)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
     else void rejectRequest(socket, CODES[error.code ?? ''] ?? 'bad_request')

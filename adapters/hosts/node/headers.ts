@@ -8,7 +8,7 @@ function nextHeader(rawHeaders: readonly string[], name: string, start: number):
   return -1
 }
 
-/** Returns a header as the client sent it. Node's `headers` drops a second `Authorization`, and Node builds it slowly. */
+/** Returns a header as the client sent it. Does not use Node's `headers`, which is slow and drops a second `Authorization`. */
 export function sentHeader({ rawHeaders }: Pick<NodeIncoming, 'rawHeaders'>, name: string): string | undefined {
   let joined: string | undefined
   for (let i = nextHeader(rawHeaders, name, 0); i !== -1; i = nextHeader(rawHeaders, name, i + 2))

@@ -22,9 +22,9 @@ export function isAfterLastRequest(incoming: NodeIncoming): boolean {
 const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
 
 /**
- * Waits until the earlier responses of the connection have been sent, and resolves to whether it is still open. Returns `undefined`
- * if there is nothing to wait for. Node emits pipelined requests all at once; a request that is processed too early would not find
- * an animal that an earlier request creates (RFC 9112, section 9.3.2).
+ * Waits until the earlier responses of the connection have been sent. Resolves to false if the connection has closed. Returns
+ * `undefined` if there is nothing to wait for. Node emits pipelined requests all at once; a request that is processed too early
+ * would not find an animal that an earlier request creates (RFC 9112, section 9.3.2).
  */
 export function waitForEarlierResponses(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined

@@ -16,7 +16,7 @@ import { probeRoutes, withSite } from './site.ts'
 export interface ServeOptions extends HandlerOptions {
   /** The port to listen on; 0 for any free port. @default 3000 */
   readonly port?: number | undefined
-  /** The address to listen on. @default '127.0.0.1' */
+  /** The IP address or host name to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined
   /**
    * A check of the back end, as `readyCheck` returns it. With a check, the server responds to `/health` and `/ready`. They need no
@@ -49,7 +49,7 @@ const RULES: OptionRules<keyof ServeOptions> = {
 
 /** A running server. */
 export interface ServingPetStore {
-  /** The server's address, such as `http://127.0.0.1:3000`, without the base path. */
+  /** The server's URL, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
   /** Serves for `drainDelay`, accepts no new connections after it, and resolves when all connections are closed. */
   close(): Promise<void>
@@ -91,7 +91,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   return { url: urlOf(server.address() as AddressInfo), close }
 }
 
-/** A host with an optional port (RFC 3986, section 3.2). Two Host headers do not match: `sentHeader` joins them with a space. */
+/** A host with an optional port (RFC 3986, section 3.2). Two Host headers do not match: `sentHeader` joins them with ", ". */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): void {

@@ -78,6 +78,6 @@ export interface NodeOutgoing {
 
 /**
  * A request handler for Node's servers, and a middleware for frameworks built on them. It throws only if its arguments are not a
- * request and a response of Node. It returns a promise for hosts such as Koa, which resolves when the response has its status.
+ * request and a response of Node. For hosts such as Koa, it returns a promise that resolves when the response has its status.
  */
 export type NodeHandler = (request: NodeIncoming, response: NodeOutgoing, next?: (error?: unknown) => void) => unknown

@@ -4,12 +4,12 @@ import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
 import { invalidOption, isPositiveInteger, type OptionRule } from '../../../src/support/option-rules.ts'
 
 /**
- * Which proxies to trust for the client's address.
+ * Which proxies to trust for the client's IP address.
  *
- * `false`: no proxy is trusted, and the connection's address is used. A number: how many proxies are in front of the server; each
- * adds an address to `X-Forwarded-For`. Use a number only if every request passes the proxies: a client that reaches the server
- * directly can choose its address. A list is safer: the addresses and CIDR ranges of the proxies; the client is the first address
- * from the right that is not in the list.
+ * `false`: no proxy is trusted, and the IP address of the connection is used. A number: how many proxies are in front of the
+ * server; each adds an address to `X-Forwarded-For`. Use a number only if every request passes the proxies: a client that reaches
+ * the server directly can choose its address. A list is safer: the addresses and CIDR ranges of the proxies; the client is the
+ * first address from the right that is not in the list.
  */
 export type TrustProxy = false | number | readonly string[]
 
