@@ -217,7 +217,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Adds the headers that every response has to `response`, and calls `onResponse`. */
+  /** Adds to `response` the headers of every response, and calls `onResponse`. */
   function finalize(response: OwnResponse, context: RequestContext, isClosed = false): ApiResponse {
     const { request, route, target, startedAt } = context
     const { headers } = response

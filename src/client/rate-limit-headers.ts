@@ -15,7 +15,7 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
   return { limit, remaining, resetsAt: reset * 1000 }
 }
 
-/** Returns the error for a wait until the window ends, or `undefined` if requests remain. */
+/** Returns the error for a wait until the window ends; `undefined` if requests remain, or if the wait would be too long. */
 export function usedUp(headers: Headers, now: number): PetStoreError | undefined {
   const { limit, remaining, resetsAt } = readRateLimit(headers) ?? UNKNOWN
   // `resetsAt` is a time of the server's clock.

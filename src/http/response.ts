@@ -43,7 +43,6 @@ function pairsOf(headers: readonly string[]): [name: string, value: string][] {
 /** A response with its own array of headers, so that headers can be added without a change of another response. */
 export interface OwnResponse extends ApiResponse {
   readonly headers: string[]
-  /** The error code in the body. */
   readonly code?: ErrorCode
 }
 

@@ -13,7 +13,6 @@ import { writePet } from './json/write.ts'
 const MAX_VALUES = 2_000
 
 interface BodyRules {
-  /** The largest body, in bytes. */
   readonly bodyLimit: number
   readonly newPet: ReturnType<typeof newPetSchema>
   readonly maxNameLength: number

@@ -118,10 +118,8 @@ const MAX_QUERIES = 128
 
 /**
  * Returns a function that writes pages, and caches the text of a page if its query was sent before. Without this cache, a list of
- * 20 animals takes 1.3 times the CPU time over HTTP on Node.js, and a list of 100 animals 1.9 times.
- *
- * A cached text is used only for the same frozen objects. The database back ends create new objects for each page, so their pages
- * are never cached.
+ * 20 animals takes 1.3 times the CPU time over HTTP on Node.js, and a list of 100 animals 1.9 times. A cached text is used only for
+ * the same frozen objects. The database back ends create new objects for each page, so their pages are never cached.
  */
 export function pageWriter(linkBase: LinkBase) {
   /** The cached page of each query that was sent before, or `false` if its page is not cached. */

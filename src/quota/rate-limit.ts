@@ -62,7 +62,7 @@ export function anonymousQuotaRequest(
   return { subject, anonymous: true, limits: anonymous, ban: false, now }
 }
 
-/** Returns the allowance in the window with fewer requests remaining. At a tie, this is the day, which ends later. */
+/** Returns the allowance in the window with fewer requests remaining. If both have as many, this is the day, which ends later. */
 export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
   const inDay = Math.max(0, limits.perDay - count.usedInDay)
@@ -72,7 +72,7 @@ export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   return { limit, remaining: byDay ? inDay : inMinute, resetsAt: byDay ? count.dayEndsAt : count.minuteEndsAt }
 }
 
-/** Returns the allowance after a refusal, which resets when the ban and every exhausted window have ended. */
+/** Returns the allowance after a refusal. Its `resetsAt` is when the ban and every exhausted window have ended. */
 function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, inDay: number): Allowance {
   const windowsEnd = Math.max(inMinute === 0 ? count.minuteEndsAt : 0, inDay === 0 ? count.dayEndsAt : 0)
   const resetsAt = Math.max(windowsEnd, count.bannedUntil)

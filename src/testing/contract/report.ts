@@ -11,8 +11,8 @@ export interface Steps {
   /** Makes a call and adds a line for it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
   call<T>(text: string, call: () => MaybePromise<T>, rule: string, result?: (value: T) => string): Promise<T>
   /**
-   * Throws a {@link BrokenRule} unless `holds`. Its first line is `sentence`. `expected` and `received` are texts, or values that
-   * are shown as code. `steps` replaces the lines that were added.
+   * Throws a {@link BrokenRule} unless `holds`. Its message begins with `sentence`. `expected` and `received` are texts, or values
+   * that are shown as code. `steps` replaces the lines that were added.
    */
   check(holds: boolean, sentence: string, expected: unknown, received: unknown, steps?: readonly string[]): void
   /** Throws a {@link BrokenRule} unless both objects have equal members. `text` is the start of its sentence. */
