@@ -268,7 +268,7 @@ describe('a back end that returns an invalid value', () => {
     },
   )
 
-  test('an error while reading the client address is handled', async () => {
+  test('responds with 500 even if reading the client address throws', async () => {
     const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
     const { status } = await petStore.handle({
       method: 'GET',

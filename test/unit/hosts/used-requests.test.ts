@@ -43,7 +43,7 @@ test('accepts a Request if only its clone was read', async () => {
   expect((await fetch(request)).status).toBe(201)
 })
 
-test('Bun: distinguishes a body that was read from an incomplete body', async () => {
+test('Bun: a used body and an incomplete body get different errors', async () => {
   const { token, ...petStore } = await createTestPetStore()
   const handler = toBunHandler(petStore)
   const ask = async (body: ReadableStream, prepare = (_request: Request) => {}) => {

@@ -9,7 +9,7 @@ test('a banned key is served after bans are turned off', () => {
   expect(countRequest(state, { limits, ban: false, now })).toMatchObject({ granted: true, bannedUntil: 0 })
 })
 
-test('refusals count towards no ban while bans are off', () => {
+test('refusals are not counted while bans are off', () => {
   const state = newQuotaState()
   for (let i = 0; i < 3; i++) countRequest(state, { limits, ban: false, now })
   expect(state).toMatchObject({ usedInMinute: 1, refusedInMinute: 0 })

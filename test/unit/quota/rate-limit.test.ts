@@ -347,7 +347,7 @@ describe('bans', () => {
     expect((await send('/v1/pets')).status).toBe(200)
   })
 
-  test('refusals in different minutes begin no ban', async () => {
+  test('refusals in different minutes do not begin a ban', async () => {
     const { send, clock } = await start(3, 1000)
     for (let minute = 0; minute < 10; minute++) {
       expect(await exhaust(send, 5)).not.toContain('api_key_banned')

@@ -39,7 +39,7 @@ describe('rows of the HTTP contract', () => {
     expect(withToken()).toBeLessThan(300)
   })
 
-  test('the rows wait for the end of an exhausted window', async () => {
+  test('at a reached limit, the rows wait for the next window', async () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 0, 1, 0, 0, 30) })
     const { token, request, fetch } = await createTestPetStore({ clock: Date })
     for (let i = 0; i < 60; i++) await request('/pets')

@@ -50,7 +50,7 @@ describe('options', () => {
     })
   })
 
-  test('options may be inherited', async () => {
+  test('createTestPetStore accepts inherited options', async () => {
     const options = Object.create({ basePath: '/x', clock: manualClock(5), token: 'abc', pets: [{ name: 'Rex' }] })
     const { basePath, clock, token, client } = await createTestPetStore(options)
     expect([basePath, clock.now(), token]).toEqual(['/x', 5, 'abc'])
@@ -344,7 +344,7 @@ describe('faults', () => {
     expect([await add(), (await storage.list({ limit: 9 })).length]).toEqual([201, 3])
   })
 
-  test('recover of one operation leaves the faults of the others', async () => {
+  test('recover with one operation keeps the faults of the others', async () => {
     const { faults, status } = await start()
     faults.storage.fail()
     faults.for({ operation: 'listPets' }).storage.recover()
@@ -390,7 +390,7 @@ describe('faults', () => {
     expect(received).toBe(200)
   })
 
-  test('a delayed call reaches the timeout of the store', async () => {
+  test('a call with a long delay gets 503 at the timeout', async () => {
     vi.useFakeTimers()
     const { faults, status } = await start()
     faults.storage.delay(60_000)

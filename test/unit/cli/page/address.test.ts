@@ -40,6 +40,6 @@ test('after a link to a later page, earlier pages are unknown', () => {
   })
 })
 
-test('unknown values in the address are ignored', () => {
+test('unknown values in the query are ignored', () => {
   expect(readAddress('?status=<b>&limit=7', null)).toMatchObject({ status: '', limit: '10' })
 })

@@ -35,7 +35,7 @@ describe('the usage of a key', () => {
     expect(await usageOf('wrong')).toBe(undefined)
   })
 
-  test('the usage contains the minute and the day with their ends', async () => {
+  test('the usage contains both windows with the times when they end', async () => {
     const { clock, issue, send, usageOf } = await watchedStore()
     clock.advance(10_000)
     const token = await issue()

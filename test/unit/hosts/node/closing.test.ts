@@ -421,7 +421,7 @@ test('the server keeps no reference to closed responses and connections', async 
   expect(running.size).toBe(0)
 })
 
-test('close destroys open connections only', async () => {
+test('close destroys no connection that has already closed', async () => {
   const server = new NetServer()
   const { close } = closer(server as never, runningResponses(server as never), { closeTimeout: LONG })
   const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))

@@ -153,7 +153,7 @@ describe('a client that disconnects', () => {
 })
 
 describe('the signal of a request is not aborted', () => {
-  test('a connection that ends after its responses aborts no signal', async () => {
+  test('a disconnect after all responses does not abort the signals', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
