@@ -141,7 +141,7 @@ describe('the documents', () => {
 
   const commands = snippets.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n'))
 
-  test.skipIf(noEngines)('the documented petstore commands work in their order', async () => {
+  test.skipIf(noEngines)('the documented petstore commands work one after the other', async () => {
     const folder = dirname(await scratch(''))
     const cli = [process.execPath, resolve(root, 'dist/cli.js')]
     for (const line of commands.filter((command) => command.startsWith('petstore '))) {

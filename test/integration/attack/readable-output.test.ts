@@ -339,7 +339,7 @@ const response = fc
     return () => new Response(isJson ? json : body, { status, headers })
   })
 
-test('the errors of the client', async () => {
+test('errors of the client are readable and show no token', async () => {
   const failure = error.filter((error) => !(error instanceof PetStoreError)).map((error) => () => Promise.reject(error))
   const run = fc.asyncProperty(fc.oneof(response, failure), fc.constantFrom(token, fixed), async (respond, apiKey) => {
     const client = createPetStoreClient({
@@ -366,7 +366,7 @@ test('the errors of the client', async () => {
   await fc.assert(run)
 })
 
-test('the results of a check', async () => {
+test('results of petstore check are readable and show no token', async () => {
   const run = fc.asyncProperty(response, fc.boolean(), async (respond, isJson) => {
     vi.stubGlobal('fetch', async () => respond())
     const flags = { key: token, limitedKey: fixed, timeout: 1, ...(isJson && { json: true as const }) }

@@ -463,7 +463,7 @@ describe('a command with an invalid file or database', () => {
       expect(await runCommand(args)).toEqual({ code: 1, stdout: '', stderr: `petstore: cannot use ${data}: no room\n` })
   })
 
-  test('--data wins over PETSTORE_DATABASE_URL', async () => {
+  test('the flag --data overrides PETSTORE_DATABASE_URL', async () => {
     const env = { PETSTORE_DATABASE_URL: 'postgres://127.0.0.1:1/pets' }
     const { code } = await runCommand(['keys', 'issue', '--plan', 'free', '--data', data], { ...process.env, ...env })
     expect(code).toBe(0)

@@ -220,7 +220,7 @@ describe('petstore prints one line and exits with 1', () => {
     [['sevre'], /unknown command 'sevre' \(Did you mean serve\?\)/],
     [['--nonsense'], /unknown option/],
     [['serve', '--port', 'x\ny\nz'], /--port/],
-  ])('petstore prints one line of error for %j', async (args, line) => {
+  ])('petstore prints an error of one line for %j', async (args, line) => {
     const { code, stdout, stderr } = await runPetstore(args)
     expect(code).toBe(1)
     expect(stdout).toBe('')

@@ -183,7 +183,7 @@ test.skipIf(missing('PostgreSQL', bin !== undefined) || missing('pg_dump', pgDum
   },
 )
 
-test.skipIf(missingRedis())('Redis keeps its counts over a crash only with appendonly', async () => {
+test.skipIf(missingRedis())('Redis keeps its counts after a crash only with appendonly', async () => {
   const lastCount = async (settings: readonly string[]) => {
     const server = await startRedis({ settings })
     onTestFinished(() => server.remove())

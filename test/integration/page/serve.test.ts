@@ -41,7 +41,7 @@ test.each([
   expect(await demoKeys(await startPetstore(...flags))).toEqual([])
 })
 
-test('behind a proxy that replaces Host, petstore serve gives no key and no usage without the secret', async () => {
+test('behind a proxy that replaces Host, the page gets no demo key', async () => {
   const { address, bearer } = await startPetstore()
   await fetch(`${address}/pets`, bearer('free'))
   const proxy = createServer(async ({ url = '', headers }, response) => {
