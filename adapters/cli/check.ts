@@ -139,8 +139,7 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
 }
 
 /**
- * Returns 1 if a row of the contract fails, and 2 if the check is incomplete. Without `--limited-key`, rows that need that key do
- * not count.
+ * Returns 1 if a row of the contract fails, 2 if the check is incomplete. Rows that need a missing `--limited-key` do not count.
  */
 export function exitCodeOf(results: readonly RowResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)

@@ -116,7 +116,6 @@ async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
     showDemoKeys({ keys }: AddedData): void {
       if (isOnlyForThisMachine(flags)) demoKeys = keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
     },
-    /** Prints the URLs and the demo keys. */
     printStart(place: string, added: AddedData, control?: string): void {
       const addresses = { api: url + petStore.basePath, page: `${url}/#${secret}`, control }
       if (flags.json) console.log(startJson(addresses, place, added))

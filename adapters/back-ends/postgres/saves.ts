@@ -64,10 +64,7 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
       saved.catch(() => {})
       return saved
     },
-    /**
-     * Call this before adding animals. If the last save failed, it is tried again; while saving is impossible, creates fail here
-     * and add nothing.
-     */
+    /** Call this before adding animals: it repeats a failed save. While saving is impossible, creates fail here and add nothing. */
     async retryFailed(): Promise<void> {
       const retried = failed
       if (retried === undefined) return

@@ -47,7 +47,6 @@ interface Given {
 
 interface AddedRow {
   readonly id: string
-  /** See `Unsaved.run`. */
   readonly run: string
   /** If the idempotency key had already been used: whether the fingerprints are equal. */
   readonly same?: boolean | null

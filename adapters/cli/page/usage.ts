@@ -41,8 +41,7 @@ interface Counted {
 /**
  * Remembers the last count of each key, because response headers describe only one of the two limits.
  *
- * `usageOf` calls the key store only for a token that was valid before, and never the quota store, because requests for the usage
- * are not limited.
+ * `usageOf` calls the key store only for a token that was valid before, and never the quota store: no limit counts its calls.
  */
 export function watchUsage(
   { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,

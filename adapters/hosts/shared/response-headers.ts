@@ -1,9 +1,6 @@
 const LISTS = new Set(['link', 'set-cookie', 'vary', 'www-authenticate'])
 
-/**
- * Groups a list of alternating names and values by name. For headers that can have several values, the values that the host has
- * already set are kept.
- */
+/** Groups alternating names and values by name. If a header can have several values, keeps those that the host has set. */
 export function mergeHeaders(
   headers: readonly string[],
   hostHeader: (name: string) => unknown,

@@ -3,13 +3,11 @@ import { byId } from './dom.ts'
 import { indented } from './explanation.ts'
 import { currentKey, loadSettings, takeSecret } from './settings.ts'
 
-/** The part of Swagger UI that this page uses. */
 interface SwaggerUi {
   preauthorizeApiKey(scheme: string, token: string): void
   readonly specSelectors: { specJson(): { toJS(): OpenApiDocument } }
 }
 
-/** The part of Swagger UI's plugin interface that this page uses. */
 interface SwaggerSystem {
   readonly React: { createElement(component: unknown, props: object, ...children: string[]): unknown }
   getComponent(name: string, isContainer: true): unknown

@@ -17,7 +17,6 @@ export class LogView {
   /** The first digit of the statuses that are shown; empty for all. */
   #filter = ''
   #newerCount = 0
-  /** The text of the note while the log is empty. */
   emptyText = ''
 
   constructor(actions: RequestActions) {
@@ -80,7 +79,7 @@ export class LogView {
 
   #open(details: HTMLDetailsElement): void {
     const last = this.#opened
-    // An entry that the visitor is using stays open.
+    // An entry that contains the focus stays open.
     if (last && !last.contains(document.activeElement)) last.open = false
     details.open = true
     this.#opened = details

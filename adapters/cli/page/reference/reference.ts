@@ -69,7 +69,6 @@ function deprecated(isDeprecated: boolean): Html {
   return isDeprecated ? html`<span class="badge warn">Deprecated</span>` : nothing
 }
 
-/** Returns the headers that every successful response has. */
 function sharedHeaders(operations: readonly DocumentedOperation[]): DocumentedResponse['headers'] {
   const successes = operations.flatMap(({ responses }) => responses.filter(({ status }) => status < '400'))
   const [first, ...others] = successes.map(({ headers }) => headers)
