@@ -26,7 +26,7 @@ export class BodyBytes {
     if (++this.#chunks > maxChunks) return `expected at most ${maxChunks} chunks`
     if (this.#chunks === 1) this.#bytes = chunk
     else {
-      // Write into an array of our own, because the first chunk belongs to the host.
+      // Never write into the first chunk, which is an array of the host: `#grow` copies it.
       if (this.#chunks === 2 || size > this.#bytes.byteLength) this.#grow(size)
       this.#bytes.set(chunk, this.#size)
     }
