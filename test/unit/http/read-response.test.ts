@@ -29,7 +29,7 @@ test('reads a body in several chunks up to the limit', async () => {
   expect(new TextDecoder().decode(await readResponse(new Response(body), 5))).toBe('abcde')
 })
 
-test('stops to read at the limit, and cancels the body', async () => {
+test('stops reading at the limit, and cancels the body', async () => {
   const { response, taken } = endless(503)
   await expect(readResponse(response, 10_000)).rejects.toMatchObject({
     code: 'unexpected_response',
