@@ -46,7 +46,7 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
   })
 }
 
-/** Returns a `header` method that throws. The store calls it first for `Authorization`, and responds with the error. */
+/** Returns a `header` method that throws for `Authorization`, so that authentication responds with the error. */
 export function rejectingHeader(code: ErrorCode): (name: string) => undefined {
   return (name) => {
     if (name === 'authorization') throw new PetStoreError(code)

@@ -14,14 +14,16 @@ export type Running = ReadonlyMap<Socket, readonly ServerResponse[]>
  * and a `WeakMap` would cost 7 % of a request for a list.
  */
 export function runningResponses(server: Server): Running {
-  const running = new Map<Socket, readonly ServerResponse[]>()
+  const running = new Map<Socket, ServerResponse[]>()
   server.on('connection', (socket: Socket) => {
     running.set(socket, [])
     socket.on('close', () => running.delete(socket))
   })
   const watch = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    const earlier = running.get(socket)
-    if (earlier) running.set(socket, [...earlier.filter(isOpen), outgoing])
+    const responses = running.get(socket) ?? []
+    // A connection closes its responses in order, so the closed ones are in front.
+    while (responses[0]?.destroyed) responses.shift()
+    responses.push(outgoing)
   }
   for (const event of REQUEST_EVENTS) server.on(event, watch)
   return running

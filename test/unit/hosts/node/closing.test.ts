@@ -403,7 +403,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('the server keeps no reference to closed responses and connections', async () => {
+test('the server keeps at most one closed response of a connection, and no closed connection', async () => {
   const gone = signalled()
   const server = createServer((_request, response) => response.end())
   server.on('connection', (socket) => socket.on('close', () => setImmediate(gone.resolve)))
