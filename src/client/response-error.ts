@@ -1,7 +1,7 @@
 import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { readableText } from '../support/readable-text.ts'
+import { readableText, readLength } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJson } from './parse-json.ts'
 
@@ -45,9 +45,12 @@ export function redirectError(response: Response, url: string, apiKey: string): 
   )
 }
 
-/** Returns the target of a redirect without credentials, or the header itself if it is no URL. */
+/**
+ * Returns the target of a redirect without credentials, or the header itself if it is no URL. `URL` would turn a backslash into a
+ * slash, so that an escaped key in the target would not be masked.
+ */
 function redirectTarget(location: string | null, url: string): string | undefined {
-  if (location === null || !URL.canParse(location, url)) return location ?? undefined
+  if (location === null || location.includes('\\') || !URL.canParse(location, url)) return location ?? undefined
   return Object.assign(new URL(location, url), { username: '', password: '' }).href
 }
 
@@ -109,7 +112,8 @@ export function readRetryAfter(value: string | null, clock: Clock): number | und
 }
 
 function quotedBody(body: Uint8Array, apiKey: string): string {
-  const text = new TextDecoder().decode(body).trim()
+  // A UTF-16 code unit takes at most four bytes.
+  const text = new TextDecoder().decode(body.subarray(0, 4 * readLength(MAX_QUOTE, [apiKey]))).trim()
   return text === '' ? '' : ` and ${quoted(text, apiKey)}`
 }
 

@@ -26,8 +26,9 @@ export function readLength(length: number, secrets: readonly string[] = []): num
 }
 
 /**
- * Returns the first `length` UTF-16 code units of a text, and masks `secrets`, tokens, encoded tokens, and credentials in URLs. Use
- * it only for text that becomes JSON, because control characters stay. The time is linear in `length`.
+ * Returns the first `length` UTF-16 code units of a text, and masks `secrets`, tokens, encoded tokens, and credentials in URLs. If
+ * something is masked, the rest of the text loses its escapes too. Use this function only for text that becomes JSON, because
+ * control characters stay. The time is linear in `length`.
  */
 export function withoutSecrets(text: string, length: number, secrets: readonly string[] = []): string {
   const read = readLength(length, secrets)

@@ -215,7 +215,6 @@ export const decisionRows: readonly HttpContractRow[] = [
 
 function onlyPet(page: ContractResponse): Pet {
   const [pet, ...others] = expectPets(page)
-  if (pet === undefined || others.length > 0)
-    throw new Error(`${page.name}: expected one animal, got ${page.text.slice(0, 200)}`)
+  if (pet === undefined || others.length > 0) throw new Error(`${page.name}: expected one animal, got ${page.text}`)
   return pet
 }

@@ -14,7 +14,7 @@ export function checkEqual(actual: unknown, expected: unknown, what: string): vo
 export function expectStatus(response: ContractResponse, status: number): void {
   check(
     response.status === status,
-    `${response.name}: expected status ${status}, got ${response.status} with ${response.text.slice(0, 200)}`,
+    `${response.name}: expected status ${status}, got ${response.status} with ${response.text}`,
   )
 }
 
@@ -55,7 +55,7 @@ export function expectPet(response: ContractResponse, status: number): Pet {
 export function expectPets(response: ContractResponse): readonly Pet[] {
   expectJson(response, 200)
   const { json, name } = response
-  if (!Array.isArray(json)) throw new Error(`${name}: expected an array, got ${response.text.slice(0, 200)}`)
+  if (!Array.isArray(json)) throw new Error(`${name}: expected an array, got ${response.text}`)
   return json.map((pet) => toPet(pet, name))
 }
 
