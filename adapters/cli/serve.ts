@@ -40,8 +40,9 @@ async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
+    if (closing.aborted) return
     site.showDemoKeys(added)
-    if (!closing.aborted) site.printStart(backEnd.place, added)
+    site.printStart(backEnd.place, added)
   } catch (error) {
     await site.close()
     // After SIGINT or SIGTERM, an interrupted start is no error.
