@@ -146,7 +146,7 @@ export interface BanRule {
 export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
-  /** Whether `subject` is a client address. If so, bound such counters separately: they must not push out those of customers. */
+  /** Whether `subject` is a client address. Store such counters apart and limit their number: they must not push out customers. */
   readonly anonymous: boolean
   /** The limits that apply. */
   readonly limits: PlanLimits

@@ -80,7 +80,7 @@ function isLimit(text: string | readonly string[]): boolean {
   return typeof text === 'string' && /^[1-9]\d*$/.test(text) && Number(text) <= MAX_LIMIT
 }
 
-/** Matches most queries, also those of our links. For these, it takes a tenth of the time of `URLSearchParams`. */
+/** Matches most queries, also those of our links. For these, it takes a quarter of the time of `URLSearchParams`. */
 const ORDINARY_QUERY = /^(?:limit=(\d+)(?:&|$))?(?:status=(\w+)(?:&|$))?(?:cursor=(\w+))?$/
 
 /** Returns the known parameters. A repeated parameter becomes an array, which the schema rejects. */

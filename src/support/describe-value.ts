@@ -16,15 +16,15 @@ export function shorten(text: string, length = MAX_LENGTH): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }
 
-/** Returns the message of the innermost cause, which is the most specific one. */
-export function innermostMessage(error: unknown): string {
+/** Returns the message of the innermost cause, which is the most specific one. Follows at most nine causes: they may form a cycle. */
+export function innermostMessage(error: unknown, depth = 0): string {
   const { cause, errors, message, code } = Object(error) as {
     cause?: unknown
     errors?: unknown[]
     message?: string
     code?: string
   }
-  if (cause !== undefined) return innermostMessage(cause)
-  if (Array.isArray(errors) && errors.length > 0) return innermostMessage(errors[0])
+  const inner = cause ?? (Array.isArray(errors) ? errors[0] : undefined)
+  if (inner != null && depth < 9) return innermostMessage(inner, depth + 1)
   return message || code || String(error)
 }

@@ -9,7 +9,7 @@ import { wrapPort } from '../support/wrap-port.ts'
 
 /** Makes a port of the test store fail or wait. */
 export interface FaultSwitch {
-  /** Makes every call throw `error` until `recover`. A plain `Error` causes a 500. @default an error that causes a 503 */
+  /** Makes every call throw `error` until `recover`. A plain `Error` causes a 500. @default `service_unavailable`, which causes a 503 */
   fail(error?: unknown): void
   /** Makes only the next `times` calls fail. */
   failTimes(times: number, error?: unknown): void
@@ -55,7 +55,7 @@ export interface PortFaults {
 /** The faults of one operation. `recover` does not end the faults of other operations. */
 export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
-export interface Fault {
+interface Fault {
   readonly part: 'storage' | 'keyStore' | 'quota' | 'connection'
   readonly action: 'fail' | 'delay'
   readonly operation: OperationName | undefined

@@ -53,7 +53,7 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
     }
     if (isSaved) return
     const reason = 'PostgreSQL crashed, or pets was truncated, before the animal was on disk, so it may be lost'
-    throw unavailable(new Error(`${reason}: the client should repeat the request with the same idempotency key`))
+    throw unavailable(new Error(`${reason}: a client with an idempotency key can send the animal again`))
   }
 
   return {

@@ -4,7 +4,7 @@ import { hexDigest } from '../../../src/support/hex-digest.ts'
 /** How long a counter is kept after its window has ended, in milliseconds. A limit must still apply if the clock is set back. */
 export const KEPT_FOR = 2 * 86_400_000
 
-export const BUCKETS = 256
+const BUCKETS = 256
 /** The largest number of anonymous clients in one bucket. All buckets together hold 10,240 clients at most. */
 export const BUCKET_SIZE = 40
 

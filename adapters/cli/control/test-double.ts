@@ -6,7 +6,7 @@ import { withKnownKeys } from '../fixed-keys.ts'
 import type { UsageReader } from '../page/usage.ts'
 
 /** A clock that follows the real time with an offset, or stands still. */
-export interface SteerableClock extends Clock {
+interface SteerableClock extends Clock {
   isRunning(): boolean
   /** Stops the clock at a time, in milliseconds since the Unix epoch. */
   set(time: number): void
@@ -43,7 +43,7 @@ export interface Service extends UsageReader {
   readonly petStore: PetStore
 }
 
-export interface TestDoubleParts {
+interface TestDoubleParts {
   /** Called at the start and after each reset: the old pet store would remember which clients are over their limit. */
   readonly createService: (ports: BackEnd, clock: Clock) => Service
   /** Adds the animals at the start and after each reset. */
