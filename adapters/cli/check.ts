@@ -103,7 +103,7 @@ async function requireServer(client: ContractClient): Promise<void> {
     throw new Error(`cannot use the server: ${error.message}`)
   })
   const { code } = Object(json) as { code?: unknown }
-  // A hostile server may send anything as the code, such as the key or megabytes.
+  // A hostile server may send anything as the code, such as the token or megabytes of text.
   const shown = isErrorCode(code) ? code : 'no code of the interface'
   if (status === 401) throw new Error(`--key: the server rejects this key (401, ${shown})`)
   const { origin, pathname } = new URL(url || 'http://localhost')
@@ -139,7 +139,7 @@ export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
 }
 
 /**
- * Returns 1 if a row of the contract fails, 2 if the check is incomplete. Rows that need a missing `--limited-key` do not count.
+ * Returns 1 if a row of the contract fails, 2 if the check is incomplete. Rows that need `--limited-key` do not count without it.
  */
 export function exitCodeOf(results: readonly RowResult[]): number {
   const contract = results.filter(({ basis, reason }) => basis === 'contract' && reason !== NEEDS_LIMITED_KEY)

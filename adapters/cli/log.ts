@@ -59,7 +59,7 @@ export function logTo(
   return { onError: logFault, ...(format && { onResponse: logResponse }) }
 }
 
-/** Replaces the name of an adapter's option by its flag. */
+/** Returns the message of an error, with the flag `--trust-proxy` in place of the option `trustProxy`. */
 function causeOf(error: unknown): string {
   return innermostMessage(error).replace(/trustProxy:?/g, '--trust-proxy')
 }

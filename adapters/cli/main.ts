@@ -185,7 +185,7 @@ function flag(
   const option = new Option(flags, description)
   const variable = variableOf(prefix + option.name())
   const value = process.env[variable]
-  // For a flag without an argument, commander treats every value of the variable as true, even `false`.
+  // For a flag without an argument, commander treats every value of the environment variable as true, even `false`.
   const isOff = option.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
   if (value === '' || isOff) delete process.env[variable]
   if (parse) parsed(option, parse, variable)

@@ -33,7 +33,7 @@ export function toDenoHandler(petStore: PetStore, options: HandlerOptions = {}):
   const answer = createFetchHandler(petStore, options, DenoRequest)
   return async (request, info) => {
     const response = await answer(request, info)
-    // After a 404, a router may pass the request on to another handler, which reads the body.
+    // After a 404, a router may pass the request on to another handler, which reads the request body.
     if (response.status === 404) return cancelBodyWhenSent(request, response)
     void cancelBody(request)
     return response
@@ -85,7 +85,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
     return bytes
   }
 
-  /** Deno closes the connection if the body is neither read nor cancelled. */
+  /** Deno closes the connection if the request body is neither read nor cancelled. */
   protected override async discardRest(reader: BodyReader): Promise<void> {
     await reader.cancel().catch(() => {})
   }
@@ -105,7 +105,7 @@ function targetOf({ url, headers }: Request): string {
   return /[/?#\\]/.test(host) && url.startsWith(host, start) ? url.slice(start + host.length) : url
 }
 
-/** Cancels an unread body. Otherwise, Deno closes the connection after the response. */
+/** Cancels an unread request body. Otherwise, Deno closes the connection after the response. */
 async function cancelBody(request: Request): Promise<void> {
   try {
     if (!request.bodyUsed) await request.body?.cancel()

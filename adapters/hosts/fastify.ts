@@ -69,7 +69,7 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // A caller who passes the store itself, as for other adapters, gets an error from `mountStore`: `petStore` is undefined.
+  // If a caller passes the store in place of the options, `petStore` is undefined, and `mountStore` says what it expected.
   const petStore = options?.petStore
   const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
   const prefix = scope.prefix.replace(/\/$/, '')

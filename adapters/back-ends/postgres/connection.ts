@@ -14,7 +14,7 @@ export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<rea
 
 export interface Connection {
   readonly query: Query
-  /** Without pg's `query_timeout`: pg would give up a statement that still waits for the disk, and open another connection. */
+  /** Has no time limit: with its `query_timeout`, pg would give up a statement that waits for the disk, and open a connection. */
   readonly queryPatiently: Query
 }
 

@@ -59,7 +59,7 @@ async function requirePostgres(query: Query): Promise<void> {
   )
 }
 
-/** Returns the PL/pgSQL program of the migration. `pg_temp` is last in the path, so that no temporary table hides a table. */
+/** Returns the PL/pgSQL program of the migration. `pg_temp` is last in `search_path`: no temporary table may hide a table. */
 function program(schema: string, steps: readonly string[]): string {
   const versions = `${schema}.versions`
   const guardedSteps = steps.map(

@@ -91,7 +91,7 @@ function toEntry({ request, places }: Group) {
   return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
 }
 
-/** Counts the requests of a group as PostgreSQL has counted them. PostgreSQL returns only the state before. */
+/** PostgreSQL returns only the state before the requests of a group, so this counts each request again, into `counts`. */
 function countGroup({ request, places }: Group, row: GroupRow, counts: QuotaCount[]): void {
   const state: QuotaState = {
     usedInMinute: Number(row.usedinminute),

@@ -225,7 +225,7 @@ function aurora(): string {
 /**
  * @param parameter - SQL for a further parameter
  * @param time - SQL for the time of a create
- * @param period - how long a key is known, in milliseconds
+ * @param period - how long an idempotency key is known, in milliseconds
  */
 function addPetsOnce(parameter: string, time: string, period: number): string {
   return `CREATE FUNCTION add_pets_once(given json, keys json, lock_wait int${parameter}) RETURNS TABLE (place bigint, id bigint, run bigint, same boolean)

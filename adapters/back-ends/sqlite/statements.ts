@@ -9,7 +9,7 @@ export type SqliteValue = string | number | null
 const PET = 'json_array(CAST(id AS TEXT), name, CAST(category_id AS TEXT), status)'
 const FOLLOWING = 'id > CAST(? AS INTEGER) ORDER BY id LIMIT ?'
 
-/** A key as JSON. `json_patch` removes the members that are null. */
+/** An API key as JSON. `json_patch` removes the members that are null. */
 const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', account, 'label', label,
     'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
     'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`

@@ -23,7 +23,7 @@ export type Transaction = (() => void)[]
 
 type Work<T> = (transaction: Transaction) => T
 
-/** Resolves after the commit. `work` may run twice, because it is repeated after a rollback. */
+/** Resolves after the commit. `work` may run twice: after a rollback, it runs again. */
 export type Write = <T>(work: Work<T>) => Promise<T>
 
 interface Job {

@@ -38,7 +38,7 @@ const MAX_REQUESTS = 100
 /** The largest total length of the texts of all remembered requests, in UTF-16 code units. */
 const MAX_LENGTH = 1_000_000
 
-/** In UTF-16 code units. A response with 100 animals fits. */
+/** In UTF-16 code units. A response body with 100 animals fits. */
 const MAX_TARGET = 1_000
 const MAX_BODY = 10_000
 

@@ -6,8 +6,8 @@ const SHORTEST = '{"name":"a","categoryId":1}'
 const TOO_DEEP = 'The body cannot be read as JSON: it is nested too deeply.'
 
 /**
- * Returns a body that the host has already read: the exact bytes if the host kept them, otherwise the parsed object as JSON again.
- * Throws `body_already_read` if parsing may have lost something, such as digits of a large number.
+ * Returns a request body that the host has already read: the exact bytes if the host kept them, otherwise the parsed object as JSON
+ * again. Throws `body_already_read` if parsing may have lost something, such as digits of a large number.
  */
 export function keptBody(incoming: NodeIncoming): Uint8Array {
   const { httpVersionMajor, rawBody, body } = incoming

@@ -7,7 +7,7 @@ const DRAINED_BYTES = 16_777_216
 const CHUNK_COST = 256
 /** How long the server waits for more bytes of a refused upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
-/** A body of at most this declared length, in bytes, is always read to its end. */
+/** A request body of at most this declared length, in bytes, is always read to its end. */
 const SMALL_BODY = 1_048_576
 
 export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
@@ -67,7 +67,7 @@ export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
   outgoing.on('finish', () => (isSmallBody(incoming) ? incoming.resume() : drain(incoming, giveUp)))
 }
 
-/** Discards the body until it ends, exceeds `DRAINED_BYTES`, or nothing arrives for `DRAIN_TIMEOUT`; then calls `finish` once. */
+/** Discards the request body until it ends, exceeds `DRAINED_BYTES`, or pauses for `DRAIN_TIMEOUT`; then calls `finish` once. */
 export function drain(incoming: NodeIncoming, finish: () => void): void {
   let left = DRAINED_BYTES
   let isDone = false

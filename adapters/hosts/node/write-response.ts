@@ -47,13 +47,13 @@ export function writeResponse(
   }
 }
 
-/** Returns true if middleware such as `compression` has replaced a method. It must get the whole body in one call of `end`. */
+/** Returns true if middleware such as `compression` has replaced a method: the whole response body must be one call of `end`. */
 function isWrapped(outgoing: NodeOutgoing): boolean {
   const { writeHead, write, end } = ServerResponse.prototype
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end
 }
 
-/** A response to HEAD already has Content-Length, and a 204 or a 304 has no body. */
+/** A response to HEAD already has Content-Length, and a 204 or a 304 has no response body. */
 function withLength(method: string, { status, headers }: ApiResponse, body: ResponseBody): readonly string[] {
   if (method === 'HEAD' || status === 204 || status === 304) return headers
   return headers.concat('Content-Length', String(Buffer.byteLength(body)))

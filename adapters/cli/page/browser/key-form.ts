@@ -54,7 +54,7 @@ export class KeyForm {
     if (isUnused) this.#useKey(input.value)
   }
 
-  /** `undefined`: it is not known yet whether the server accepts the key. */
+  /** @param isAccepted - `undefined` if it is not known yet whether the server accepts the key */
   showAccepted(isAccepted: boolean | undefined): void {
     this.#isRefused = isAccepted === false
     this.#showNote()
