@@ -62,7 +62,6 @@ export function originForm(target: string): string {
   return whole.startsWith('/') ? whole : whole.replace(ORIGIN, '')
 }
 
-/** Returns the path of a target in origin form. */
 export function pathOf(target: string): string {
   const mark = target.indexOf('?')
   return mark === -1 ? target : target.slice(0, mark)

@@ -105,7 +105,6 @@ function isWanted({ context, reject }: Call<unknown, never>): boolean {
 /** How long a statement may take, in milliseconds, in addition to its wait for locks. */
 const WORKING_TIME = 4_000
 
-/** Returns the options that all batches share. */
 export function statementRules(lockTimeout: number): Pick<BatchOptions<never, never>, 'timeout' | 'reachOf'> {
   return { timeout: lockTimeout + WORKING_TIME, reachOf }
 }

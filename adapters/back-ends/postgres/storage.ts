@@ -39,9 +39,7 @@ const PRUNE_KEYS_EVERY = 1_000
 
 interface Given {
   readonly pet: NewPet
-  /** The animal as JSON. */
   readonly row: string
-  /** The idempotency key as JSON. */
   readonly key: string | null
 }
 

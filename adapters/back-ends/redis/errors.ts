@@ -17,7 +17,7 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Redis forgets scripts after a restart, a flush or a failover. */
 export function isScriptMissing(error: unknown): boolean {
-  return error instanceof Error && /\bNOSCRIPT\b/.test(error.message)
+  return /\bNOSCRIPT\b/.test(String(Object(error).message))
 }
 
 /** Removes the arguments of the command that ioredis attaches to an error. Otherwise, logs could show the password of `AUTH`. */

@@ -19,7 +19,6 @@ export function readBody(incoming: NodeIncoming, outgoing: NodeOutgoing, limit: 
   return collect(incoming, limit)
 }
 
-/** Waits until the host has read the whole body. */
 async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   if (incoming.readableFlowing && !incoming.readableEnded) await collect(incoming, limit)
   const body = keptBody(incoming)

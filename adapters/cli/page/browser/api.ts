@@ -4,7 +4,6 @@ import type { Usage } from '../usage.ts'
 import { parsed } from './explanation.ts'
 import { secretHeader } from './settings.ts'
 
-/** One request of this page, and its response. */
 export interface Exchange extends LoggedRequest {
   /** The parsed response body, with exact numbers; `undefined` if it is not JSON. */
   readonly value: unknown
