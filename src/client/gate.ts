@@ -17,10 +17,10 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
  * 1. The newest response decides for all calls. Within one window, this is the response with the fewest remaining requests;
  *    otherwise, the response to the request that was sent last. After a failure, or if no requests remain, all calls wait until the
  *    same time, and then a single request goes first.
- * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. So these
- *    are part of the n that may be sent, at most eight at once: a client gets no 429 if nobody else uses its key.
- * 3. A call rejects if its wait would end more than `maxElapsed` after the call was made. This time begins again with each response
- *    to any call that is no failure, until an attempt of the waiting call fails with another error than 429.
+ * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. The gate
+ *    subtracts them from n, so a client gets no 429 if nobody else uses its key. At most eight requests are in flight.
+ * 3. A call rejects if its wait would end more than `maxElapsed` after the call was made. Each successful response to any call
+ *    starts this time again, but not after an attempt of the waiting call has failed with another error than 429.
  */
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry

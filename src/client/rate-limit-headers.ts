@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 
-/** The longest wait after a success, in milliseconds. A longer one may come from clocks that differ: send, and let a 429 decide. */
+/** In milliseconds. A longer wait after a success may come from clocks that differ. Then the client waits only after a 429. */
 const MAX_RESET = 60_000
 
 /** The rate limit after a response without rate-limit headers. NaN equals nothing, so this window differs from all others. */

@@ -46,8 +46,8 @@ export function redirectError(response: Response, url: string, apiKey: string): 
 }
 
 /**
- * Returns the target of a redirect without credentials, or the header itself if it is no URL. `URL` would turn a backslash into a
- * slash, so that an escaped key in the target would not be masked.
+ * Returns the target of a redirect, without user name and password. Returns the header itself if it is no URL, or has a backslash:
+ * `URL` would make `/u0041` of `\u0041`, and a key with such escapes would not be masked.
  */
 function redirectTarget(location: string | null, url: string): string | undefined {
   if (location === null || location.includes('\\') || !URL.canParse(location, url)) return location ?? undefined

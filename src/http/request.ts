@@ -161,7 +161,7 @@ export class FetchRequest implements ApiRequest {
       : readBody(request, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
-  /** Reads the body without `request.body`, for which Hono on Node creates a second `Request`; `undefined` if it is locked. */
+  /** Returns the body, or `undefined` if other code has locked it. Hono on Node creates a second `Request` for `request.body`. */
   async #wholeBytes(): Promise<Uint8Array | undefined> {
     const { request } = this
     try {

@@ -5,7 +5,7 @@ import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
-/** The request to which an error belongs. Without a request, as for an error of the server, all members are `undefined`. */
+/** The request to which an error belongs. If there is none, as for the event `error` of Node's server, all are `undefined`. */
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method?: string | undefined

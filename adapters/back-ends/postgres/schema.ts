@@ -223,8 +223,9 @@ function aurora(): string {
 }
 
 /**
- * @param parameter - SQL for a further parameter
- * @param time - SQL for the time of a create
+ * Returns SQL that creates the function `add_pets_once`.
+ * @param parameter - one more parameter of that function, or an empty text
+ * @param time - an expression for the time at which animals are added
  * @param period - how long an idempotency key is known, in milliseconds
  */
 function addPetsOnce(parameter: string, time: string, period: number): string {

@@ -51,7 +51,6 @@ interface TestDoubleParts {
   /** The initial keys. They stay valid after a reset. */
   readonly keys: readonly IssuedKey[]
   readonly plans: readonly string[]
-  /** The real time. */
   readonly clock: Clock
 }
 

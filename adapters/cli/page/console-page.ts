@@ -1,7 +1,6 @@
 import { html } from './html.ts'
 import { layout } from './layout.ts'
 
-/** The page with Swagger UI. */
 export function consolePage(): string {
   return layout(
     {

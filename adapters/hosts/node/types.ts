@@ -52,7 +52,6 @@ export interface NodeOutgoing {
   readonly socket?: { uncork?(): void } | null
   /** Whether the connection stays open after this response. */
   shouldKeepAlive?: boolean
-  /** The HTTP/2 stream. */
   readonly stream?:
     | {
         close(): unknown

@@ -3,7 +3,7 @@ import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
 /** How many bytes of a refused upload are read and discarded, because many clients read the response only after their upload. */
 const DRAINED_BYTES = 16_777_216
-/** Bytes that count for each chunk besides its size. Otherwise, very many tiny chunks could keep the server busy. */
+/** Added to the size of each chunk that counts towards `DRAINED_BYTES`: very many tiny chunks would keep the server busy. */
 const CHUNK_COST = 256
 /** How long the server waits for more bytes of a refused upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000

@@ -41,7 +41,7 @@ describe('d1', () => {
     await expect(keyStore.issue({ plan: 'silver' })).rejects.toMatchObject({ code: 'invalid_option' })
   })
 
-  test('d1 names the option database if the binding is missing', () => {
+  test('the error for a missing binding names the option `database`', () => {
     const missing = undefined as unknown as D1Database
     expect(() => d1(missing)).toThrow(/database: expected a D1 binding such as env.DB/)
   })

@@ -13,7 +13,7 @@ function start(current: { run: string; fails?: boolean }) {
   return { sent, saves: postgresSaves({ queryPatiently } as unknown as Connection, 'save', 1_000) }
 }
 
-test('saves at the same time are sent once, with the highest id', async () => {
+test('calls of `save` at the same time share a statement, which has their highest id', async () => {
   const { sent, saves } = start({ run: '1' })
   await Promise.all([8n, 9n, 2n].map((lastId) => saves.save({ run: '1', lastId })))
   expect(sent).toEqual(['1:9'])

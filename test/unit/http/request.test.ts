@@ -31,7 +31,7 @@ test('toApiRequest keeps the client address', () => {
   expect(toApiRequest(request).clientAddress).toBeUndefined()
 })
 
-test('a body with Content-Length is read without its stream or signal', async () => {
+test('a body with Content-Length is read without `request.body` and `request.signal`', async () => {
   const request = new Request('http://a', { method: 'POST', headers: { 'content-length': '5' }, body: 'hello' })
   const read = vi.fn()
   for (const name of ['body', 'signal']) Object.defineProperty(request, name, { get: read })

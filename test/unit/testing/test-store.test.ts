@@ -101,7 +101,7 @@ describe('the clock', () => {
     expect(clock.now()).toBe(Date.UTC(2028, 1, 29))
   })
 
-  test('the clock Date follows fake timers', async () => {
+  test('with the option `clock: Date`, the store follows fake timers', async () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
     const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
     expect((await request('/pets/1')).status).toBe(200)
@@ -109,7 +109,7 @@ describe('the clock', () => {
     expect((await request('/pets/1')).status).toBe(410)
   })
 
-  test('the clock Date follows fake timers that start later', async () => {
+  test('with the option `clock: Date`, the store follows fake timers that start later', async () => {
     const { request, clock, requests } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
     expect(clock).toBe(Date)
     vi.useFakeTimers({ now: Date.UTC(2030, 11, 4, 23, 59) })
@@ -119,16 +119,19 @@ describe('the clock', () => {
     expect(requests.at(-1)?.time).toBe(Date.UTC(2030, 11, 5))
   })
 
-  test.each(['before', 'after'])('the clock Date follows node:test timers that start %s the store', async (order) => {
-    const start = () => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 11, 4, 23, 59) })
-    onTestFinished(() => mock.timers.reset())
-    if (order === 'before') start()
-    const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
-    if (order === 'after') start()
-    expect((await request('/pets/1')).status).toBe(200)
-    mock.timers.tick(60_000)
-    expect((await request('/pets/1')).status).toBe(410)
-  })
+  test.each(['before', 'after'])(
+    'with `clock: Date`, the store follows mock timers of node:test that start %s the store',
+    async (order) => {
+      const start = () => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 11, 4, 23, 59) })
+      onTestFinished(() => mock.timers.reset())
+      if (order === 'before') start()
+      const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
+      if (order === 'after') start()
+      expect((await request('/pets/1')).status).toBe(200)
+      mock.timers.tick(60_000)
+      expect((await request('/pets/1')).status).toBe(410)
+    },
+  )
 
   test('getPet responds with 410 after the clock is set to 2030', async () => {
     const { request, clock } = await createTestPetStore({ pets: [{ name: 'Rex' }] })

@@ -145,9 +145,12 @@ describe('demo keys', () => {
     expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
   })
 
-  test.each(['', 'of-this-ru', 'of-this-run2'])('demo keys are not sent with the secret %j', async (secret) => {
-    expect(await keysFor({ 'petstore-secret': secret })).toEqual([])
-  })
+  test.each(['', 'of-this-ru', 'of-this-run2'])(
+    'demo keys are not sent to a request with the wrong secret %j',
+    async (secret) => {
+      expect(await keysFor({ 'petstore-secret': secret })).toEqual([])
+    },
+  )
 
   test('demo keys are not sent to the address of another machine', async () => {
     expect((await site()('/page/settings.json', {}, 'GET', '192.0.2.1')).body).not.toContain('pet_secret')

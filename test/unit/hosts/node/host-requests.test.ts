@@ -117,7 +117,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(currentHeader({ rawHeaders, headers }, 'x-a')).toBe(value)
   })
 
-  test('two Authorization headers get 401 if middleware changes neither', async () => {
+  test('two Authorization headers get 401 unless middleware has replaced them', async () => {
     expect(await behind(() => {}, 'Authorization: $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\nX-Note: $, $\r\nAuthorization: $\r\n')).toBe(401)
     expect(await behind(() => {}, 'Authorization: $\r\n')).toBe(200)
