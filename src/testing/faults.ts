@@ -55,7 +55,7 @@ export interface PortFaults {
 /** The faults of one operation. `recover` does not end the faults of other operations. */
 export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
-interface Fault {
+export interface Fault {
   readonly part: 'storage' | 'keyStore' | 'quota' | 'connection'
   readonly action: 'fail' | 'delay'
   readonly operation: OperationName | undefined
