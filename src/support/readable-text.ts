@@ -4,10 +4,11 @@ import { shorten } from './describe-value.ts'
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 /** Matches a token of this package, or at least its first 20 characters. In a whole token, `_` may be escaped, such as `&#95;`. */
 const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
-/** Matches an ASCII character as an escape of URLs, of JSON and JavaScript, or of HTML. Also a lone backslash, which is removed. */
+/** Matches an ASCII character as an escape of URLs, of JSON and JavaScript, or of HTML. */
 const ESCAPE =
-  /^(?:(?:%|%u00|\\u00|\\x)([0-7][0-9a-f])|(?:\\u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|(&)amp;|\\)/i
-const LONGEST_ESCAPE = 12
+  /(?:%u00|%|\\+u00|\\+x)([0-7][0-9a-f])|(?:\\+u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|&amp;/gi
+/** How often a text may have been escaped. */
+const MAX_ESCAPINGS = 4
 /** The length of one character that is percent-encoded three times. */
 const ENCODED_LENGTH = 27
 const TOKEN_LENGTH = 53
@@ -62,28 +63,18 @@ function masked(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Returns a text without escapes, however often it was escaped: `%2541` becomes `A`. Escapes of spaces and control characters are
- * removed: a token with such an escape inside would not be found, and not be masked. The time is linear.
+ * Returns a text without escapes and backslashes: `%2541` becomes `A`. Escapes of spaces and control characters are removed: a token with such an
+ * escape inside would not be found, and not be masked.
  */
 function decoded(text: string): string {
-  if (!/[%\\&]/.test(text)) return text
-  // From the end, because an escape may consist of escapes. The characters are in reverse order.
-  const rest: string[] = []
-  const units = text.replace(/\\+/g, '\\')
-  for (let i = units.length - 1; i >= 0; i--) {
-    let unit = units.charAt(i)
-    while (unit === '%' || unit === '\\' || unit === '&') {
-      const following = rest.slice(1 - LONGEST_ESCAPE).reverse()
-      const found = ESCAPE.exec(unit + following.join(''))
-      if (found === null) break
-      const [whole, hex, shortHex, decimal, mark = ''] = found
-      rest.length -= whole.length - 1
+  let plain = text
+  for (let i = 0; i < MAX_ESCAPINGS; i++)
+    plain = plain.replace(ESCAPE, (whole, hex?: string, shortHex?: string, decimal?: string) => {
+      if (whole === '&amp;') return '&'
       const code = decimal === undefined ? Number.parseInt(hex ?? shortHex ?? '', 16) : Number(decimal)
-      unit = code > 32 && code < 127 ? String.fromCharCode(code) : mark
-    }
-    if (unit !== '') rest.push(unit)
-  }
-  return rest.reverse().join('')
+      return code > 32 && code < 127 ? String.fromCharCode(code) : ''
+    })
+  return plain.replaceAll('\\', '')
 }
 
 /** Masks the credentials before the `@` of a URL, with or without scheme. */
