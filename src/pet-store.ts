@@ -70,7 +70,7 @@ interface RequestContext {
   clientAddress: string | null | undefined
   key: ApiKey | undefined
   limits: PlanLimits
-  /** Who is counted, such as `account:acme`. Idempotency keys of different subjects are independent. */
+  /** The subject whose requests are counted, such as `account:acme`. Idempotency keys of different subjects are independent. */
   subject: string
   allowance: Allowance | undefined
 }

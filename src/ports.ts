@@ -24,7 +24,7 @@ export interface CallContext {
  * `petstore-kit/back-end`, because keys and names may be personal data.
  */
 export interface Idempotency {
-  /** Who has sent the key: the subject of the quota, such as `account:acme`. Two scopes may use equal keys for two animals. */
+  /** The sender of the key: the subject of the quota, such as `account:acme`. Two scopes may use equal keys for two animals. */
   readonly scope: string
   /** The key that the client has chosen: 1 to 255 visible ASCII characters or spaces. */
   readonly key: string

@@ -41,7 +41,7 @@ export interface UpcomingRetry {
   readonly error: PetStoreError
 }
 
-/** What tests replace to control the time. */
+/** Tests replace these to control the time. */
 export interface ClientSeams {
   /** Waits for a number of milliseconds. @default a timer that rejects as soon as the signal aborts */
   readonly sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>

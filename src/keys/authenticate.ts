@@ -5,7 +5,7 @@ import type { Clock, KeyStore, MaybePromise } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
 import { TOKEN68 } from './token.ts'
 
-/** Who sends a request: the holder of a valid key, or a client without one and the reason for its 401. */
+/** The sender of a request: the holder of a valid key, or a client without one and the reason for its 401. */
 export type Caller =
   | { readonly key: ApiKey }
   | { readonly key?: undefined; readonly code: 'missing_api_key' | 'invalid_api_key'; readonly challenge: string }

@@ -17,7 +17,7 @@ export interface ErrorReport {
   readonly keyId?: string | undefined
 }
 
-/** What `onResponse` gets about a response and its request. */
+/** A report for `onResponse`, about a response and its request. */
 export interface ResponseReport {
   /** The method, as the client sent it. */
   readonly method: string

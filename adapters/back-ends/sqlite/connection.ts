@@ -29,7 +29,7 @@ export function prepareAll<Name extends string>(database: SqliteDatabase, statem
   return Object.fromEntries(prepared) as Readonly<Record<Name, Statement>>
 }
 
-/** What a commit waits for, as in `PRAGMA synchronous`. */
+/** How durable a commit is, as in `PRAGMA synchronous`. */
 export type SqliteSynchronous = (typeof SYNCHRONOUS)[number]
 
 /** The index of each setting is its number in SQLite. */

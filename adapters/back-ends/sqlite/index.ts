@@ -29,7 +29,7 @@ export interface SqliteOptions extends KeyOptions {
   /** How long a call waits for another process to finish writing, in milliseconds. @default the connection's setting, or 5000 if that is 0 */
   readonly busyTimeout?: number | undefined
   /**
-   * What a commit waits for. With `full`, committed data survives a loss of power. With `normal`, it survives only a crash of the
+   * How durable a commit is. With `full`, committed data survives a loss of power. With `normal`, it survives only a crash of the
    * process.
    * @default the connection's setting, but `full` instead of `normal` in WAL mode, because some drivers set `normal` by themselves
    */

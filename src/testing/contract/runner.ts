@@ -15,7 +15,7 @@ export interface TestRunner {
   readonly fc?: object | undefined
 }
 
-/** What `open` of a suite returns. */
+/** The return value of `open` of a suite. */
 export interface Opened<Port> {
   /** The port: new, empty, and used by nothing else. */
   readonly port: Port
