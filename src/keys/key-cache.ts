@@ -35,18 +35,14 @@ const UNKNOWN_TTL = 5_000
 /** How many characters of a token count as one entry. Without this rule, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
 /** How long later requests with its token share a look-up, in milliseconds. After a lost connection, a look-up may never end. */
-const JOINED_FOR = 5_000
-/** The result of a look-up that takes longer than this, in milliseconds, is not cached. */
-const AWAITED_FOR = 60_000
+const SHARED_FOR = 5_000
 
-interface KnownToken {
-  readonly key: ApiKey
-  readonly readAt: number
-}
-
-interface LookUp {
-  readonly result: Promise<ApiKey | undefined>
+/** The result of a look-up, or a look-up in progress. */
+interface Entry {
+  readonly result: MaybePromise<ApiKey | undefined>
   readonly startedAt: number
+  /** How long later requests use the result, in milliseconds. */
+  readonly ttl: number
 }
 
 /**
@@ -71,68 +67,47 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   if (!keyStoreRule.check(store)) throw invalidOption('store', keyStoreRule.expected, store)
   checkOptions(RULES, options)
   const { ttl = 30_000, max = 10_000, clock = systemClock } = options
-  const known: LRUCache<string, KnownToken> = boundedMap(max)
-  /** When each token without a key was looked up. */
-  const unknown = boundedByLength<number>(max)
-  /** Look-ups in progress. A change of a key replaces this map: older look-ups may return the old key, so they cache nothing. */
-  let lookUps = boundedByLength<LookUp>(max)
-
-  function isFresh(since: number, length: number): boolean {
-    const age = clock.now() - since
-    return age >= 0 && age < length
-  }
+  const known: LRUCache<string, Entry & { readonly result: ApiKey }> = boundedMap(max)
+  /** Tokens without a key, and look-ups in progress. They must not push out known keys, because clients can send any token. */
+  const others: LRUCache<string, Entry> = new LRUCache({
+    maxSize: max * UNKNOWN_LENGTH,
+    sizeCalculation: (_, token) => Math.max(token.length, UNKNOWN_LENGTH),
+  })
 
   function find(token: string): MaybePromise<ApiKey | undefined> {
-    const entry = known.get(token)
-    if (entry !== undefined && isFresh(entry.readAt, ttl)) return entry.key
-    const unknownAt = unknown.get(token)
-    if (unknownAt !== undefined && isFresh(unknownAt, Math.min(ttl, UNKNOWN_TTL))) return undefined
-    const lookUp = lookUps.peek(token)
-    return lookUp !== undefined && isFresh(lookUp.startedAt, JOINED_FOR) ? lookUp.result : startLookUp(token)
+    return (fresh(known.get(token)) ?? fresh(others.get(token)) ?? startLookUp(token)).result
+  }
+
+  function fresh(entry: Entry | undefined): Entry | undefined {
+    const age = clock.now() - (entry?.startedAt ?? Number.NaN)
+    return entry !== undefined && age >= 0 && age < entry.ttl ? entry : undefined
   }
 
   /** Starts a look-up without a signal: if one client disconnects, other requests may still need the result. */
-  function startLookUp(token: string): Promise<ApiKey | undefined> {
-    const current = lookUps
+  function startLookUp(token: string): Entry {
     const startedAt = clock.now()
     const result = (async () => store.find(token))()
       .then((found) => {
         // A key store may return `null`, or `false` in plain JavaScript.
         const key = found || undefined
         // After a change of a key, or a later look-up of this token, the result may be outdated.
-        if (current === lookUps && current.peek(token) === lookUp) remember(token, key, startedAt)
+        if (others.peek(token) !== entry) return key
+        forget(token)
+        if (key) known.set(token, { result: key, startedAt, ttl })
+        else others.set(token, { result: key, startedAt, ttl: Math.min(ttl, UNKNOWN_TTL) })
         return key
       })
       .finally(() => {
-        if (current.peek(token) === lookUp) current.delete(token)
+        if (others.peek(token) === entry) others.delete(token)
       })
-    const lookUp = { result, startedAt }
-    forgetLost(startedAt)
-    current.delete(token)
-    current.set(token, lookUp)
-    return result
-  }
-
-  /** Removes look-ups that will probably never end. `rentries` begins with the oldest. */
-  function forgetLost(now: number): void {
-    for (const [token, { startedAt }] of lookUps.rentries() as Iterable<[string, LookUp]>) {
-      if (Math.abs(now - startedAt) < AWAITED_FOR) break
-      lookUps.delete(token)
-    }
-  }
-
-  function remember(token: string, key: ApiKey | undefined, readAt: number): void {
-    unknown.delete(token)
-    known.delete(token)
-    if (key) known.set(token, { key, readAt })
-    else unknown.set(token, readAt)
+    const entry = { result, startedAt, ttl: SHARED_FOR }
+    others.set(token, entry)
+    return entry
   }
 
   function forget(token: string): void {
     known.delete(token)
-    unknown.delete(token)
-    // `startLookUp` does not cache the result of a look-up that is no longer in the map.
-    lookUps.delete(token)
+    others.delete(token)
   }
 
   /** Calls a method that changes a key, and then removes the key from the cache. */
@@ -140,10 +115,9 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     try {
       return await call()
     } finally {
-      for (const [token, { key }] of known.entries()) if (key.id === id) known.delete(token)
-      // The change may have made an expired key valid, but the cache still says that its token has no key.
-      unknown.clear()
-      lookUps = boundedByLength(max)
+      for (const [token, { result }] of known.entries()) if (result.id === id) known.delete(token)
+      // The change may have made an expired key valid, and look-ups in progress may return the old key.
+      others.clear()
     }
   }
 
@@ -154,7 +128,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     list: () => store.list(),
     issue: async (issueOptions) => {
       const issued = await store.issue(issueOptions)
-      unknown.delete(issued.token)
+      others.delete(issued.token)
       return issued
     },
     update: (id, changes) => change(id, async () => store.update(id, changes)),
@@ -173,9 +147,4 @@ export const keyCacheRule: OptionRule = {
   expected: 'false or { ttl, max, clock }',
   check: (value) => value === false || isObject(value),
   members: RULES,
-}
-
-function boundedByLength<Value extends object | number>(max: number): LRUCache<string, Value> {
-  const sizeCalculation = (_: Value, token: string) => Math.max(token.length, UNKNOWN_LENGTH)
-  return new LRUCache({ maxSize: max * UNKNOWN_LENGTH, sizeCalculation })
 }

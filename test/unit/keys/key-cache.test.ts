@@ -193,46 +193,6 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(3)
   })
 
-  test.each([
-    [59_999, 2],
-    [60_000, 3],
-    [-59_999, 2],
-    [-60_000, 3],
-  ])('a look-up of over a minute is not cached: clock step %i ms', async (step, asked) => {
-    const clock = manualClock(1_000_000)
-    const ends: ((key: ApiKey) => void)[] = []
-    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
-    // With such a long ttl, a token is looked up again only if its first look-up was not cached.
-    const store = cachedKeyStore({ find }, { clock, ttl: 1_000_000 })
-    const first = store.find('a')
-    clock.advance(step)
-    const other = store.find('b')
-    ends[0]?.(KEY)
-    ends[1]?.(KEY)
-    expect([await first, await other]).toEqual([KEY, KEY])
-    clock.set(1_060_000)
-    void store.find('a')
-    void store.find('b')
-    expect(ends).toHaveLength(asked)
-  })
-
-  test('look-ups of a minute or longer are not cached', async () => {
-    const clock = manualClock()
-    const ends: ((key: ApiKey) => void)[] = []
-    const find = () => new Promise<ApiKey>((resolve) => void ends.push(resolve))
-    const store = cachedKeyStore({ find }, { clock, ttl: 1_000_000 })
-    void store.find('a')
-    const lost = store.find('b')
-    clock.advance(5_000)
-    void store.find('a')
-    clock.advance(55_000)
-    void store.find('c')
-    ends[1]?.(KEY)
-    expect(await lost).toBe(KEY)
-    void store.find('b')
-    expect(ends).toHaveLength(5)
-  })
-
   test('an older look-up does not replace a newer result', async () => {
     const clock = manualClock()
     const ends: ((key: ApiKey) => void)[] = []
