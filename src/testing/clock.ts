@@ -23,23 +23,19 @@ export interface ManualClock extends Clock {
  * ```
  */
 export function manualClock(start: number | Date = Date.UTC(2026, 0, 1)): ManualClock {
-  let time = checkTime('start', start instanceof Date ? start.getTime() : start)
+  let time = start instanceof Date ? start.getTime() : start
   let elapsed = 0
-  const set = (name: string, instant: number) => {
-    const before = time
-    time = checkTime(name, instant)
-    elapsed += Math.max(0, time - before)
+  const set = (name: string, next: number) => {
+    // Otherwise, a rate-limit header would contain `NaN` later.
+    if (!isTime(next)) throw invalidOption(name, 'a time from 1970 to 9999, in milliseconds since the Unix epoch', next)
+    elapsed += Math.max(0, next - time)
+    time = next
   }
+  set('start', time)
   return {
     now: () => time,
     monotonic: () => elapsed,
     advance: (length) => set('milliseconds', time + length),
     set: (instant) => set('time', instant),
   }
-}
-
-/** Throws for an invalid time, because a rate-limit header would contain `NaN` later. */
-function checkTime(name: string, time: number): number {
-  if (!isTime(time)) throw invalidOption(name, 'a time from 1970 to 9999, in milliseconds since the Unix epoch', time)
-  return time
 }

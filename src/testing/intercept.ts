@@ -12,7 +12,7 @@ export interface Interception {
 }
 
 /** The pet store of each origin. One interceptor serves them all: with two, `dispose` of one would disable both. */
-const interceptions = new Map<string, { readonly petStore: Pick<PetStore, 'fetch'> }>()
+const petStores = new Map<string, Pick<PetStore, 'fetch'>>()
 let interceptor: FetchInterceptor | undefined
 
 /**
@@ -37,14 +37,15 @@ export function interceptFetch(address: string, petStore: Pick<PetStore, 'fetch'
   const origin = String(address).replace(/\/$/, '')
   if (!URL.canParse(origin) || new URL(origin).origin !== origin)
     throw invalidOption('origin', 'an origin such as "https://api.example", without a path', address)
-  if (interceptions.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
+  if (petStores.has(origin)) throw invalidOption('origin', 'an origin that is not intercepted already', origin)
   if (typeof petStore?.fetch !== 'function') throw invalidOption('petStore', 'a pet store with fetch', petStore)
-  const interception = { petStore }
-  interceptions.set(origin, interception)
+  petStores.set(origin, petStore)
   interceptor ??= startInterceptor()
+  let isRestored = false
   const restore = () => {
-    if (interceptions.get(origin) === interception) interceptions.delete(origin)
-    if (interceptions.size > 0) return
+    if (!isRestored) petStores.delete(origin)
+    isRestored = true
+    if (petStores.size > 0) return
     interceptor?.dispose()
     interceptor = undefined
   }
@@ -55,14 +56,10 @@ function startInterceptor(): FetchInterceptor {
   const started = new FetchInterceptor()
   started.apply()
   started.on('request', async ({ request, controller }) => {
-    const interception = interceptions.get(new URL(request.url).origin)
-    if (!interception) return
-    const response = await interception.petStore.fetch(request).catch((error) => {
-      if (!isBrokenConnection(error)) throw error
-      // Without this response, the interceptor would respond 500 with the stack of the error.
-      return Response.error()
-    })
-    controller.respondWith(response)
+    const petStore = petStores.get(new URL(request.url).origin)
+    // Without `Response.error()`, the interceptor would respond 500 with the stack of the error.
+    const toResponse = (error: unknown) => (isBrokenConnection(error) ? Response.error() : Promise.reject(error))
+    if (petStore) controller.respondWith(await petStore.fetch(request).catch(toResponse))
   })
   return started
 }

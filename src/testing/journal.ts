@@ -30,8 +30,6 @@ export interface RecordedResponse {
   readonly body: string
 }
 
-type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
-
 /** Returns a handler that also adds each request to the journal. Removes the oldest entry if there are more than 1,000. */
 export function recordRequests(
   handle: (request: ApiRequest) => Promise<ApiResponse>,
@@ -39,20 +37,21 @@ export function recordRequests(
   journal: RecordedRequest[],
 ): (request: ApiRequest) => Promise<ApiResponse> {
   return async (request) => {
-    const entry: Mutable<RecordedRequest> = {
+    const entry = {
       method: request.method,
       path: originForm(request.target),
-      header: (name) => request.header(name.toLowerCase()),
+      header: (name: string) => request.header(name.toLowerCase()),
       body: '',
       time: clock.now(),
-      response: undefined,
+      response: undefined as RecordedResponse | undefined,
     }
     journal.push(entry)
     if (journal.length > MAX_ENTRIES) journal.shift()
-    const copying = withBodyCopy(request, (body) => {
-      entry.body = new TextDecoder().decode(body)
-    })
-    const response = await handle(copying)
+    const response = await handle(
+      withBodyCopy(request, (body) => {
+        entry.body = new TextDecoder().decode(body)
+      }),
+    )
     const headers = Object.fromEntries(toResponse(response).headers)
     entry.response = { status: response.status, headers, body: response.body }
     return response
@@ -61,25 +60,16 @@ export function recordRequests(
 
 /** Returns a request that calls `keep` with its body when the store reads the body. */
 export function withBodyCopy(request: ApiRequest, keep: (body: Uint8Array) => void): ApiRequest {
-  return {
-    method: request.method,
-    target: request.target,
-    mountPath: request.mountPath,
-    // These are getters because adapters find the values only when somebody reads them.
-    get clientAddress() {
-      return request.clientAddress
-    },
-    get signal() {
-      return request.signal
-    },
-    get isAborted() {
-      return request.isAborted
-    },
-    header: (name) => request.header(name),
-    async body(limit) {
-      const bytes = await request.body(limit)
-      keep(bytes)
-      return bytes
-    },
+  const body: ApiRequest['body'] = async (limit) => {
+    const bytes = await request.body(limit)
+    keep(bytes)
+    return bytes
   }
+  // A proxy, because adapters find the other values only when somebody reads them.
+  return new Proxy({} as ApiRequest, {
+    get(_, name) {
+      const value: unknown = name === 'body' ? body : Reflect.get(request, name)
+      return typeof value === 'function' ? value.bind(request) : value
+    },
+  })
 }
