@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
 import { stringifyJson } from '../../../src/client/stringify-json.ts'
-import { isPetStoreError } from '../../../src/errors.ts'
+import { isPetStoreError, PetStoreError } from '../../../src/errors.ts'
 import { originForm, pathOf } from '../../../src/http/request.ts'
 import { errorResponse, jsonResponse } from '../../../src/http/response.ts'
 import type { ApiRequest, ApiResponse, PetStore } from '../../../src/index.ts'
@@ -10,7 +10,7 @@ import { shorten } from '../../../src/support/describe-value.ts'
 import { isFromThisMachine } from '../page/routes.ts'
 import { isSecret } from '../secret.ts'
 import { controlDocument } from './document.ts'
-import { type Operation, operations, Problem } from './operations.ts'
+import { type Operation, operations } from './operations.ts'
 import type { TestDouble } from './test-double.ts'
 
 /** The largest request body, in bytes. Ten thousand animals fit into it. */
@@ -20,75 +20,58 @@ const NO_STORE = ['Cache-Control', 'no-store']
 
 /** @param secret - the first segment of each path */
 export function createControlApi(double: TestDouble, secret: string): PetStore {
-  const handle = (request: ApiRequest) => respond(double, request, secret).catch(problemResponse)
+  const handle = (request: ApiRequest) => respond(double, request, secret).catch(failureResponse)
   return { fetch: fetchThrough(handle), handle, basePath: '' }
 }
 
-function problemResponse(error: unknown): ApiResponse {
-  const isKnown = error instanceof Problem || isPetStoreError(error)
-  const { status = 500, code, message } = isKnown ? error : new Problem(500, 'internal_error', String(error))
+function failureResponse(error: unknown): ApiResponse {
+  const known = isPetStoreError(error) ? error : new PetStoreError('internal_error', String(error))
+  const { code, message, status = 500 } = known
+  if (code !== 'invalid_option') return jsonResponse(status, JSON.stringify({ code, message, status }))
   // The options come from the request body, so an invalid option is reported as an invalid body.
-  const body =
-    code === 'invalid_option'
-      ? {
-          code: 'invalid_body',
-          message: message
-            .replace(/^option (\S+): e/, 'The body is not valid: $1: e')
-            .replace(/\(to add a plan, .*? to the back end\)/, '(--plan-limits of petstore serve adds a plan)'),
-          status: 400,
-        }
-      : { code, message, status }
-  return jsonResponse(body.status, JSON.stringify(body))
+  const text = message
+    .replace(/^option (\S+): e/, 'The body is not valid: $1: e')
+    .replace(/\(to add a plan, .*? to the back end\)/, '(--plan-limits of petstore serve adds a plan)')
+  return errorResponse('invalid_body', [], text)
 }
 
 async function respond(double: TestDouble, request: ApiRequest, secret: string): Promise<ApiResponse> {
   const [, received, target = ''] = /^\/([^/?]*)(.*)$/s.exec(originForm(request.target)) ?? []
   // Without this check, any web page could reset the pet store. Browsers send `Origin` with a POST to another site.
   if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)
-    throw new Problem(
-      403,
+    throw new PetStoreError(
       'forbidden',
       'Expected a request of a program on this machine, to the address that petstore serve has printed with its secret; got one ' +
         'without the secret, of a web page or of a proxy.',
+      { status: 403 },
     )
   const path = pathOf(target)
   if (path === '/openapi.json' && request.method === 'GET')
     return jsonResponse(200, JSON.stringify(controlDocument(`http://${request.header('host')}/${secret}`)))
-  const matches = operations.flatMap((operation) => {
-    const id = parameterOf(operation, path)
-    return id === undefined ? [] : [{ operation, id }]
-  })
-  const match = matches.find(({ operation }) => operation.method === request.method)
-  if (match === undefined) return noOperation(path, matches)
-  const { operation, id } = match
+  const found = operations.filter(({ pattern }) => pattern.test(path))
+  const allow = found.map(({ method }) => method).join(', ')
+  const operation = found.find(({ method }) => method === request.method)
+  if (operation) return carryOut(operation, double, request, target)
+  if (allow) return errorResponse('method_not_allowed', ['Allow', allow], `The path ${path} supports only ${allow}.`)
+  return errorResponse('route_not_found', [], `There is nothing at ${path}. GET /openapi.json lists the operations.`)
+}
+
+async function carryOut(operation: Operation, double: TestDouble, request: ApiRequest, target: string) {
+  const path = pathOf(target)
   const rawQuery = Object.fromEntries(new URLSearchParams(target.slice(path.length + 1)))
   const query = operation.query && checked(operation.query, rawQuery, 'invalid_parameter')
   const bytes = operation.body ? await request.body(BODY_LIMIT) : new Uint8Array()
   const exactBody = operation.body && readJson(bytes)
   const body = operation.body && checked(operation.body, JSON.parse(new TextDecoder().decode(bytes)), 'invalid_body')
+  const id = operation.pattern.exec(path)?.[1] ?? ''
   const result = await operation.run(double, { body, exactBody, query, id })
   const { status, body: hasBody } = operation.response
   return hasBody ? jsonResponse(status, stringifyJson(result)) : { status, headers: NO_STORE, body: '' }
 }
 
-/** Returns the parameter in a path; '' if the path has none; `undefined` if the path does not match the operation. */
-function parameterOf({ path }: Operation, actual: string): string | undefined {
-  const [prefix = '', rest] = path.split('{id}')
-  if (rest === undefined) return actual === path ? '' : undefined
-  const id = actual.slice(prefix.length)
-  return actual.startsWith(prefix) && /^[\w-]+$/.test(id) ? id : undefined
-}
-
-function noOperation(path: string, matches: readonly { readonly operation: Operation }[]): ApiResponse {
-  if (matches.length === 0)
-    return errorResponse('route_not_found', [], `There is nothing at ${path}. GET /openapi.json lists the operations.`)
-  const allow = matches.map(({ operation }) => operation.method).join(', ')
-  return errorResponse('method_not_allowed', ['Allow', allow], `The path ${path} supports only ${allow}.`)
-}
-
 const MAX_RECEIVED = 200
 
-/** Throws a `Problem` that names the place of the first problem, the expected value and the received value. */
+/** Throws an error that names the place of the first problem, the expected value and the received value. */
 function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
   const { success, data, error } = schema.safeParse(input)
   if (success) return data
@@ -97,5 +80,8 @@ function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
   for (const name of path) received = (received as Record<PropertyKey, unknown> | undefined)?.[name]
   const text = shorten(JSON.stringify(received) ?? 'nothing', MAX_RECEIVED)
   const place = path.length === 0 ? '' : `${path.join('.')}: `
-  throw new Problem(400, code, `${place}expected ${message}, got ${text}. GET /openapi.json describes every operation.`)
+  throw new PetStoreError(
+    code,
+    `${place}expected ${message}, got ${text}. GET /openapi.json describes every operation.`,
+  )
 }

@@ -1,100 +1,74 @@
 import type * as z from 'zod/mini'
-import { isPetStoreError } from '../../../src/errors.ts'
+import { isPetStoreError, PetStoreError } from '../../../src/errors.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
 import { newPetSchema, parseNewPet } from '../../../src/pets/animal.ts'
 import { demoPet } from '../demo-data.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
 
-/** The router and the OpenAPI document both use the list of operations. */
-export interface Operation {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** The path, such as `/keys/{id}`. */
-  readonly path: string
+interface Description<Body, Query> {
   readonly id: string
   readonly summary: string
-  readonly body?: z.ZodMiniType
-  readonly query?: z.ZodMiniObject
+  readonly body?: z.ZodMiniType<Body>
+  readonly query?: z.ZodMiniObject & z.ZodMiniType<Query>
   readonly response: { readonly status: number; readonly description: string; readonly body?: z.ZodMiniType }
   /** The errors that only this operation has. */
   readonly errors?: Readonly<Record<number, string>>
-  /** Returns the body of the response, or a promise of it. Throws a {@link Problem} for an error response. */
-  run(double: TestDouble, input: OperationInput): unknown
+  /**
+   * Returns the body of the response, or a promise of it. Throws a `PetStoreError` for an error response. `exactBody` has a `bigint`
+   * for each integer, because a number would round the ids of animals. `id` is the parameter in the path.
+   */
+  run(
+    double: TestDouble,
+    input: { readonly body: Body; readonly exactBody: unknown; readonly query: Query; readonly id: string },
+  ): unknown
 }
 
-export interface OperationInput {
-  readonly body: unknown
-  /** The body with a `bigint` for each integer: a JavaScript number would round the ids of animals. */
-  readonly exactBody: unknown
-  readonly query: unknown
-  /** The parameter in the path, such as the id of a key; empty if the path has none. */
-  readonly id: string
+/** The router and the OpenAPI document both use the list of operations. */
+export type Operation = ReturnType<typeof operation>
+
+function operation<Body = unknown, Query = unknown>(route: string, description: Description<Body, Query>) {
+  const [method = '', path = ''] = route.split(' ')
+  const pattern = new RegExp(`^${path.replace('{id}', '([\\w-]+)')}$`)
+  return { method, path, pattern, ...(description as Description<unknown, unknown>) }
 }
 
-const HEADERS = [
-  'accept',
-  'authorization',
-  'content-type',
-  'idempotency-key',
-  'origin',
-  'user-agent',
-  'x-forwarded-for',
-]
-
-export class Problem extends Error {
-  readonly status: number
-  readonly code: string
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
+const SHOWN = ['accept', 'authorization', 'content-type', 'idempotency-key', 'origin', 'user-agent', 'x-forwarded-for']
 
 const stateOf = ({ clock }: TestDouble) => ({ now: new Date(clock.now()).toISOString(), running: clock.isRunning() })
 
 export const operations: readonly Operation[] = [
-  {
-    method: 'POST',
-    path: '/reset',
+  operation('POST /reset', {
     id: 'reset',
     summary: 'Return to the start: its animals and keys, the real time, no counts, no faults, an empty journal.',
     response: { status: 204, description: 'The pet store is as it was at the start.' },
     run: (double) => double.reset(),
-  },
-  {
-    method: 'GET',
-    path: '/clock',
+  }),
+  operation('GET /clock', {
     id: 'getClock',
     summary: 'Read the clock.',
     response: { status: 200, description: 'The clock.', body: schemas.clockState },
     run: stateOf,
-  },
-  {
-    method: 'POST',
-    path: '/clock',
+  }),
+  operation('POST /clock', {
     id: 'moveClock',
     summary: 'Stop the clock at a time, move it forward, or follow the real time again.',
     body: schemas.clockBody,
     response: { status: 200, description: 'The clock.', body: schemas.clockState },
-    run(double, input) {
-      const body = input.body as z.output<typeof schemas.clockBody>
+    run(double, { body }) {
       const { clock } = double
       if ('set' in body) clock.set(Date.parse(body.set))
       else if ('advanceSeconds' in body) clock.advance(body.advanceSeconds * 1_000)
       else clock.follow()
       return stateOf(double)
     },
-  },
-  {
-    method: 'POST',
-    path: '/faults',
+  }),
+  operation('POST /faults', {
     id: 'addFault',
     summary: 'Make a part of the back end fail or wait, or break connections.',
     body: schemas.faultBody,
     response: { status: 204, description: 'The fault applies to the next requests.' },
-    run({ faults }, input) {
-      const fault = input.body as z.output<typeof schemas.faultBody>
+    run({ faults }, { body: fault }) {
       const { operation, calls } = fault
       const { storage, connection } = operation === undefined ? faults : faults.for({ operation })
       if (fault.part === 'connection')
@@ -104,10 +78,8 @@ export const operations: readonly Operation[] = [
       const error = fault.status === 500 ? new Error('The control API makes this call fail.') : undefined
       return calls === undefined ? target.fail(error) : target.failTimes(calls, error)
     },
-  },
-  {
-    method: 'GET',
-    path: '/faults',
+  }),
+  operation('GET /faults', {
     id: 'listFaults',
     summary: 'List the faults in force.',
     response: { status: 200, description: 'The faults, the newest first.', body: schemas.faults },
@@ -121,39 +93,30 @@ export const operations: readonly Operation[] = [
         milliseconds,
         status: part === 'connection' || action === 'delay' ? undefined : isPetStoreError(error) ? 503 : 500,
       })),
-  },
-  {
-    method: 'DELETE',
-    path: '/faults',
+  }),
+  operation('DELETE /faults', {
     id: 'removeFaults',
     summary: 'Remove all faults.',
     response: { status: 204, description: 'Every part works.' },
     run: ({ faults }) => faults.recover(),
-  },
-  {
-    method: 'POST',
-    path: '/keys',
+  }),
+  operation('POST /keys', {
     id: 'issueKey',
     summary: 'Issue an API key.',
     body: schemas.keyBody,
     response: { status: 201, description: 'The key and its token.', body: schemas.issuedKey },
-    run(double, input) {
-      const { expiresAt, ...options } = input.body as z.output<typeof schemas.keyBody>
+    run(double, { body: { expiresAt, ...options } }) {
       const end = expiresAt === undefined ? undefined : Date.parse(expiresAt)
       return double.ports().keyStore.issue({ ...options, expiresAt: end })
     },
-  },
-  {
-    method: 'GET',
-    path: '/keys',
+  }),
+  operation('GET /keys', {
     id: 'listKeys',
     summary: 'List the API keys, without their tokens.',
     response: { status: 200, description: 'The keys, the oldest first.', body: schemas.keys },
     run: (double) => double.ports().keyStore.list(),
-  },
-  {
-    method: 'DELETE',
-    path: '/keys/{id}',
+  }),
+  operation('DELETE /keys/{id}', {
     id: 'revokeKey',
     summary: 'Revoke an API key.',
     response: { status: 204, description: 'The key is revoked.' },
@@ -165,18 +128,16 @@ export const operations: readonly Operation[] = [
       const message = isKnown
         ? `The key "${id}" is already revoked.`
         : `There is no key "${id}". GET /keys lists the keys.`
-      throw new Problem(404, 'key_not_found', message)
+      throw new PetStoreError('key_not_found', message, { status: 404 })
     },
-  },
-  {
-    method: 'POST',
-    path: '/pets',
+  }),
+  operation('POST /pets', {
     id: 'addPets',
     summary: 'Add animals without a request to the pet store.',
     body: schemas.petsBody,
     response: { status: 201, description: 'The animals with their ids.', body: schemas.pets },
-    run(double, input) {
-      const body = input.exactBody as { pets: readonly unknown[] } | { count: bigint }
+    run(double, { exactBody }) {
+      const body = exactBody as { pets: readonly unknown[] } | { count: bigint }
       const newPet = newPetSchema(DEFAULT_MAX_NAME_LENGTH)
       const pets =
         'pets' in body
@@ -185,35 +146,30 @@ export const operations: readonly Operation[] = [
       const { storage } = double.ports()
       return Promise.all(pets.map(async (pet) => storage.create({ ...pet, status: pet.status ?? 'available' })))
     },
-  },
-  {
-    method: 'GET',
-    path: '/requests',
+  }),
+  operation('GET /requests', {
     id: 'listRequests',
     summary: 'Read the journal: the latest requests to the pet store, the oldest first.',
     query: schemas.requestsQuery,
     response: { status: 200, description: 'The requests and their responses.', body: schemas.journal },
-    run({ requests }, input) {
-      const { limit } = input.query as z.output<typeof schemas.requestsQuery>
+    run({ requests }, { query: { limit } }) {
       const latest = requests.slice(-limit).map(({ time, method, path, header, body, response }) => ({
         time: new Date(time).toISOString(),
         method,
         path,
-        headers: Object.fromEntries(HEADERS.map((name) => [name, header(name)])),
+        headers: Object.fromEntries(SHOWN.map((name) => [name, header(name)])),
         body,
         response: response ?? null,
       }))
       return { total: requests.length, requests: latest }
     },
-  },
-  {
-    method: 'DELETE',
-    path: '/requests',
+  }),
+  operation('DELETE /requests', {
     id: 'clearRequests',
     summary: 'Clear the journal.',
     response: { status: 204, description: 'The journal is empty.' },
     run({ requests }) {
       requests.length = 0
     },
-  },
+  }),
 ]

@@ -30,89 +30,67 @@ function integer(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
 
 const limits = z.strictObject({ perMinute: integer(1), perDay: integer(1) }, '{ perMinute, perDay }')
 
+const described = <Schema extends z.ZodMiniType>(schema: Schema, text: string) => schema.check(z.describe(text))
+
 const SECONDS = 'a number of seconds from 0 to 10000000000'
+const seconds = z.number(SECONDS).check(z.minimum(0, SECONDS), z.maximum(1e10, SECONDS))
 export const clockBody = z.union(
   [
-    z.strictObject({ set: instant.check(z.describe('Stops the clock at this time.')) }),
-    z.strictObject({
-      advanceSeconds: z
-        .number(SECONDS)
-        .check(
-          z.minimum(0, SECONDS),
-          z.maximum(1e10, SECONDS),
-          z.describe('Moves the clock forward. A running clock keeps running.'),
-        ),
-    }),
-    z.strictObject({ follow: z.literal(true, 'true').check(z.describe('Follows the real time again.')) }),
+    z.strictObject({ set: described(instant, 'Stops the clock at this time.') }),
+    z.strictObject({ advanceSeconds: described(seconds, 'Moves the clock forward. A running clock keeps running.') }),
+    z.strictObject({ follow: described(z.literal(true, 'true'), 'Follows the real time again.') }),
   ],
   '{ "set": time }, { "advanceSeconds": number } or { "follow": true }',
 )
 export const clockState = z.object({
   now: writtenInstant,
-  running: z.boolean().check(z.describe('Whether the clock runs with the real time.')),
+  running: described(z.boolean(), 'Whether the clock runs with the real time.'),
 })
 
+const oneOf = <Name extends string>(names: readonly Name[]) => z.enum(names, `one of ${names.join(', ')}`)
 const PARTS = ['storage', 'keys', 'quota'] as const
-const part = z
-  .enum(PARTS, `one of ${PARTS.join(', ')}`)
-  .check(z.describe('The part of the back end that fails or waits.'))
-const connection = z
-  .literal('connection', '"connection"')
-  .check(z.describe('The connection, which closes after the request was carried out, in place of the response.'))
-const operation = z
-  .optional(z.enum(operationNames, `one of ${operationNames.join(', ')}`))
-  .check(z.describe('The only operation that the fault affects; for storage and connection. Default: all operations.'))
-const calls = z
-  .optional(integer(1))
-  .check(z.describe('The number of calls to which the fault applies. Without it, all until the fault is removed.'))
-const NO_OPERATION = { error: 'no operation for keys and quota, which do not know it', path: ['operation'] }
-const isKnown = (fault: { readonly part: string; readonly operation?: string | undefined }) =>
-  fault.operation === undefined || fault.part === 'storage'
-
-export const faultBody = z.discriminatedUnion(
-  'action',
-  [
-    z
-      .strictObject(
-        {
-          part,
-          action: z.literal('fail'),
-          operation,
-          calls,
-          status: z
-            .optional(z.literal([500, 503], '500 or 503'))
-            .check(z.describe('The status that clients get. Default: 503, as for an engine that is away.')),
-        },
-        'only part, action, operation, calls and status',
-      )
-      .check(z.refine(isKnown, NO_OPERATION)),
-    z
-      .strictObject(
-        {
-          part,
-          action: z.literal('delay'),
-          operation,
-          calls,
-          milliseconds: integer(1, 600_000).check(z.describe('How long each call waits.')),
-        },
-        'only part, action, operation, calls and milliseconds',
-      )
-      .check(z.refine(isKnown, NO_OPERATION)),
-    z.strictObject(
-      { part: connection, action: z.literal('break'), operation, calls },
-      'only part, action, operation and calls',
-    ),
-  ],
-  '"fail" or "delay" for the parts storage, keys and quota, or "break" for the connection',
+const part = described(oneOf(PARTS), 'The part of the back end that fails or waits.')
+const connection = described(
+  z.literal('connection', '"connection"'),
+  'The connection, which closes after the request was carried out, in place of the response.',
 )
+const operation = described(
+  z.optional(oneOf(operationNames)),
+  'The only operation that the fault affects; for storage and connection. Default: all operations.',
+)
+const calls = described(
+  z.optional(integer(1)),
+  'The number of calls to which the fault applies. Without it, all until the fault is removed.',
+)
+const status = described(
+  z.optional(z.literal([500, 503], '500 or 503')),
+  'The status that clients get. Default: 503, as for an engine that is away.',
+)
+const milliseconds = described(integer(1, 600_000), 'How long each call waits.')
+const NO_OPERATION = { error: 'no operation for keys and quota, which do not know it', path: ['operation'] }
+
+/** Returns the schema of an object with these members only. */
+function fault<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return z.strictObject(shape, `only ${Object.keys(shape).join(', ')}`)
+}
+
+export const faultBody = z
+  .discriminatedUnion(
+    'action',
+    [
+      fault({ part, action: z.literal('fail'), operation, calls, status }),
+      fault({ part, action: z.literal('delay'), operation, calls, milliseconds }),
+      fault({ part: connection, action: z.literal('break'), operation, calls }),
+    ],
+    '"fail" or "delay" for the parts storage, keys and quota, or "break" for the connection',
+  )
+  .check(z.refine(({ part, operation }) => !operation || !['keys', 'quota'].includes(part), NO_OPERATION))
 export const faults = z.array(
   z.object({
     part: z.enum([...PARTS, 'connection']),
     action: z.enum(['fail', 'delay', 'break']),
     operation: z.optional(z.enum(operationNames)),
-    calls: z
-      .optional(z.int())
-      .check(z.describe('How many calls are left. Without it, all until the fault is removed.')),
+    calls: described(z.optional(z.int()), 'How many calls are left. Without it, all until the fault is removed.'),
     milliseconds: z.optional(z.int()),
     status: z.optional(z.int()),
   }),
@@ -134,28 +112,27 @@ const key = z.object({
   account: z.optional(z.string()),
   label: z.optional(z.string()),
   limits: z.optional(limits),
-  createdAt: z.int().check(z.describe('Milliseconds since the Unix epoch.')),
+  createdAt: described(z.int(), 'Milliseconds since the Unix epoch.'),
   expiresAt: z.optional(z.int()),
   revokedAt: z.optional(z.int()),
 })
 export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
 
-const MAX_DEMO_PETS = 10_000
 export const pets = z.array(petSchema)
 /** Accepts any value, because its integers are already rounded here. `parseNewPet` checks the exact values. */
 const checkedLater = z.unknown().check(z.meta(toJsonSchema(newPetSchema(DEFAULT_MAX_NAME_LENGTH))))
 export const petsBody = z.union(
   [
-    z.strictObject({ pets: z.array(checkedLater).check(z.describe('The animals to add.')) }),
-    z.strictObject({ count: integer(1, MAX_DEMO_PETS).check(z.describe('The number of demo animals to add.')) }),
+    z.strictObject({ pets: described(z.array(checkedLater), 'The animals to add.') }),
+    z.strictObject({ count: described(integer(1, 10_000), 'The number of demo animals to add.') }),
   ],
   '{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }',
 )
 
 export const requestsQuery = z.object({ limit: limitSchema(1_000, 100) })
 export const journal = z.object({
-  total: z.int().check(z.describe('The number of requests in the journal, which keeps the last 1,000.')),
+  total: described(z.int(), 'The number of requests in the journal, which keeps the last 1,000.'),
   requests: z.array(
     z.object({
       time: writtenInstant,

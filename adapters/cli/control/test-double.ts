@@ -5,36 +5,27 @@ import { createRestartable } from '../../../src/testing/pet-store.ts'
 import { withKnownKeys } from '../fixed-keys.ts'
 import type { UsageReader } from '../page/usage.ts'
 
-/** A clock that follows the real time with an offset, or stands still. */
-interface SteerableClock extends Clock {
-  isRunning(): boolean
-  /** Stops the clock at a time, in milliseconds since the Unix epoch. */
-  set(time: number): void
-  /** Moves the time; a running clock keeps running. Throws `invalid_option` if the clock would leave the year 9999. */
-  advance(milliseconds: number): void
-  /** Removes the offset, and lets the clock run. */
-  follow(): void
-}
-
-export function steerableClock(real: Clock): SteerableClock {
+/** Creates a clock that follows the real time with an offset, or stands still. Times are in milliseconds since the Unix epoch. */
+export function steerableClock(real: Clock) {
   let stoppedAt: number | undefined
   let offset = 0
+  const now = () => (stoppedAt ?? real.now()) + offset
+  /** Stops the clock at a time; without one, lets the clock follow the real time. */
+  function set(time?: number) {
+    stoppedAt = time
+    offset = 0
+  }
   return {
-    now: () => stoppedAt ?? real.now() + offset,
+    now,
     isRunning: () => stoppedAt === undefined,
-    set(time) {
-      stoppedAt = time
-    },
-    advance(milliseconds) {
-      if (!isTime((stoppedAt ?? real.now() + offset) + milliseconds))
+    set,
+    /** Moves the time; a running clock keeps running. Throws `invalid_option` if the clock would leave the year 9999. */
+    advance(milliseconds: number) {
+      if (!isTime(now() + milliseconds))
         throw invalidOption('advanceSeconds', 'a time up to the end of 9999', milliseconds / 1_000)
-      if (stoppedAt === undefined) offset += milliseconds
-      else stoppedAt += milliseconds
+      offset += milliseconds
     },
-    follow() {
-      stoppedAt = undefined
-      offset = 0
-    },
+    follow: () => set(),
   }
 }
 
