@@ -7,13 +7,12 @@ import {
   type OptionRules,
   timeoutRule,
 } from '../../../src/support/option-rules.ts'
-import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
+import { databaseKeys, type KeyOptions, keyRules } from '../shared/keys.ts'
 import { connectionOf, type PostgresClient } from './connection.ts'
-import { postgresKeyStore } from './keys.ts'
 import { migrate, quoteName, schemaRule } from './migrate.ts'
 import { postgresQuota } from './quota.ts'
+import { keyStatements } from './statements.ts'
 import { postgresStorage } from './storage.ts'
-import { sqlTime } from './time.ts'
 
 export type { PostgresClient, PostgresValue } from './connection.ts'
 
@@ -77,7 +76,7 @@ const RULES: OptionRules<keyof PostgresOptions> = {
  */
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
-  const { clock, lockTimeout = 4_000, onError = logPostgresError, plans } = options
+  const { clock, lockTimeout = 4_000, onError = logPostgresError } = options
   const report = (error: unknown) =>
     callOrLog(
       'onError',
@@ -87,10 +86,13 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   const connection = connectionOf(client)
   const { query } = connection
   const schema = quoteName(options.schema ?? 'petstore')
-  const keyStore = postgresKeyStore(connection, schema, sqlTime(clock), plans)
+  const statements = keyStatements(schema)
+  // PostgreSQL would reject a text with U+0000, such as an id that no key can have, with an error.
+  const run: Parameters<typeof databaseKeys>[1] = (name, ...values) =>
+    values.some((value) => String(value).includes('\u0000')) ? [] : query(statements[name], values)
   return {
     storage: postgresStorage(connection, schema, clock, lockTimeout, report),
-    keyStore: cachedBy(options, keyStore, clock),
+    keyStore: databaseKeys(options, run, run, clock),
     quota: postgresQuota(query, schema, clock, lockTimeout, report),
     async migrate() {
       await migrate(query, schema)

@@ -50,27 +50,33 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8
   }
 }
 
-/** SQL for the new value of a column: the member of the JSON `changes`, or the old value if it has no such member. */
-const changed = (column: string, member: string, cast = '') =>
-  `CASE WHEN changes -> '${member}' IS NULL THEN ${column} ELSE (changes ->> '${member}')${cast} END`
+/** Returns SQL for the time of a test's clock, or for PostgreSQL's time if the parameter is null. */
+const timeOr = (parameter: string) =>
+  `coalesce(${parameter}::float8, floor(date_part('epoch', clock_timestamp()) * 1000))`
 
-export function keyStatements(schema: string, time: SqlTime) {
+/** An API key as JSON. */
+const KEY = `json_strip_nulls(json_build_object('id', id, 'plan', plan, 'account', account, 'label', label,
+  'limits', CASE WHEN limit_per_minute IS NOT NULL
+    THEN json_build_object('perMinute', limit_per_minute, 'perDay', limit_per_day) END,
+  'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))::text AS json`
+
+/** SQL that sets a column to the member of the JSON `changes`, or to the old value if it has no such member. */
+const changed = (column: string, member: string, cast = '') =>
+  `${column} = CASE WHEN changes -> '${member}' IS NULL THEN ${column} ELSE (changes ->> '${member}')${cast} END`
+
+export function keyStatements(schema: string) {
   const keys = `${schema}.keys`
-  const columns = `id, plan, account, label,
-limit_per_minute AS minute, limit_per_day AS day, created_at AS created, expires_at AS expires, revoked_at AS revoked`
   return {
-    findOne: `SELECT ${columns} FROM ${keys}
-WHERE token_sha256 = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${time.at(2)})`,
-    changeOne: `UPDATE ${keys} SET plan = ${changed('plan', 'plan')}, account = ${changed('account', 'account')},
-label = ${changed('label', 'label')}, limit_per_minute = ${changed('limit_per_minute', 'perMinute', '::float8')},
-limit_per_day = ${changed('limit_per_day', 'perDay', '::float8')},
-expires_at = ${changed('expires_at', 'expiresAt', '::float8')}
-FROM (SELECT $2::text::json AS changes) AS given WHERE id = $1 AND revoked_at IS NULL RETURNING ${columns}`,
-    revokeOne: `UPDATE ${keys} SET revoked_at = ${time.at(2)} WHERE id = $1 AND revoked_at IS NULL RETURNING id`,
-    listAll: `SELECT ${columns} FROM ${keys} ORDER BY number`,
-    issueOne: `INSERT INTO ${keys}
-(id, token_sha256, plan, account, limit_per_minute, limit_per_day, label, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $7, $8::float8, ${time.at(9)}) RETURNING ${columns}`,
+    key: `SELECT ${KEY} FROM ${keys} WHERE token_sha256 = $1 AND revoked_at IS NULL`,
+    keys: `SELECT ${KEY} FROM ${keys} ORDER BY number`,
+    addKey: `INSERT INTO ${keys}
+  (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, expires_at, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6::float8, $7::float8, $8::float8, ${timeOr('$9')}) RETURNING ${KEY}`,
+    changeKey: `UPDATE ${keys} SET ${changed('plan', 'plan')}, ${changed('account', 'account')},
+  ${changed('label', 'label')}, ${changed('limit_per_minute', 'perMinute', '::float8')},
+  ${changed('limit_per_day', 'perDay', '::float8')}, ${changed('expires_at', 'expiresAt', '::float8')}
+  FROM (SELECT $1::text::json AS changes) AS given WHERE id = $2 AND revoked_at IS NULL RETURNING ${KEY}`,
+    revokeKey: `UPDATE ${keys} SET revoked_at = ${timeOr('$1')} WHERE id = $2 AND revoked_at IS NULL RETURNING id`,
   }
 }
 

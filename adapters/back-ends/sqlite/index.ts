@@ -11,12 +11,11 @@ import {
   oneOf,
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/time.ts'
-import { cachedBy, type KeyOptions, keyRules } from '../shared/key-options.ts'
+import { databaseKeys, type KeyOptions, keyRules } from '../shared/keys.ts'
 import { guarded, prepareAll, type SqliteDatabase, type SqliteSynchronous, SYNCHRONOUS, setUp } from './connection.ts'
-import { tableKeyStore } from './keys.ts'
 import { migrateSqlite } from './migrate.ts'
 import { sqliteQuota } from './quota.ts'
-import { type Run, type RunAll, statements } from './statements.ts'
+import { type RunAll, type RunOne, statements } from './statements.ts'
 import { tableStorage } from './storage.ts'
 import { createWriter } from './writer.ts'
 
@@ -65,7 +64,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
  */
 export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): ManagedBackEnd {
   checkOptions(RULES, options)
-  const { clock = systemClock, busyTimeout, synchronous, plans } = options
+  const { clock = systemClock, busyTimeout, synchronous } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
     throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {
@@ -74,13 +73,13 @@ export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): M
     const inTurn = createWriter(database)
     const prepared = prepareAll(database, statements)
     // `all` runs a statement to its end. If only the first row is read, drivers do not report a failed commit.
-    const read: Run = (name, ...values) => guarded(() => prepared[name].all(...values))
-    const write: Run = (name, ...values) => inTurn(() => prepared[name].all(...values))
+    const read: RunOne = (name, ...values) => guarded(() => prepared[name].all(...values))
+    const write: RunOne = (name, ...values) => inTurn(() => prepared[name].all(...values))
     const transact: RunAll = (commands) =>
       inTurn(() => commands.map(([name, ...values]) => prepared[name].all(...values)))
     return {
       storage: tableStorage({ read, write, transact, hash: hashNow, clock }),
-      keyStore: cachedBy(options, tableKeyStore(read, write, clock, plans), clock),
+      keyStore: databaseKeys(options, read, write, clock),
       quota: sqliteQuota(database, inTurn, clock),
     }
   })

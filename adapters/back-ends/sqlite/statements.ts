@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../../../src/index.ts'
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
+import type { Run } from '../shared/run.ts'
 
 /** A value for a driver. Ids are text, because drivers represent 64-bit integers differently. */
 export type SqliteValue = string | number | null
@@ -57,8 +58,9 @@ export const statements = {
   key: `SELECT ${KEY} AS json FROM petstore_keys WHERE token_sha256 = ? AND revoked_at IS NULL`,
   keys: `SELECT ${KEY} AS json FROM petstore_keys ORDER BY number`,
   addKey: `INSERT INTO petstore_keys
-    (id, token_sha256, plan, account, label, per_minute, per_day, created_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER)) RETURNING 1`,
+    (id, token_sha256, plan, account, label, per_minute, per_day, expires_at, created_at)
+    VALUES (?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER))
+    RETURNING ${KEY} AS json`,
   changeKey: `UPDATE petstore_keys SET plan = ${changed('plan', 'plan')}, account = ${changed('account', 'account')},
     label = ${changed('label', 'label')}, per_minute = ${changed('per_minute', 'perMinute')},
     per_day = ${changed('per_day', 'perDay')}, expires_at = ${changed('expires_at', 'expiresAt')}
@@ -67,13 +69,11 @@ export const statements = {
     WHERE id = ? AND revoked_at IS NULL RETURNING 1`,
 } as const
 
-type Name = keyof typeof statements
-
-export type Run = (name: Name, ...values: SqliteValue[]) => MaybePromise<readonly unknown[]>
+export type RunOne = Run<keyof typeof statements>
 
 /** Runs statements in one transaction. */
 export type RunAll = (
-  commands: readonly (readonly [name: Name, ...values: SqliteValue[]])[],
+  commands: readonly Readonly<Parameters<RunOne>>[],
 ) => MaybePromise<readonly (readonly unknown[])[]>
 
 const PRUNED_AT_ONCE = 500

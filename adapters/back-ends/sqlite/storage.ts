@@ -11,7 +11,7 @@ import type {
 } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { subjectName } from '../shared/counters.ts'
-import type { Run, RunAll } from './statements.ts'
+import type { RunAll, RunOne } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
 
@@ -21,8 +21,8 @@ type JsonRows = readonly [{ readonly json: string }?]
 const PRUNE_KEYS_EVERY = 50
 
 interface Tables {
-  readonly read: Run
-  readonly write: Run
+  readonly read: RunOne
+  readonly write: RunOne
   readonly transact: RunAll
   readonly hash: (idempotency: Idempotency) => MaybePromise<IdempotencyHashes>
   /** The clock by which idempotency keys expire; `undefined` for the engine's. */

@@ -2,10 +2,9 @@ import { hashIdempotency } from '../../../../src/back-end.ts'
 import type { Clock, ManagedBackEnd } from '../../../../src/index.ts'
 import { checkOptions, clockRule, type OptionRules } from '../../../../src/support/option-rules.ts'
 import { systemClock } from '../../../../src/support/time.ts'
-import { cachedBy, type KeyOptions, keyRules } from '../../shared/key-options.ts'
-import { tableKeyStore } from '../keys.ts'
+import { databaseKeys, type KeyOptions, keyRules } from '../../shared/keys.ts'
 import { migrateD1 } from '../migrate.ts'
-import { type Run, type RunAll, statements } from '../statements.ts'
+import { type RunAll, type RunOne, statements } from '../statements.ts'
 import { tableStorage } from '../storage.ts'
 import { type D1Database, engineOf } from './connection.ts'
 import { d1Quota } from './quota.ts'
@@ -57,14 +56,14 @@ const RULES: OptionRules<keyof D1Options> = { ...keyRules, clock: clockRule }
  */
 export function d1(database: D1Database, options: D1Options = {}): D1BackEnd {
   checkOptions(RULES, options)
-  const { clock, plans } = options
+  const { clock } = options
   const engine = engineOf(database)
-  const run: Run = (name, ...values) => engine.run(statements[name], ...values)
+  const run: RunOne = (name, ...values) => engine.run(statements[name], ...values)
   const transact: RunAll = (commands) =>
     engine.transact(commands.map(([name, ...values]) => [statements[name], ...values]))
   return {
     storage: tableStorage({ read: run, write: run, transact, hash: hashIdempotency, clock }),
-    keyStore: cachedBy(options, tableKeyStore(run, run, clock ?? systemClock, plans), clock),
+    keyStore: databaseKeys(options, run, run, clock ?? systemClock),
     quota: d1Quota(engine, clock),
     migrate: () => migrateD1(engine),
   }
