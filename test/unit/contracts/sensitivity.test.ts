@@ -141,6 +141,53 @@ const firstLines: Record<string, string> = {
     'spend returned usedInDay 3: 2 requests of this day were granted, and refused requests do not count',
   'a read and a write that are not atomic':
     'spend granted 200 of 200 requests at once: the limits allow 50, and spend is one atomic step',
+  'list returns an animal twice': 'list({ limit: 10 }) returned animal 1 twice',
+  'list returns animals that nobody has added': 'list({ limit: 10 }) returned animal 999, which create has not',
+  'list leaves out the first animal': 'list({ limit: 2 }) left out animal 1: a page has the smallest ids that match',
+  'list returns ids below `after`': 'list({ after: 2n }) returned animal 1: list returns only ids above after',
+  'list ends early for a status': 'the pages of list left out animal 4: create has returned it',
+  'create gives an id above int64': 'create returned the id 9223372036854775808: an id is an int64',
+  'get returns the animal before': 'get(4n) returned animal 3: get returns the animal with this id',
+  'get returns a name': 'get(1n) returned "Rex": get returns the animal',
+  'create fails after a client has disconnected':
+    'create({ name: "next", categoryId: 3n }) threw Error: the connection is closed: create adds any valid animal',
+  'create adds two animals for a client that has disconnected': 'list returned 4 animals: create was called 3 times',
+  'create reports another animal for an equal fingerprint':
+    'createOnce returned earlier "different": both calls have the same fingerprint',
+  'create shortens the name of a repeat': 'createOnce returned an animal with name "ex": expected "Rex"',
+  'createOnce returns nothing': 'create returned undefined: create returns the new animal',
+  'issue returns only the token': 'issue({ plan: "free" }) returned "pet_…": issue returns { token, key }',
+  'issue gives an id twice': 'issue returned a token or an id twice: each key has its own',
+  'issue changes the plan': 'issue({ plan: "free" }) returned key 1 with plan "lost": expected "free"',
+  'update returns nothing':
+    'update(the id of key 1, { plan: "enterprise", limits: { perMinute: 1, perDay: 4294967296 } }) returned undefined: update returns the changed key',
+  'update returns a key for an unknown id':
+    'update("key_unknown", { plan: "pro" }) returned key "key_unknown": there is no such key',
+  'update accepts wrong changes':
+    'update(the id of key 1, { plan: null }) did not throw invalid_option: call keyChanges, which checks the changes',
+  'revoke returns true again': 'revoke(the id of key 1) returned true: the key was revoked before',
+  'a call of revoke among others returns nothing':
+    'revoke returned true 0 times for 10 calls at once: only one of them has revoked the key',
+  'list returns nothing': 'list() returned undefined: list returns an array',
+  'list returns a key twice': 'list() returned 4 keys: 2 were issued',
+  'list returns a key of an older run': 'a new key store has keys: open() must return an empty one',
+  'find returns the first key': 'find(the token of key 2) returned key 2 with plan "free": expected "pro"',
+  'spend returns nothing': 'spend returned undefined: it returns the counts',
+  'a ban that refuses nothing': 'spend granted a request during a ban, which ends at 2026-01-01T00:01:30.000Z',
+  'a ban that refuses a request after its end':
+    'spend refused a request after the end of the ban at 2026-01-01T00:01:30.000Z',
+  'a ban one refusal too early': 'spend started a ban too early: afterRefusals is 2',
+  'a ban without a rule': 'spend returned bannedUntil although ban is false',
+  'a first request that is refused':
+    'spend refused the first request of "address:192.0.2.1": each subject has counts of its own',
+  'a minute whose refusals go on': 'spend refused a request in a new minute: its count begins at 0',
+  'a day whose refusals go on': 'spend refused a request on a new day: its counts begin at 0',
+  'one request too few per minute':
+    'spend refused a request within the limits: 1 of 2 used in this minute, 1 of 10 on this day',
+  'minutes that are not shortened when the clock steps back':
+    'spend returned another minuteEndsAt: after the clock steps back, a window ends at most one minute later',
+  'refused requests that are counted in the minute':
+    'spend counted a refused request in the minute: a refused request counts in neither window',
 }
 
 /** Runs the tests of a suite, and returns the errors of the tests that fail. */
@@ -155,6 +202,60 @@ async function failures(suite: (runner: TestRunner) => void): Promise<unknown[]>
 type Faults<Port> = Record<string, (sound: Port, clock: Clock) => Partial<Port>>
 
 const storageFaults: Faults<PetStorage> = {
+  'list returns an animal twice': (sound) => ({
+    list: async (query) => {
+      const page = await sound.list(query)
+      return page.length < query.limit ? page.flatMap((pet) => [pet, pet]) : page
+    },
+  }),
+  'list returns animals that nobody has added': (sound) => ({
+    list: async (query) => {
+      const page = await sound.list(query)
+      return query.limit > Math.max(1, page.length) ? [...page, { id: 999n, name: 'Rex', categoryId: 1n }] : page
+    },
+  }),
+  'list leaves out the first animal': (sound) => ({
+    list: async (query) =>
+      (await sound.list({ ...query, limit: query.limit + 1 })).slice(query.limit > 1 ? -query.limit : 0),
+  }),
+  'list returns ids below `after`': (sound) => ({
+    list: async ({ after, limit, status }) =>
+      (await sound.list({ limit: 1_000, status })).filter(({ id }) => id !== after).slice(0, limit),
+  }),
+  'list ends early for a status': (sound) => ({
+    list: ({ limit, after = 0n, status }) =>
+      status === 'sold' && limit === 1 && after > 2n ? [] : sound.list({ limit, after, status }),
+  }),
+  'create gives an id above int64': () => listOf(() => 2n ** 63n),
+  'get returns the animal before': (sound) => ({ get: (id) => sound.get(id === 4n ? 3n : id) }),
+  'get returns a name': (sound) => ({ get: async (id) => (await sound.get(id))?.name as never }),
+  'create fails after a client has disconnected': (sound) => {
+    let isBroken = false
+    return {
+      create(pet, context) {
+        if (isBroken) throw new Error('the connection is closed')
+        isBroken = context?.signal?.aborted ?? false
+        return sound.create(pet)
+      },
+    }
+  },
+  'create adds two animals for a client that has disconnected': (sound) => ({
+    create(pet, context) {
+      if (context?.signal?.aborted) void sound.create(pet)
+      return sound.create(pet)
+    },
+  }),
+  'create reports another animal for an equal fingerprint': (sound) =>
+    withCreateOnce(async (pet, idempotency) => {
+      const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+      return created.earlier ? { ...created, earlier: 'different' } : created
+    }),
+  'create shortens the name of a repeat': (sound) =>
+    withCreateOnce(async (pet, idempotency) => {
+      const created = (await sound.createOnce?.(pet, idempotency)) as CreatedPet
+      return created.earlier ? { ...created, name: created.name.slice(1) } : created
+    }),
+  'createOnce returns nothing': () => withCreateOnce(async () => undefined as never),
   'list returns pages in reverse': (sound) => ({ list: async (query) => [...(await sound.list(query))].reverse() }),
   'list returns one animal too few': (sound) => ({
     list: (query) => sound.list({ ...query, limit: Math.max(1, query.limit - 1) }),
@@ -348,6 +449,53 @@ function listOf(takeId: (pets: readonly Pet[]) => bigint): PetStorage {
 }
 
 const keyFaults: Faults<ManagedKeyStore> = {
+  'issue returns only the token': (sound) => ({
+    issue: async (options) => (await sound.issue(options)).token as never,
+  }),
+  'issue gives an id twice': (sound) => ({
+    issue: async (options) => {
+      const issued = await sound.issue(options)
+      return { ...issued, key: { ...issued.key, id: 'key_1' } }
+    },
+  }),
+  'issue changes the plan': (sound) => ({
+    issue: async (options) => {
+      const issued = await sound.issue(options)
+      return { ...issued, key: { ...issued.key, plan: 'lost' } }
+    },
+  }),
+  'update returns nothing': (sound) => ({
+    update: async (id, changes) => void (await sound.update(id, changes)) as never,
+  }),
+  'update returns a key for an unknown id': (sound) => ({
+    update: async (id, changes) =>
+      (await sound.update(id, changes)) ?? (id === 'key_unknown' ? { id, plan: 'free', createdAt: 0 } : undefined),
+  }),
+  'update accepts wrong changes': (sound) => ({
+    update: (id, changes) => sound.update(id, changes).catch(() => undefined),
+  }),
+  'revoke returns true again': (sound) => ({
+    revoke: async (id) => (await sound.revoke(id)) || (await sound.list()).some((key) => key.id === id),
+  }),
+  'a call of revoke among others returns nothing': (sound) => {
+    let running = 0
+    return {
+      async revoke(id) {
+        running++
+        await tick()
+        const result = await sound.revoke(id)
+        return running-- > 1 ? false : result
+      },
+    }
+  },
+  'list returns nothing': () => ({ list: async () => undefined as never }),
+  'list returns a key twice': (sound) => ({ list: async () => (await sound.list()).flatMap((key) => [key, key]) }),
+  'list returns a key of an older run': (sound) => ({
+    list: async () => [{ id: 'key_old', plan: 'free', createdAt: 0 }, ...(await sound.list())],
+  }),
+  'find returns the first key': (sound) => ({
+    find: async (token) => (await sound.find(token)) && (await sound.list())[0],
+  }),
   'update does nothing': (sound) => ({
     update: async (id) => (await sound.list()).find((key) => key.id === id && key.revokedAt === undefined),
   }),
@@ -456,9 +604,90 @@ function counting(change: (request: QuotaRequest) => QuotaRequest): QuotaStore {
   }
 }
 
+/** A quota store that refuses each request whose window differs from the first one of its subject. */
+function refusingAfter(end: 'minuteEndsAt' | 'dayEndsAt'): QuotaStore {
+  const store = counting((request) => request)
+  const first = new Map<string, number>()
+  return {
+    async spend(request) {
+      const count = await store.spend(request)
+      const endsAt = first.get(request.subject) ?? count[end]
+      first.set(request.subject, endsAt)
+      return endsAt === count[end] ? count : { ...count, granted: false }
+    },
+  }
+}
+
 const more = (limit: number) => Math.min(limit + 1, Number.MAX_SAFE_INTEGER)
 
 const quotaFaults: Faults<QuotaStore> = {
+  'spend returns nothing': () => ({ spend: () => undefined as never }),
+  'a ban that refuses nothing': () => {
+    const store = counting((request) => request)
+    const banned = new Map<string, number>()
+    return {
+      async spend(request) {
+        const isBanned = (banned.get(request.subject) ?? 0) > request.now
+        const count = await store.spend(request)
+        banned.set(request.subject, count.bannedUntil)
+        return isBanned ? { ...count, granted: true } : count
+      },
+    }
+  },
+  'a ban that refuses a request after its end': () => {
+    const store = counting((request) => request)
+    const banned = new Set<string>()
+    return {
+      async spend(request) {
+        const count = await store.spend(request)
+        if (count.bannedUntil > 0) banned.add(request.subject)
+        return banned.has(request.subject) ? { ...count, granted: false } : count
+      },
+    }
+  },
+  'a ban one refusal too early': () =>
+    counting(({ ban, ...request }) => ({
+      ...request,
+      ban: ban && { ...ban, afterRefusals: Math.max(1, ban.afterRefusals - 1) },
+    })),
+  'a ban without a rule': () => {
+    const store = counting((request) => request)
+    return { spend: async (request) => ({ ...(await store.spend(request)), ...(!request.ban && { bannedUntil: 9 }) }) }
+  },
+  'a first request that is refused': () => {
+    const store = counting((request) => request)
+    return {
+      spend: async (request) => ({ ...(await store.spend(request)), ...(request.anonymous && { granted: false }) }),
+    }
+  },
+  'a minute whose refusals go on': () => refusingAfter('minuteEndsAt'),
+  'a day whose refusals go on': () => refusingAfter('dayEndsAt'),
+  'one request too few per minute': () =>
+    counting((request) => ({
+      ...request,
+      limits: { ...request.limits, perMinute: request.limits.perMinute - 1 || 1 },
+    })),
+  'minutes that are not shortened when the clock steps back': () => {
+    const latest = new Map<string, number>()
+    const store = counting((request) => request)
+    return {
+      async spend(request) {
+        const count = await store.spend(request)
+        const minuteEndsAt = Math.max(count.minuteEndsAt, latest.get(request.subject) ?? 0)
+        latest.set(request.subject, minuteEndsAt)
+        return { ...count, minuteEndsAt }
+      },
+    }
+  },
+  'refused requests that are counted in the minute': () => {
+    const store = counting((request) => request)
+    return {
+      async spend(request) {
+        const count = await store.spend(request)
+        return count.granted ? count : { ...count, usedInMinute: count.usedInMinute + 1 }
+      },
+    }
+  },
   'one request too many per minute': () =>
     counting((request) => ({ ...request, limits: { ...request.limits, perMinute: more(request.limits.perMinute) } })),
   'one request too many per day': () =>
