@@ -2,11 +2,12 @@
 const MIN_CHUNKS = 256
 const BYTES_PER_CHUNK = 16
 const FIRST_SIZE = 1_024
+const NO_BYTES = new Uint8Array()
 
 /** Copies the chunks of a body into one array as they arrive. On Deno, even a chunk of one byte would keep 64 KiB in memory. */
 export class BodyBytes {
   readonly #limit: number
-  #bytes: Uint8Array = new Uint8Array()
+  #bytes: Uint8Array = NO_BYTES
   #size = 0
   #chunks = 0
 
@@ -35,7 +36,7 @@ export class BodyBytes {
   }
 
   all(): Uint8Array {
-    return this.#bytes.subarray(0, this.#size)
+    return this.#chunks === 1 ? this.#bytes : this.#bytes.subarray(0, this.#size)
   }
 
   #grow(size: number): void {

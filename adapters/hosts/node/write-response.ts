@@ -56,7 +56,7 @@ function isWrapped(outgoing: NodeOutgoing): boolean {
 /** A response to HEAD already has Content-Length, and a 204 or a 304 has no response body. */
 function withLength(method: string, { status, headers }: ApiResponse, body: ResponseBody): readonly string[] {
   if (method === 'HEAD' || status === 204 || status === 304) return headers
-  return headers.concat('Content-Length', String(Buffer.byteLength(body)))
+  return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
 /** `writeHead` with a list is fastest, but it removes headers of the same names that the host has set. */

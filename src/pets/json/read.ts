@@ -46,8 +46,9 @@ const NOT_PLAIN = /\d[.eE]|\d{16}/
 export function parsePlain(text: string, members: number): unknown {
   if (NOT_PLAIN.test(text)) return undefined
   try {
-    const holder: unknown[] = [JSON.parse(text)]
-    return convertIntegers(holder) === members ? holder[0] : undefined
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'number') return BigInt(value)
+    return convertIntegers(value) === members ? value : undefined
   } catch {
     // `parseExactly` finds the same fault, and has the better error message.
   }
@@ -55,14 +56,15 @@ export function parsePlain(text: string, members: number): unknown {
 }
 
 /** Converts the numbers in an object or array to `bigint`, in place. Returns how many members all of its objects have. */
-function convertIntegers(holder: object): number {
+function convertIntegers(holder: unknown): number {
+  if (typeof holder !== 'object' || holder === null) return 0
   const values = holder as Record<string, unknown>
   const names = Object.keys(values)
   let members = Array.isArray(holder) ? 0 : names.length
   for (const name of names) {
     const value = values[name]
     if (typeof value === 'number') values[name] = BigInt(value)
-    else if (typeof value === 'object' && value !== null) members += convertIntegers(value)
+    else members += convertIntegers(value)
   }
   return members
 }
