@@ -116,6 +116,15 @@ export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }
 
+/** Returns the code of a `PetStoreError`, or `undefined` for any other value. Reading the members of some objects throws. */
+export function codeOf(error: unknown): PetStoreErrorCode | undefined {
+  try {
+    return isPetStoreError(error) ? error.code : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Wraps a `PetStoreError` that a port must not throw: an `invalid_body` from a port would otherwise send 400 to the client. */
 export class PortFault extends Error {}
 

@@ -59,11 +59,7 @@ export function readyCheck({ storage, keyStore, quota }: BackEnd, options: Ready
           await withTimeout((async () => probe())(), timeout, () => new Error(`no response within ${timeout} ms`))
           return []
         } catch (error) {
-          callOrLog(
-            'onFailure',
-            () => onFailure(part, error),
-            () => logFailure(part, error),
-          )
+          callOrLog('onFailure', onFailure, logFailure, part, error)
           return [part]
         }
       }),

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, isPetStoreError } from '../errors.ts'
+import { codeOf, type ErrorCode, errorTable, isErrorCode } from '../errors.ts'
 import { type ApiRequest, isAborted } from '../http/request.ts'
 import { errorResponse, type OwnResponse } from '../http/response.ts'
 import { type ErrorReport, type Observers, reportFault } from './observers.ts'
@@ -19,7 +19,7 @@ export function errorResponseOf(
   request: ApiRequest,
   report: ErrorReport,
 ): OwnResponse {
-  const code = codeOf(error)
+  const code = responseCodeOf(error)
   const { status } = errorTable[code]
   if (status < 500) return errorResponse(code, [], (error as Error).message)
   // Report nothing if the client has disconnected: a back end then throws the reason of the aborted signal.
@@ -28,9 +28,10 @@ export function errorResponseOf(
 }
 
 /** Returns the error code of the response. If `error` has a getter that throws, the code is `internal_error`. */
-function codeOf(error: unknown): ErrorCode {
+function responseCodeOf(error: unknown): ErrorCode {
+  const code = codeOf(error)
+  if (isErrorCode(code)) return code
   try {
-    if (isPetStoreError(error) && Object.hasOwn(errorTable, error.code)) return error.code as ErrorCode
     if (isUnreachable(error)) return 'service_unavailable'
   } catch {}
   return 'internal_error'

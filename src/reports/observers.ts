@@ -1,4 +1,4 @@
-import { type ErrorCode, isPetStoreError, isPortFault, type PetStoreError } from '../errors.ts'
+import { codeOf, type ErrorCode, isPortFault, type PetStoreError } from '../errors.ts'
 import { type ApiRequest, originForm, pathOf } from '../http/request.ts'
 import type { OwnResponse } from '../http/response.ts'
 import type { OperationName, Route } from '../http/routes.ts'
@@ -68,11 +68,7 @@ export function logError(error: unknown, { method, target = '' }: ErrorReport): 
 
 /** Returns whether an error is only a warning about an option: the request has not failed. */
 export function isNotice(error: unknown): error is PetStoreError {
-  try {
-    return isPetStoreError(error) && error.code === 'untrusted_forwarded_for'
-  } catch {
-    return false
-  }
+  return codeOf(error) === 'untrusted_forwarded_for'
 }
 
 /** Returns an error and its causes as text. A console would print secrets and control characters unchanged. */
@@ -116,19 +112,21 @@ export function reportFault(error: unknown, { onError }: Observers, about: Error
   const fault = isPortFault(error) ? error.cause : error
   const { method, target, operation, keyId } = about
   const report = { method, target: target === undefined ? undefined : originForm(target), operation, keyId }
-  callOrLog(
-    'onError',
-    () => onError(fault, report),
-    () => logError(fault, report),
-  )
+  callOrLog('onError', onError, logError, fault, report)
 }
 
 /** Calls a callback that gets an error, such as `onError`. If the callback throws or rejects, logs both errors. */
-export function callOrLog(name: string, call: () => unknown, log: () => void): void {
-  callObserver(call, (failure) => {
-    log()
+export function callOrLog<Args extends readonly unknown[]>(
+  name: string,
+  callback: (...args: Args) => unknown,
+  log: (...args: Args) => void,
+  ...args: Args
+): void {
+  const onFailure = (failure: unknown) => {
+    log(...args)
     console.error(`petstore-kit: ${name} failed: ${readableError(failure)}`)
-  })
+  }
+  callObserver(() => callback(...args), onFailure)
 }
 
 interface ReportedContext {

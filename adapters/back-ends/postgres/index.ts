@@ -77,12 +77,7 @@ const RULES: OptionRules<keyof PostgresOptions> = {
 export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackEnd {
   checkOptions(RULES, options)
   const { clock, lockTimeout = 4_000, onError = logPostgresError } = options
-  const report = (error: unknown) =>
-    callOrLog(
-      'onError',
-      () => onError(error),
-      () => logPostgresError(error),
-    )
+  const report = (error: unknown) => callOrLog('onError', onError, logPostgresError, error)
   const connection = connectionOf(client)
   const { query } = connection
   const schema = quoteName(options.schema ?? 'petstore')
