@@ -1,9 +1,10 @@
 import { createClient, type PetStoreClient } from '../client/client.ts'
+import type { ClientSeams } from '../client/options.ts'
 import { linkBaseOf } from '../http/link-base.ts'
 import { isBelow, pathOf } from '../http/request.ts'
-import { isToken68 } from '../keys/token.ts'
+import { isToken68, newToken } from '../keys/token.ts'
 import { memory } from '../memory/index.ts'
-import type { NewPet, Pet } from '../model.ts'
+import type { NewPet } from '../model.ts'
 import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
 import { petSchema } from '../pets/animal.ts'
@@ -81,7 +82,6 @@ const testRules: OptionRules = {
   pets: { expected: 'an array of { name, categoryId, status }', check: Array.isArray },
   plan: { expected: 'the name of a plan', check: (value) => typeof value === 'string' },
   token: { expected: 'a string of letters, digits and -._~+/', check: isToken68 },
-  clock: storeRules.clock,
   ...Object.fromEntries(Object.entries(storeRules).filter(([name]) => !PORTS.some((port) => port === name))),
 }
 
@@ -101,81 +101,57 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   options: TestPetStoreOptions<TheClock> = {},
 ): Promise<TestPetStore<TheClock>> {
   checkTestOptions(options)
-  const ownClock = options.clock === undefined ? manualClock(systemClock.now()) : undefined
-  const start = ownClock?.now()
-  const shownClock: Clock = options.clock ?? (ownClock as ManualClock)
+  const { plan = 'free', plans, token = newToken() } = options
+  const ownClock = manualClock(systemClock.now())
+  const start = ownClock.now()
+  const shownClock: Clock = options.clock ?? ownClock
   // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call.
   const clock = shownClock === globalThis.Date ? systemClock : shownClock
-  let knownToken = options.token
+  const pets = firstPets(options)
 
   /** Creates the ports, the pet store and the key: once, and again for each `reset`. */
   async function createGeneration(inFrontOf: (ports: BackEnd) => BackEnd) {
-    const { plan = 'free', plans, pets = [], defaultStatus = 'available' } = options
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
-    knownToken ??= issued.token
-    const token = knownToken
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const ports = { storage, keyStore: { ...issuer, find }, quota }
-    for (const { name, categoryId = 1n, status = defaultStatus ?? undefined } of pets)
-      await storage.create({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
+    for (const pet of pets) await storage.create(pet)
     // Hash the token now: the first request would wait for the thread that hashes, which fake timers cannot advance.
     await issuer.find(issued.token)
-    // Options may be inherited, so keep the prototype. `hidden` has the options that `createPetStore` would reject.
+    // The options may be inherited, so they are the prototype. `hidden` has those that `createPetStore` would reject.
     const hidden = { pets: undefined, plan: undefined, token: undefined }
-    const inherited = Object.create(options) as PetStoreOptions
-    const petStore = createPetStore(Object.assign(inherited, options, hidden, { clock, ...inFrontOf(ports) }))
-    return { ...ports, petStore, token }
+    const storeOptions = Object.assign(Object.create(options), hidden, { clock }, inFrontOf(ports))
+    return { ...ports, petStore: createPetStore(storeOptions as PetStoreOptions) }
   }
 
   const { petStore, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
   const { handle, basePath } = petStore
-  const { token } = current()
   const fetch = fetchLike({ handle }) as TestPetStore['fetch']
   /** Creates the client, again for each `reset`: the old client would wait for the rate limit of its earlier responses. */
-  const newClient = () => {
-    const sleep = isManual(clock) ? { sleep: async (milliseconds: number) => clock.advance(milliseconds) } : {}
-    return createClient({ baseUrl: `http://localhost${basePath}`, apiKey: token, fetch }, { clock, ...sleep })
-  }
+  const newClient = () => createClient({ baseUrl: `http://localhost${basePath}`, apiKey: token, fetch }, seamsOf(clock))
   let client = newClient()
 
   return {
-    petStore: { ...petStore, reportError: (error, report) => current().petStore.reportError?.(error, report) },
+    petStore,
     fetch,
     handle,
     basePath,
-    request: requestFunction(basePath, options.publicUrl, token, fetch),
+    request: requestFunction({ basePath, token, fetch }, options.publicUrl),
     client: {
-      listPets: (options) => client.listPets(options),
-      pets: (options) => client.pets(options),
-      createPet: (pet, options) => client.createPet(pet, options),
-      getPet: (id, options) => client.getPet(id, options),
+      ...forwarding(() => client),
       get rateLimit() {
         return client.rateLimit
       },
     },
     token,
     clock: shownClock as TheClock,
-    storage: {
-      list: (query, context) => current().storage.list(query, context),
-      create: (pet, context) => current().storage.create(pet, context),
-      get: (id, context) => current().storage.get(id, context),
-      get createOnce() {
-        return current().storage.createOnce
-      },
-    },
-    keyStore: {
-      find: (sent, context) => current().keyStore.find(sent, context),
-      issue: (issueOptions) => current().keyStore.issue(issueOptions),
-      update: (id, changes) => current().keyStore.update(id, changes),
-      revoke: (id) => current().keyStore.revoke(id),
-      list: () => current().keyStore.list(),
-    },
-    quota: { spend: (request, context) => current().quota.spend(request, context) },
+    storage: forwarding(() => current().storage),
+    keyStore: forwarding(() => current().keyStore),
+    quota: forwarding(() => current().quota),
     faults,
     requests,
     async reset() {
-      if (start !== undefined) ownClock?.set(start)
+      ownClock.set(start)
       await restart()
       client = newClient()
     },
@@ -193,30 +169,38 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   const { basePath } = parts.petStore
   const recorded = recordRequests((request) => parts.petStore.handle(request), clock, requests)
   const handle = breaking(recorded, basePath)
+  const reportError: PetStore['reportError'] = (...report) => parts.petStore.reportError?.(...report)
   return {
-    petStore: { fetch: fetchThrough(handle), handle, basePath },
+    petStore: { fetch: fetchThrough(handle), handle, basePath, reportError },
     faults,
     faultsInForce,
     requests,
     current: () => parts,
     async restart() {
-      const next = await createParts(inFrontOf)
+      parts = await createParts(inFrontOf)
       faults.recover()
       requests.length = 0
-      parts = next
     },
   }
 }
 
-function isManual(clock: Clock): clock is ManualClock {
-  return 'advance' in clock && typeof clock.advance === 'function'
+/** Returns an object with functions that call those of the current object, which `reset` replaces. */
+function forwarding<T extends object>(current: () => T): T {
+  const methods = () => current() as Record<string, (...parameters: unknown[]) => unknown>
+  const names = Object.keys(current())
+  return Object.fromEntries(
+    names.map((name) => [name, (...parameters: unknown[]) => methods()[name]?.(...parameters)]),
+  ) as T
+}
+
+/** With a manual clock, the client advances the clock instead of waiting. */
+function seamsOf(clock: Partial<ManualClock> & Clock): ClientSeams {
+  return clock.advance ? { clock, sleep: async (milliseconds) => clock.advance?.(milliseconds) } : { clock }
 }
 
 function requestFunction(
-  basePath: string,
+  { basePath, token, fetch }: Pick<TestPetStore, 'basePath' | 'token' | 'fetch'>,
   publicUrl: string | undefined,
-  token: string,
-  fetch: typeof globalThis.fetch,
 ): TestPetStore['request'] {
   const address = linkBaseOf(basePath, publicUrl)({ path: basePath, route: '', query: '' })
   return (asked, init = {}) => {
@@ -235,21 +219,23 @@ function requestFunction(
 }
 
 /** Checks the options here, because an error of `createPetStore` would not list the options that only the test store has. */
-function checkTestOptions<TheClock extends Clock>(options: TestPetStoreOptions<TheClock>): void {
+function checkTestOptions(options: TestPetStoreOptions<Clock>): void {
   checkOptions(testRules, options, PORTS)
   const given: PetStoreOptions = options
   const own = PORTS.find((name) => given[name] !== undefined)
   if (own) throw invalidOption(own, 'none, because a test store has its own', given[own])
-  const { plan = 'free', pets = [], plans } = options
+  const { plan = 'free', plans } = options
   const known = resolvePlans(plans)
   if (!Object.hasOwn(known, plan))
     throw invalidOption('plan', `one of the plans ${Object.keys(known).join(', ')}; the option plans adds others`, plan)
-  for (const [index, pet] of pets.entries())
-    if (!isSeedPet(pet))
-      throw invalidOption(`pets[${index}]`, '{ name, categoryId, status } with a bigint categoryId', pet)
 }
 
-function isSeedPet(value: unknown): boolean {
-  const { name, categoryId = 1n, status } = Object(value) as Partial<SeedPet>
-  return petSchema.safeParse({ id: 1n, name, categoryId, status } satisfies Record<keyof Pet, unknown>).success
+/** Returns the animals of the option `pets`, with their defaults. Throws for an invalid animal. */
+function firstPets({ pets = [], defaultStatus = 'available' }: TestPetStoreOptions<Clock>): readonly NewPet[] {
+  return pets.map((value, index) => {
+    const { name, categoryId = 1n, status = defaultStatus ?? undefined } = Object(value) as SeedPet
+    const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>
+    if (petSchema.safeParse({ ...pet, id: 1n }).success) return pet
+    throw invalidOption(`pets[${index}]`, '{ name, categoryId, status } with a bigint categoryId', value)
+  })
 }
