@@ -5,7 +5,19 @@ import { DEPRECATION, SUNSET } from '../pets/get.ts'
 import { IDEMPOTENCY_KEY } from '../pets/idempotency.ts'
 import { DEFAULT_LIMIT } from '../pets/list.ts'
 import { checkOptions } from '../support/option-rules.ts'
-import { banText, errorExamples, errorResponses, errorRows, grouped, headerRefs, json, planRows } from './holes.ts'
+import {
+  banText,
+  errorExamples,
+  errorResponses,
+  errorRows,
+  grouped,
+  headerComponent,
+  headerRefs,
+  json,
+  nextPageExamples,
+  planRows,
+  ref,
+} from './holes.ts'
 
 /** The options of {@link openApiDocument}: those of `createPetStore` that clients see, and the public URL. */
 export interface OpenApiOptions
@@ -65,6 +77,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
 
   const int64 = { type: 'integer', format: 'int64' }
   const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available' } satisfies Example
+  const ada = { id: 2, name: 'Ada', categoryId: 2, status: 'sold' } satisfies Example
   const name = { description: 'The name. At least one character is not white space.', examples: ['Rex'] }
   const categoryId = {
     ...int64,
@@ -72,9 +85,11 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     examples: [1],
   }
   // No description beside `$ref`: some generators do not support it.
-  const status = { $ref: '#/components/schemas/PetStatus' }
-  const optionalText = { required: false, schema: { type: 'string' } }
+  const status = ref('PetStatus')
+  const limit = { default: DEFAULT_LIMIT, type: 'integer', minimum: 1, maximum: MAX_LIMIT }
+  const text = (example: string) => ({ schema: { type: 'string' }, example })
   const constant = (value: string) => ({ schema: { type: 'string', const: value }, example: value })
+  const integer = (minimum: number, example: number) => ({ schema: { type: 'integer', minimum }, example })
 
   const listPets = {
     operationId: 'listPets',
@@ -83,31 +98,15 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     description:
       'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added.',
     parameters: [
-      {
-        name: 'limit',
-        in: 'query',
-        description: 'The largest number of animals to return.',
-        example: 2,
-        schema: { default: DEFAULT_LIMIT, type: 'integer', minimum: 1, maximum: MAX_LIMIT },
-        required: false,
-      },
-      {
-        name: 'status',
-        in: 'query',
-        description: 'Returns only animals with this status.',
-        example: 'available',
-        schema: status,
-        required: false,
-      },
+      { name: 'limit', description: 'The largest number of animals to return.', example: 2, schema: limit },
+      { name: 'status', description: 'Returns only animals with this status.', example: 'available', schema: status },
       {
         name: 'cursor',
-        in: 'query',
         description: 'The value of `X-Next-Cursor` in the response before: returns the page that follows it.',
         example: 'MToy',
         schema: { type: 'string' },
-        required: false,
       },
-    ],
+    ].map(({ name, ...others }) => ({ name, in: 'query', ...others, required: false })),
     responses: {
       200: {
         description: 'A page of animals.',
@@ -125,13 +124,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         },
         ...json('Pets', {
           lastPage: { summary: 'The last page', value: [rex] },
-          page: {
-            summary: 'A page with a next page, for limit=2',
-            value: [
-              { id: 1, name: 'Rex', categoryId: 1, status: 'available' },
-              { id: 2, name: 'Ada', categoryId: 2, status: 'sold' },
-            ] satisfies Example[],
-          },
+          page: { summary: 'A page with a next page, for limit=2', value: [{ ...rex, id: 1 }, ada] },
         }),
       },
       ...errorResponses('listPets'),
@@ -201,86 +194,60 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const headers = {
     'X-RateLimit-Limit': {
       description: 'The request limit in force: that of the window with the fewest requests remaining.',
-      required: true,
-      schema: { type: 'integer', minimum: 1 },
-      example: 60,
+      ...integer(1, 60),
     },
-    'X-RateLimit-Remaining': {
-      description: 'The requests that remain until the limit resets.',
-      required: true,
-      schema: { type: 'integer', minimum: 0 },
-      example: 59,
-    },
+    'X-RateLimit-Remaining': { description: 'The requests that remain until the limit resets.', ...integer(0, 59) },
     'X-RateLimit-Reset': {
       description: 'When the limit resets, in Unix seconds.',
-      required: true,
       schema: { ...int64, minimum: 0 },
       example: 1893456060,
     },
-    'X-Content-Type-Options': {
-      description: 'Forbids browsers to guess another media type.',
-      required: true,
-      ...constant('nosniff'),
-    },
-    'Cache-Control': { description: 'Forbids caches to store the response.', required: true, ...constant('no-store') },
+    'X-Content-Type-Options': { description: 'Forbids browsers to guess another media type.', ...constant('nosniff') },
+    'Cache-Control': { description: 'Forbids caches to store the response.', ...constant('no-store') },
     NextPage: {
       description: 'The target with `rel="next"` is the next page (RFC 8288). Absent on the last page.',
-      ...optionalText,
-      // A mock server sends the first example with every page. If that were a link, clients would read pages for ever.
-      examples: {
-        lastPage: { summary: 'Absent', value: '' },
-        page: { summary: 'A next page', value: `<${api}/pets?limit=2&cursor=MToy>; rel="next"` },
-      },
+      schema: { type: 'string' },
+      examples: nextPageExamples(`<${api}/pets?limit=2&cursor=MToy>; rel="next"`),
     },
     'X-Next-Cursor': {
       description: 'The value of `cursor` for the next page. Absent on the last page.',
-      ...optionalText,
-      examples: { lastPage: { summary: 'Absent', value: '' }, page: { summary: 'A next page', value: 'MToy' } },
+      schema: { type: 'string' },
+      examples: nextPageExamples('MToy'),
     },
     Location: {
       description: 'Where the animal is. Absent when getPet has been removed.',
-      required: false,
       schema: { type: 'string', format: 'uri-reference' },
       example: `${api}/pets/7`,
     },
     'Idempotency-Replayed': {
       description: 'Present if an earlier request with the same `Idempotency-Key` has added the animal.',
-      required: false,
       ...constant('true'),
     },
     Deprecation: {
       description: 'Since when the operation is deprecated: an at sign and Unix seconds (RFC 9745).',
-      required: false,
       ...constant(DEPRECATION),
     },
-    Sunset: { description: 'When the operation is removed (RFC 8594).', required: false, ...constant(SUNSET) },
+    Sunset: { description: 'When the operation is removed (RFC 8594).', ...constant(SUNSET) },
     Successor: {
       description: 'The target with `rel="successor-version"` replaces the operation (RFC 5829).',
-      ...optionalText,
-      example: `<${api}/pets>; rel="successor-version"`,
+      ...text(`<${api}/pets>; rel="successor-version"`),
     },
     'WWW-Authenticate': {
       description: 'The scheme to use, with `error="invalid_token"` if the request had a bearer token (RFC 6750).',
-      required: true,
-      schema: { type: 'string' },
-      example: 'Bearer realm="petstore"',
+      ...text('Bearer realm="petstore"'),
     },
     Accept: {
       description: 'The media type to use, if that was wrong (RFC 9110, section 15.5.16).',
-      ...optionalText,
-      example: 'application/json',
+      ...text('application/json'),
     },
     'Accept-Encoding': {
       description: 'The content coding to use, if that was wrong (RFC 9110, section 15.5.16).',
-      ...optionalText,
-      example: 'identity',
+      ...text('identity'),
     },
     'Retry-After': {
       description:
         'The seconds after which to send the request again. A client that waits this long after a 429 is served.',
-      required: true,
-      schema: { type: 'integer', minimum: 1 },
-      example: 30,
+      ...integer(1, 30),
     },
   }
 
@@ -334,11 +301,7 @@ ${errorRows()}`,
       // The names of the interface specification, except `PetToAdd`: generators for Go give `Pet` a constructor `NewPet`, which
       // would clash with a type `NewPet`.
       schemas: {
-        Pets: {
-          description: 'A page of animals, by ascending id.',
-          type: 'array',
-          items: { $ref: '#/components/schemas/Pet' },
-        },
+        Pets: { description: 'A page of animals, by ascending id.', type: 'array', items: ref('Pet') },
         Pet: {
           description: 'An animal of the catalogue.',
           type: 'object',
@@ -375,7 +338,7 @@ ${errorRows()}`,
           },
         },
       },
-      headers,
+      headers: Object.fromEntries(Object.entries(headers).map(headerComponent)),
       examples: errorExamples({
         invalid_parameter: `The query is not valid: limit: expected a whole number from 1 to ${MAX_LIMIT}, got the string "500".`,
         invalid_body:

@@ -29,24 +29,40 @@ const headersOf: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 }
 
+const headersOfAll = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Cache-Control',
+  'X-Content-Type-Options',
+]
+
 /** Returns the headers of a response: the `additional` ones, and those that every response of the operation has. */
 export function headerRefs(operation: OperationName, additional: readonly string[] = []) {
-  const components = [
-    ...additional,
-    ...(operation === 'getPet' ? ['Deprecation', 'Sunset', 'Successor'] : []),
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-    'Cache-Control',
-    'X-Content-Type-Options',
-  ]
+  const ofGetPet = operation === 'getPet' ? ['Deprecation', 'Sunset', 'Successor'] : []
   const nameOf = (component: string) => (['NextPage', 'Successor'].includes(component) ? 'Link' : component)
+  const components = [...additional, ...ofGetPet, ...headersOfAll]
   return Object.fromEntries(components.map((name) => [nameOf(name), { $ref: `#/components/headers/${name}` }]))
+}
+
+/** Adds `required` to a header: whether all responses that list the header have it. */
+export function headerComponent([name, { description, ...others }]: [string, { description: string; schema: object }]) {
+  const required = [...headersOfAll, 'WWW-Authenticate', 'Retry-After'].includes(name)
+  return [name, { description, required, ...others }] as const
+}
+
+/** A mock server sends the first example with every page. If that were a link, clients would read pages for ever. */
+export function nextPageExamples(value: string) {
+  return { lastPage: { summary: 'Absent', value: '' }, page: { summary: 'A next page', value } }
+}
+
+export function ref(schema: string) {
+  return { $ref: `#/components/schemas/${schema}` }
 }
 
 /** Returns the member `content` of a JSON body with this component as its schema. */
 export function json(schema: string, examples: object) {
-  return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } } }
+  return { content: { 'application/json': { schema: ref(schema), examples } } }
 }
 
 export function errorResponses(operation: OperationName) {
