@@ -1,7 +1,7 @@
 import { BrokenConnection, PetStoreError } from '../errors.ts'
-import { readTarget } from '../http/request.ts'
+import { type ApiRequest, readTarget } from '../http/request.ts'
+import type { ApiResponse } from '../http/response.ts'
 import { matchRoute, type OperationName, operationNames } from '../http/routes.ts'
-import type { PetStore } from '../pet-store.ts'
 import type { BackEnd, MaybePromise } from '../ports.ts'
 import { checkOptions, invalidOption, isPositiveInteger, millisecondsRule, oneOf } from '../support/option-rules.ts'
 import { sleep } from '../support/time.ts'
@@ -65,20 +65,17 @@ export interface Fault {
   readonly milliseconds?: number
 }
 
-const operationRule = oneOf(...operationNames)
-
-function checkTimes(times: number): void {
-  if (!isPositiveInteger(times)) throw invalidOption('times', 'a whole number of at least 1', times)
-}
-
 /** Creates the public fault switches, and the wrappers that make a back end and a handler obey them. */
 export function portFaults() {
   let faults: readonly Fault[] = []
 
   /** Adds a fault. Removes an older fault of the same part, action and operation. */
   function add(fault: Fault): void {
-    const names = ['part', 'action', 'operation'] as const
-    faults = [fault, ...faults.filter((old) => names.some((name) => old[name] !== fault[name]))]
+    const { calls, part, action, operation } = fault
+    if (calls !== Number.POSITIVE_INFINITY && !isPositiveInteger(calls))
+      throw invalidOption('times', 'a whole number of at least 1', calls)
+    const isOther = (old: Fault) => old.part !== part || old.action !== action || old.operation !== operation
+    faults = [fault, ...faults.filter(isOther)]
   }
 
   /** Counts one call: returns the newest fault that affects it, and removes this fault after its last call. */
@@ -93,36 +90,27 @@ export function portFaults() {
   function affect(part: Fault['part'], operation?: OperationName) {
     return <T>(call: () => MaybePromise<T>): MaybePromise<T> => {
       const failure = take(part, 'fail', operation)
-      const wait = take(part, 'delay', operation)?.milliseconds ?? 0
+      const wait = take(part, 'delay', operation)?.milliseconds
       const settle = () => {
         if (failure) throw failure.error
         return call()
       }
-      return wait > 0 ? sleep(wait).then(settle) : settle()
+      return wait ? sleep(wait).then(settle) : settle()
     }
   }
 
   /** @param name - the name of the part in the default error */
   function switchOf(part: Fault['part'], name: string, operation?: OperationName): FaultSwitch {
-    const failTimes = (calls: number, error?: unknown) =>
-      add({
-        part,
-        action: 'fail',
-        operation,
-        calls,
-        error: error ?? new PetStoreError('service_unavailable', `The test makes the ${name} fail.`),
-      })
+    const message = `The test makes the ${name} fail.`
+    const failTimes = (calls: number, error: unknown = new PetStoreError('service_unavailable', message)) =>
+      add({ part, action: 'fail', operation, calls, error })
     return {
       fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
-      failTimes(times, error) {
-        checkTimes(times)
-        failTimes(times, error)
-      },
-      delay(milliseconds, times = Number.POSITIVE_INFINITY) {
-        if (!millisecondsRule.check(milliseconds))
-          throw invalidOption('milliseconds', millisecondsRule.expected, milliseconds)
-        if (times !== Number.POSITIVE_INFINITY) checkTimes(times)
-        add({ part, action: 'delay', operation, calls: times, milliseconds })
+      failTimes,
+      delay(milliseconds, calls = Number.POSITIVE_INFINITY) {
+        const { check, expected } = millisecondsRule
+        if (!check(milliseconds)) throw invalidOption('milliseconds', expected, milliseconds)
+        add({ part, action: 'delay', operation, calls, milliseconds })
       },
       recover() {
         faults = faults.filter((fault) => fault.part !== part || (operation && fault.operation !== operation))
@@ -131,7 +119,7 @@ export function portFaults() {
   }
 
   const broken = new BrokenConnection('network_error', 'The test breaks the connection after the request.')
-  function operationFaults(operation?: OperationName): OperationFaults {
+  function faultsOf(operation?: OperationName): OperationFaults {
     const { fail, failTimes, recover } = switchOf('connection', 'connection', operation)
     return {
       storage: switchOf('storage', 'storage', operation),
@@ -140,12 +128,12 @@ export function portFaults() {
   }
 
   const publicFaults: PortFaults = {
-    ...operationFaults(),
+    ...faultsOf(),
     keyStore: switchOf('keyStore', 'key store'),
     quota: switchOf('quota', 'quota store'),
     for(scope) {
-      checkOptions({ operation: operationRule }, scope)
-      return operationFaults(scope.operation)
+      checkOptions({ operation: oneOf(...operationNames) }, scope)
+      return faultsOf(scope.operation)
     },
     recover() {
       faults = []
@@ -154,13 +142,13 @@ export function portFaults() {
   return {
     faults: publicFaults,
     faultsInForce: () => faults,
-    breaking:
-      (handle: PetStore['handle'], basePath: string): PetStore['handle'] =>
-      async (request) => {
-        const response = await handle(request)
-        const { kind } = matchRoute(request.method, readTarget(request, basePath).route)
-        return affect('connection', kind as OperationName)(() => response)
-      },
+    /** Returns the response, or throws {@link BrokenConnection} in place of it. */
+    breakConnection(request: ApiRequest, response: ApiResponse, basePath: string): ApiResponse {
+      const { kind } = matchRoute(request.method, readTarget(request, basePath).route)
+      const failure = take('connection', 'fail', kind as OperationName)
+      if (failure) throw failure.error
+      return response
+    },
     inFrontOf: ({ storage, keyStore, quota }: BackEnd): BackEnd => ({
       storage: wrapPort(storage, {
         list: affect('storage', 'listPets'),

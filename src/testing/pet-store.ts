@@ -1,7 +1,7 @@
 import { createClient, type PetStoreClient } from '../client/client.ts'
 import type { ClientSeams } from '../client/options.ts'
 import { linkBaseOf } from '../http/link-base.ts'
-import { isBelow, pathOf } from '../http/request.ts'
+import { type ApiRequest, isBelow, pathOf } from '../http/request.ts'
 import { isToken68, newToken } from '../keys/token.ts'
 import { memory } from '../memory/index.ts'
 import type { NewPet } from '../model.ts'
@@ -163,12 +163,12 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   clock: Clock,
   createParts: (inFrontOf: (ports: BackEnd) => BackEnd) => Promise<Parts>,
 ) {
-  const { faults, faultsInForce, inFrontOf, breaking } = portFaults()
+  const { faults, faultsInForce, inFrontOf, breakConnection } = portFaults()
   const requests: RecordedRequest[] = []
   let parts = await createParts(inFrontOf)
   const { basePath } = parts.petStore
-  const recorded = recordRequests((request) => parts.petStore.handle(request), clock, requests)
-  const handle = breaking(recorded, basePath)
+  const respond = recordRequests((request) => parts.petStore.handle(request), clock, requests)
+  const handle = async (request: ApiRequest) => breakConnection(request, await respond(request), basePath)
   const reportError: PetStore['reportError'] = (...report) => parts.petStore.reportError?.(...report)
   return {
     petStore: { fetch: fetchThrough(handle), handle, basePath, reportError },
