@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import type { CorsOptions, PlanLimits } from '../../src/index.ts'
 import { isToken68 } from '../../src/keys/token.ts'
 import { defaultPlans } from '../../src/model.ts'
@@ -42,50 +43,49 @@ export interface FixedKey {
   readonly token: string
 }
 
-export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
+/** Returns a parser that throws if `read` returns `undefined`. The error does not contain the text, which may be a secret. */
+function expecting<Value>(expected: string, read: (text: string) => Value | undefined): (text: string) => Value {
   return (text) => {
-    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
-    if (number >= minimum && number <= maximum) return number
-    throw new Error(`Expected a whole number from ${minimum} to ${maximum}.`)
+    const value = read(text)
+    if (value === undefined) throw new InvalidArgumentError(`Expected ${expected}.`)
+    return value
   }
 }
 
+function matching(pattern: RegExp, expected: string): (text: string) => string {
+  return expecting(expected, (text) => (pattern.test(text) ? text : undefined))
+}
+
+export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const isInRange = (number: number) => number >= minimum && number <= maximum
+  return expecting(`a whole number from ${minimum} to ${maximum}`, (text) =>
+    /^\d+$/.test(text) && isInRange(Number(text)) ? Number(text) : undefined,
+  )
+}
+
 /** Returns milliseconds. */
-export function parseSeconds(text: string): number {
-  const seconds = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-  if (seconds <= 3_600) return Math.round(seconds * 1_000)
-  throw new Error('Expected a number of seconds from 0 to 3600.')
-}
+export const parseSeconds = expecting('a number of seconds from 0 to 3600', (text) =>
+  /^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 3_600 ? Math.round(Number(text) * 1_000) : undefined,
+)
 
-export function parseServerUrl(text: string): string {
-  if (!isHttpUrl(text))
-    throw new Error(
-      'Expected an address such as http://127.0.0.1:3000/v1, without a user name, a password and a query.',
-    )
-  return text.replace(/\/+$/, '')
-}
+export const parseServerUrl = expecting(
+  'an address such as http://127.0.0.1:3000/v1, without a user name, a password and a query',
+  (text) => (isHttpUrl(text) ? text.replace(/\/+$/, '') : undefined),
+)
 
-/** The error message does not contain the token, because logs may show it. */
-export function parseToken(text: string): string {
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('Expected a token of visible ASCII characters.')
-  return text
-}
+export const parseToken = matching(/^[\x21-\x7e]+$/, 'a token of visible ASCII characters')
 
 /** For an empty text, Node would listen on every IP address of the machine. */
-export function parseHost(text: string): string {
-  if (text.trim() === '') throw new Error('Expected an IP address or a host name, such as 127.0.0.1.')
-  return text
-}
+export const parseHost = matching(/\S/, 'an IP address or a host name, such as 127.0.0.1')
 
 /**
  * For an empty name, SQLite would open a temporary file, and drivers treat URIs differently. The URL of a database is rejected
  * because messages show the name of the file, and the URL may contain a password.
  */
-export function parseFile(text: string): string {
-  if (text.trim() === '' || /^(?::memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/.test(text))
-    throw new Error('Expected the name of a file. URLs and :memory: are not accepted.')
-  return text
-}
+export const parseFile = matching(
+  /^(?!\s*$|:memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/,
+  'the name of a file. URLs and :memory: are not accepted',
+)
 
 export function parseOrigins(text: string): boolean | CorsOptions {
   if (text === '*' || text === 'true' || text === '1') return true
@@ -98,60 +98,58 @@ export function parseTrustProxy(text: string): TrustProxy {
   return /^\d{1,3}$/.test(text) ? Number(text) : splitList(text)
 }
 
-export function parseLogFormat(text: string): LogFormat {
-  if (text === 'true' || text === '1') return 'text'
-  if (text !== 'text' && text !== 'json') throw new Error('Expected text or json.')
-  return text
-}
+export const parseLogFormat = expecting('text or json', (text): LogFormat | undefined => {
+  if (text === 'json') return 'json'
+  return ['text', 'true', '1'].includes(text) ? 'text' : undefined
+})
+
+const tokenIn = expecting('plan=token with a token of letters, digits and -._~+/, such as pro=my-token', (text) =>
+  isToken68(text) ? text : undefined,
+)
 
 /** Parses `pro=my-token`, or several such keys separated by commas, and adds them to the previous keys. */
 export function parseKeys(text: string, previous: readonly FixedKey[] = []): readonly FixedKey[] {
-  const keys = splitList(text).map((part) => {
-    const [, plan, token] = /^([^=]+)=(.+)$/.exec(part) ?? []
-    // The error message does not contain `part`, because `part` may be a token.
-    if (plan === undefined || !isToken68(token))
-      throw new Error('Expected plan=token with a token of letters, digits and -._~+/, such as pro=my-token.')
-    return { plan, token }
-  })
-  const all = [...previous, ...keys]
-  if (new Set(all.map(({ token }) => token)).size < all.length) throw new Error('Expected each token once.')
+  const all = [...previous, ...pairsIn(text, tokenIn).map(([plan, token]) => ({ plan, token }))]
+  if (new Set(all.map(({ token }) => token)).size < all.length)
+    throw new InvalidArgumentError('Expected each token once.')
   return all
+}
+
+const limitsOfPlan = expecting('plan=perMinute/perDay, whole numbers of at least 1, such as free=10/100', limitsIn)
+
+/** Parses `free=10/100`, or several such limits separated by commas, and adds them to the previous limits. */
+export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
+  return { ...previous, ...Object.fromEntries(pairsIn(text, limitsOfPlan)) }
+}
+
+export const parseLimits = expecting('perMinute/perDay, whole numbers of at least 1, such as 10/100', limitsIn)
+
+function limitsIn(text: string): PlanLimits | undefined {
+  const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
+  const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
+  return limits.perMinute >= 1 && limits.perDay >= 1 ? limits : undefined
+}
+
+/** Reads a list such as `pro=a,free=b`. For a part without a name or a value, `read` gets an empty text. */
+function pairsIn<Value>(text: string, read: (text: string) => Value): [string, Value][] {
+  return splitList(text).map((part) => {
+    const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(part) ?? []
+    return [name, read(value)]
+  })
 }
 
 function splitList(text: string): string[] {
   return text.split(',').map((part) => part.trim())
 }
 
-/** Parses `free=10/100`, or several such limits separated by commas, and adds them to the previous limits. */
-export function parsePlanLimits(text: string, previous: PlanLimitsByName): PlanLimitsByName {
-  const entries = text.split(',').map((part) => {
-    const [, plan, text] = /^([^=]+)=(.+)$/.exec(part) ?? []
-    const limits = limitsIn(text)
-    if (plan === undefined || limits === undefined)
-      throw new Error('Expected plan=perMinute/perDay, whole numbers of at least 1, such as free=10/100.')
-    return [plan, limits] as const
-  })
-  return { ...previous, ...Object.fromEntries(entries) }
-}
-
-export function parseLimits(text: string): PlanLimits {
-  const limits = limitsIn(text)
-  if (limits === undefined) throw new Error('Expected perMinute/perDay, whole numbers of at least 1, such as 10/100.')
-  return limits
-}
-
-function limitsIn(text = ''): PlanLimits | undefined {
-  const [, perMinute, perDay] = /^(\d{1,15})\/(\d{1,15})$/.exec(text) ?? []
-  const limits = { perMinute: Number(perMinute), perDay: Number(perDay) }
-  return limits.perMinute >= 1 && limits.perDay >= 1 ? limits : undefined
-}
-
 /** Returns milliseconds since the Unix epoch. */
-export function parseExpiry(text: string, now = Date.now()): number {
+export function parseExpiry(text: string): number {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.exec(text) ?? []
   const time = isDay(day) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(time)) throw new Error('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
-  if (time <= now) throw new Error('Expected a date in the future: the key would be refused from the start.')
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
+  if (time <= Date.now())
+    throw new InvalidArgumentError('Expected a date in the future: the key would be rejected from the start.')
   return time
 }
 

@@ -2,26 +2,14 @@
 import { createRequire } from 'node:module'
 import { Argument, Command, Option } from 'commander'
 import { runBackup } from './backup.ts'
-import {
-  parseExpiry,
-  parseFile,
-  parseHost,
-  parseKeys,
-  parseLimits,
-  parseLogFormat,
-  parseOrigins,
-  parsePlanLimits,
-  parseSeconds,
-  parseServerUrl,
-  parseToken,
-  parseTrustProxy,
-  wholeNumber,
-} from './flags.ts'
+import * as flags from './flags.ts'
 import { runIssue, runList, runRevoke, runUpdate } from './keys.ts'
 import { runOpenApi } from './openapi.ts'
 import { fail, survivePipes } from './output.ts'
 import { runSeed } from './seed.ts'
 import { runServe } from './serve.ts'
+
+type Parse = (text: string, previous: never) => unknown
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
@@ -38,197 +26,166 @@ try {
 }
 
 function createProgram(): Command {
-  const port = wholeNumber(0, 65_535)
-  // Without a limit, a mistyped number could fill the memory.
-  const seed = wholeNumber(0, 1_000_000)
   const program = new Command('petstore')
     .description('A complete pet store API.')
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: () => {} })
+    .hook('preAction', (_, command) => preferTyped(command, 'data', 'databaseUrl'))
 
-  addPlaceFlags(program.command('serve'))
-    .description('start the API on this machine: in memory, in a SQLite file or in PostgreSQL')
-    .addOption(flag('--redis-url <url>', 'count requests in Redis'))
-    .addOption(
-      flag('-p, --port <number>', 'port to listen on, 0 for any free port; PORT works too', port).default(3000),
-    )
-    .addOption(flag('--host <address>', 'address to listen on', parseHost).default('127.0.0.1'))
-    .addOption(flag('--base-path <path>', 'path under which clients see the API').default('/v1'))
-    .addOption(flag('--public-url <url>', 'public address, for absolute links'))
-    .addOption(
-      flag(
-        '--cors [origins]',
-        'let web pages of all origins, or of a list with commas, call the API',
-        parseOrigins,
-      ).preset('*'),
-    )
-    .addOption(
-      flag(
-        '--trust-proxy <proxies>',
-        'number of proxies in front, or their addresses and CIDR ranges with commas',
-        parseTrustProxy,
-      ),
-    )
-    .addOption(flag('--body-limit <bytes>', 'largest request body (default: 65536)', wholeNumber()))
-    .addOption(planLimits())
-    .addOption(flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', parseKeys))
-    .addOption(flag('--insecure-keys', 'allow --key on an address that other machines reach'))
-    .addOption(flag('--demo', 'add demo animals and keys to an empty file or database (in memory: always)'))
-    .addOption(flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', seed))
-    .addOption(flag('--log [format]', 'print a line for each request: text or json', parseLogFormat).preset('text'))
-    .addOption(flag('--json', 'print the addresses and demo keys as one line of JSON'))
-    .addOption(
-      flag(
-        '--drain-delay <seconds>',
-        'how long /ready responds with 503 before the server closes (default: 5; at a terminal or in memory 0)',
-        parseSeconds,
-      ),
-    )
-    .addOption(flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', port))
-    .action(runServe)
+  const place = [
+    flag('--data <file>', 'store everything in this SQLite file', flags.parseFile),
+    flag('--database-url <url>', 'store everything in this PostgreSQL database'),
+  ]
+  const port = flags.wholeNumber(0, 65_535)
+  const basePath = flag('--base-path <path>', 'path under which clients see the API').default('/v1')
+  const planLimits = flag(
+    '--plan-limits <plan=minute/day...>',
+    'limits of a plan, such as free=10/100; may be repeated',
+    flags.parsePlanLimits,
+  ).default({}, 'those of the plans')
 
-  program
-    .command('openapi')
-    .description('print the OpenAPI document of the API')
-    .option('--yaml', 'print YAML instead of JSON')
-    .option('--server-url <url>', 'public address of the server')
-    .addOption(flag('--base-path <path>', 'path under which clients see the API').default('/v1'))
-    .addOption(planLimits())
-    .action(runOpenApi)
+  add(program, 'serve', 'start the API on this machine: in memory, in a SQLite file or in PostgreSQL', runServe, [
+    ...place,
+    flag('--redis-url <url>', 'count requests in Redis'),
+    flag('-p, --port <number>', 'port to listen on, 0 for any free port; PORT works too', port).default(3000),
+    flag('--host <address>', 'address to listen on', flags.parseHost).default('127.0.0.1'),
+    basePath,
+    flag('--public-url <url>', 'public address, for absolute links'),
+    flag(
+      '--cors [origins]',
+      'let web pages of all origins, or of a list with commas, call the API',
+      flags.parseOrigins,
+    ).preset('*'),
+    flag(
+      '--trust-proxy <proxies>',
+      'number of proxies in front, or their addresses and CIDR ranges with commas',
+      flags.parseTrustProxy,
+    ),
+    flag('--body-limit <bytes>', 'largest request body (default: 65536)', flags.wholeNumber()),
+    planLimits,
+    flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', flags.parseKeys),
+    flag('--insecure-keys', 'allow --key on an address that other machines reach'),
+    flag('--demo', 'add demo animals and keys to an empty file or database (in memory: always)'),
+    // Without a maximum, a mistyped number could fill the memory.
+    flag(
+      '--seed <number>',
+      'number of demo animals for an empty store (default: 8 with demo data)',
+      flags.wholeNumber(0, 1_000_000),
+    ),
+    flag('--log [format]', 'print a line for each request: text or json', flags.parseLogFormat).preset('text'),
+    flag('--json', 'print the addresses and demo keys as one line of JSON'),
+    flag(
+      '--drain-delay <seconds>',
+      'how long /ready responds with 503 before the server closes (default: 5; at a terminal or in memory 0)',
+      flags.parseSeconds,
+    ),
+    flag('--control-port <number>', 'port of the API that steers a test double, 0 for any free port', port),
+  ])
 
-  const limits = () =>
-    parsed(new Option('--limits <minute/day>', 'limits of this key alone, such as 10/100'), parseLimits)
-  const expires = () =>
-    parsed(new Option('--expires <date>', 'when the key expires, such as 2030-01-31'), (text) => parseExpiry(text))
+  add(program, 'openapi', 'print the OpenAPI document of the API', runOpenApi, [
+    option('--yaml', 'print YAML instead of JSON'),
+    option('--server-url <url>', 'public address of the server'),
+    basePath,
+    planLimits,
+  ])
+
   const keys = program.command('keys').description('issue, change, list and revoke API keys')
-  addPlaceFlags(keys.command('issue'))
-    .description('issue a key, and print its token')
-    .requiredOption('--plan <plan>', 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits')
-    .option('--account <name>', 'keys with the same account are counted together')
-    .option('--label <text>', 'note for the list of keys')
-    .addOption(limits())
-    .addOption(expires())
-    .addOption(planLimits())
-    .option('--json', 'print the token and the key as JSON')
-    .action(runIssue)
-  addPlaceFlags(keys.command('update'))
-    .description('change a key; its token stays the same')
-    .argument('<id>', 'id of the key, such as key_…, as list shows it')
-    .option('--plan <plan>', 'new plan; limits of the key alone stay, unless --no-limits')
-    .option('--account <name>', 'keys with the same account are counted together')
-    .option('--no-account', 'give the key an allowance of its own')
-    .option('--label <text>', 'note for the list of keys')
-    .option('--no-label', 'remove the note')
-    .addOption(limits())
-    .option('--no-limits', 'with --plan, apply the limits of the plan')
-    .addOption(expires())
-    .option('--no-expires', 'let the key be valid until it is revoked')
-    .addOption(planLimits())
-    .option('--json', 'print the changed key as JSON')
-    .action(runUpdate)
-  addPlaceFlags(keys.command('list'))
-    .description('list every key ever issued, without tokens')
-    .option('--json', 'print JSON')
-    .action(runList)
-  addPlaceFlags(keys.command('revoke'))
-    .description('revoke a key')
-    .argument('<id>', 'id of the key, such as key_…, as list shows it')
-    .action(runRevoke)
+  const id = new Argument('<id>', 'id of the key, such as key_…, as list shows it')
+  const account = option('--account <name>', 'keys with the same account are counted together')
+  const label = option('--label <text>', 'note for the list of keys')
+  const limits = option('--limits <minute/day>', 'limits of this key alone, such as 10/100', flags.parseLimits)
+  const expires = option('--expires <date>', 'when the key expires, such as 2030-01-31', flags.parseExpiry)
+  const plan = 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits'
+  add(keys, 'issue', 'issue a key, and print its token', runIssue, [
+    ...place,
+    option('--plan <plan>', plan).makeOptionMandatory(),
+    account,
+    label,
+    limits,
+    expires,
+    planLimits,
+    option('--json', 'print the token and the key as JSON'),
+  ])
+  add(keys, 'update', 'change a key; its token stays the same', runUpdate, [
+    id,
+    ...place,
+    option('--plan <plan>', 'new plan; limits of the key alone stay, unless --no-limits'),
+    account,
+    option('--no-account', 'give the key an allowance of its own'),
+    label,
+    option('--no-label', 'remove the note'),
+    limits,
+    option('--no-limits', 'with --plan, apply the limits of the plan'),
+    expires,
+    option('--no-expires', 'let the key be valid until it is revoked'),
+    planLimits,
+    option('--json', 'print the changed key as JSON'),
+  ])
+  add(keys, 'list', 'list every key ever issued, without tokens', runList, [...place, option('--json', 'print JSON')])
+  add(keys, 'revoke', 'revoke a key', runRevoke, [id, ...place])
 
-  addPlaceFlags(program.command('seed'))
-    .description('fill a catalogue with demo animals; an interrupted seed continues where it stopped')
-    .addOption(parsed(new Option('--count <number>', 'total number of animals'), wholeNumber()).makeOptionMandatory())
-    .action(runSeed)
+  const seed = 'fill a catalogue with demo animals; an interrupted seed continues where it stopped'
+  add(program, 'seed', seed, runSeed, [
+    ...place,
+    option('--count <number>', 'total number of animals', flags.wholeNumber()).makeOptionMandatory(),
+  ])
 
-  program
-    .command('backup')
-    .description('copy a SQLite file, while it is served; for PostgreSQL, use pg_dump')
-    .addArgument(parsed(new Argument('<file>', 'name of the copy, a new file'), parseFile))
-    .addOption(flag('--data <file>', 'the SQLite file to copy', parseFile))
-    .action(runBackup)
+  add(program, 'backup', 'copy a SQLite file, while it is served; for PostgreSQL, use pg_dump', runBackup, [
+    new Argument('<file>', 'name of the copy, a new file').argParser(flags.parseFile),
+    flag('--data <file>', 'the SQLite file to copy', flags.parseFile),
+  ])
 
-  program
-    .command('check')
-    .description('check a running server against the interface; it adds about 45 animals')
-    .addArgument(
-      parsed(
-        new Argument('<url>', 'address of the API with its version, such as http://127.0.0.1:3000/v1'),
-        parseServerUrl,
-      ),
-    )
-    .addOption(
-      flag('--key <token>', 'token of a key, preferably of the plan pro', parseToken, 'CHECK_').makeOptionMandatory(),
-    )
-    .addOption(
-      flag('--limited-key <token>', 'token of a key that may be used up, to check the 429', parseToken, 'CHECK_'),
-    )
-    .option('--contract-only', 'run only the rows of the interface, not the decisions of petstore-kit')
-    .addOption(
-      parsed(new Option('--timeout <seconds>', 'how long a response may take'), wholeNumber(1, 600)).default(10),
-    )
-    .option('--json', 'print one line of JSON')
-    .action(async (url, flags) => (await import('./check.ts')).runCheck(url, flags))
+  const runCheck = async (...args: Parameters<typeof import('./check.ts').runCheck>) =>
+    (await import('./check.ts')).runCheck(...args)
+  const token = flags.parseToken
+  const url = 'address of the API with its version, such as http://127.0.0.1:3000/v1'
+  add(program, 'check', 'check a running server against the interface; it adds about 45 animals', runCheck, [
+    new Argument('<url>', url).argParser(flags.parseServerUrl),
+    flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
+    flag('--limited-key <token>', 'token of a key that may be used up, to check the 429', token, 'CHECK_'),
+    option('--contract-only', 'run only the rows of the interface, not the decisions of petstore-kit'),
+    option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(1, 600)).default(10),
+    option('--json', 'print one line of JSON'),
+  ])
   return program
+}
+
+function add(
+  parent: Command,
+  name: string,
+  description: string,
+  run: (...parameters: never[]) => Promise<void>,
+  parts: readonly (Option | Argument)[],
+): void {
+  const command = parent.command(name).description(description)
+  command.action(run as (...parameters: unknown[]) => Promise<void>)
+  for (const part of parts) part instanceof Option ? command.addOption(part) : command.addArgument(part)
+}
+
+function option(flags: string, description: string, parse?: Parse): Option {
+  const option = new Option(flags, description)
+  return parse ? option.argParser(parse as (text: string, previous: unknown) => unknown) : option
 }
 
 /**
  * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`. The list of processes shows
  * flags, but no variables, so a variable can contain a password.
  */
-function flag(
-  flags: string,
-  description: string,
-  parse?: (text: string, previous: never) => unknown,
-  prefix = '',
-): Option {
-  const option = new Option(flags, description)
-  const variable = variableOf(prefix + option.name())
+function flag(flags: string, description: string, parse?: Parse, prefix = ''): Option {
+  const created = option(flags, description, parse)
+  const variable = variableOf(prefix + created.name())
   const value = process.env[variable]
   // For a flag without an argument, commander treats every value of the environment variable as true, even `false`.
-  const isOff = option.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
+  const isOff = created.isBoolean() && /^(?:false|0|no|off)$/i.test(value ?? '')
   if (value === '' || isOff) delete process.env[variable]
-  if (parse) parsed(option, parse, variable)
-  return option.env(variable)
+  return created.env(variable)
 }
 
 function variableOf(name: string): string {
   const variable = `PETSTORE_${name.toUpperCase().replaceAll('-', '_')}`
   // Many hosting services set PORT, so PORT sets the port if PETSTORE_PORT is not set.
   return name === 'port' && process.env.PORT && !process.env[variable] ? 'PORT' : variable
-}
-
-function planLimits(): Option {
-  const description = 'limits of a plan, such as free=10/100; may be repeated'
-  return flag('--plan-limits <plan=minute/day...>', description, parsePlanLimits).default({}, 'those of the plans')
-}
-
-/**
- * Adds a parser to a flag or an argument. Errors never contain the value, which may be a secret. So `InvalidArgumentError` is not
- * used: commander would put the value before its message.
- */
-function parsed<Target extends Option | Argument>(
-  target: Target,
-  parse: (text: string, previous: never) => unknown,
-  variable = '',
-): Target {
-  const name = target instanceof Option ? `option '${target.flags}'` : `argument '${target.name()}'`
-  target.argParser((text: string, previous: unknown) => {
-    try {
-      return parse(text, previous as never)
-    } catch (error) {
-      const source = text === process.env[variable] ? ` from env '${variable}'` : ''
-      throw new Error(`${name}${source} is invalid. ${(error as Error).message}`)
-    }
-  })
-  return target
-}
-
-function addPlaceFlags(command: Command): Command {
-  return command
-    .addOption(flag('--data <file>', 'store everything in this SQLite file', parseFile))
-    .addOption(flag('--database-url <url>', 'store everything in this PostgreSQL database'))
-    .hook('preAction', (_, action) => preferTyped(action, 'data', 'databaseUrl'))
 }
 
 /** If one of several flags is on the command line, ignores the others that environment variables have set. */

@@ -81,6 +81,8 @@ function explain(error: unknown, code: string | undefined, message: string): str
     return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
   const known = message
     .replace(/^(error: unknown option '(?:-\w|--[a-z-]{1,20}(?=[=']))?).*?'/s, "$1'")
+    .replace(/ (?:argument '.*'(?= is invalid\.)|value '.*'(?= from env '\w+' is invalid\.))/s, '')
+    .replace(/command-argument value '.*' is invalid for (argument '\w+')/s, '$1 is invalid')
     .replace(/^(error: unknown command) '(.*?)'(?=$|\n)/s, (_, error, name) => `${error} '${plainWord(name)}'`)
   const [first, ...others] = known.replace(/^error: /, '').split('\n')
   return [first, ...others.filter((line) => line.startsWith('(Did you mean'))].join(' ')
