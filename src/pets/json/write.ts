@@ -18,7 +18,7 @@ export function writePets(pets: readonly Pet[]): string {
 
 /** Returns an animal as JSON. @throws {TypeError} if the storage has returned something else */
 export function writePet(pet: Pet, separator = ''): string {
-  const { id, name, categoryId, status } = Object(pet) as Pet
+  const { id, name, categoryId, status } = pet ?? ({} as Pet)
   const idText = integer(id)
   const categoryText = integer(categoryId)
   const end = ENDS.get(status)
@@ -32,7 +32,7 @@ export function writePet(pet: Pet, separator = ''): string {
 /** Returns an exact integer as text. V8 converts numbers faster than `bigint`, and storages in plain JavaScript return numbers. */
 function integer(value: unknown): string | undefined {
   const number = typeof value === 'bigint' ? Number(value) : value
-  if (Number.isSafeInteger(number)) return String(number)
+  if (Number.isSafeInteger(number)) return `${number}`
   return typeof value === 'bigint' ? String(value) : undefined
 }
 
