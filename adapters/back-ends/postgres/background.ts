@@ -1,29 +1,30 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function that starts `work`, unless `work` is still running. No request waits for `work`, so its errors go to `report`:
- * only the first of several in a row. A single `service_unavailable` is not reported, because requests report it too.
+ * Returns a function that starts `work` at its first call, and then once in `period` uses, unless `work` is still running. No
+ * request waits for `work`, so its errors go to `report`: only one of several in a row. A single `service_unavailable` is not
+ * reported, because requests report it too.
  */
-export function inBackground<Input extends unknown[]>(
-  work: (...input: Input) => Promise<unknown>,
+export function inBackground(
+  period: number,
+  work: () => Promise<unknown>,
   report: (error: unknown) => void,
-): (...input: Input) => void {
+): (uses?: number) => void {
+  let usesLeft = 0
   let isRunning = false
-  let failures = 0
-  let hasReported = false
-  return async (...input) => {
-    if (isRunning) return
+  let weightOfFailures = 0
+  return async (uses = 1) => {
+    usesLeft -= uses
+    if (usesLeft >= 0 || isRunning) return
+    usesLeft = period - 1
     isRunning = true
     try {
-      await work(...input)
-      failures = 0
-      hasReported = false
+      await work()
+      weightOfFailures = 0
     } catch (error) {
-      failures++
-      if (!hasReported && (failures > 1 || (error as PetStoreError).code !== 'service_unavailable')) {
-        hasReported = true
-        report(error)
-      }
+      const before = weightOfFailures
+      weightOfFailures += (error as PetStoreError).code === 'service_unavailable' ? 1 : 2
+      if (before < 2 && weightOfFailures >= 2) report(error)
     } finally {
       isRunning = false
     }

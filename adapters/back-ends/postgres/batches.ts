@@ -16,9 +16,10 @@ export interface BatchOptions<Input, Output> {
   reachOf(error: unknown): Reach
   /** How long a statement may take, in milliseconds. After that, its connection is treated as lost. */
   readonly timeout: number
-  /** The largest sum of the sizes of the calls in a statement. A single call may be larger. */
-  readonly maxSize: number
-  sizeOf(input: Input): number
+  /** The largest sum of the sizes of the calls in a statement. A single call may be larger. @default no limit */
+  readonly maxSize?: number
+  /** @default 1 for each call */
+  sizeOf?(input: Input): number
   /** The largest number of statements that run at the same time. @default 1 */
   readonly concurrency?: number
 }
@@ -39,8 +40,8 @@ interface Call<Input, Output> {
 export function inBatches<Input, Output>(
   options: BatchOptions<Input, Output>,
 ): (input: Input, context?: CallContext) => Promise<Output> {
-  const { reachOf, timeout, maxSize, sizeOf, concurrency = 1 } = options
-  let waiting: Call<Input, Output>[] = []
+  const { send, reachOf, timeout, maxSize = Infinity, sizeOf = () => 1, concurrency = 1 } = options
+  const waiting: Call<Input, Output>[] = []
   let running = 0
 
   async function sendWaiting(): Promise<void> {
@@ -62,26 +63,20 @@ export function inBatches<Input, Output>(
 
   async function carryOut(calls: readonly Call<Input, Output>[]): Promise<void> {
     if (calls.length === 0) return
+    const onTimeout = () => unavailable(new Error(`a statement did not return within ${timeout} ms`))
     try {
-      const results = await send(calls.map(({ input }) => input))
+      const results = await withTimeout(send(calls.map(({ input }) => input)), timeout, onTimeout)
       for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Output)
     } catch (error) {
       const reach = reachOf(error)
       if (reach === 'call' && calls.length > 1) {
         const half = calls.length >> 1
-        await carryOut(calls.slice(0, half).filter(isWanted))
-        await carryOut(calls.slice(half).filter(isWanted))
+        for (const part of [calls.slice(0, half), calls.slice(half)]) await carryOut(part.filter(isWanted))
         return
       }
-      const failed = reach === 'waiting' ? [...calls, ...waiting] : calls
-      if (reach === 'waiting') waiting = []
+      const failed = reach === 'waiting' ? [...calls, ...waiting.splice(0)] : calls
       for (const { reject } of failed) reject(error)
     }
-  }
-
-  async function send(inputs: readonly Input[]): Promise<readonly Output[]> {
-    const onTimeout = () => unavailable(new Error(`a statement did not return within ${timeout} ms`))
-    return withTimeout(options.send(inputs), timeout, onTimeout)
   }
 
   return (input, context) =>

@@ -75,26 +75,20 @@ DECLARE
   old_path text := current_setting('search_path');
 BEGIN
   PERFORM pg_advisory_xact_lock(${MIGRATION_LOCK});
-  IF to_regnamespace(${literal(schema)}) IS NULL THEN CREATE SCHEMA ${schema}; END IF;
-  IF to_regclass(${literal(versions)}) IS NULL THEN
+  IF to_regnamespace(${dollarQuoted(schema)}) IS NULL THEN CREATE SCHEMA ${schema}; END IF;
+  IF to_regclass(${dollarQuoted(versions)}) IS NULL THEN
     CREATE TABLE ${versions} (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
   END IF;
   SELECT coalesce(max(v.version), 0) INTO version FROM ${versions} AS v;
   IF version > ${steps.length} THEN RAISE EXCEPTION '%', version USING ERRCODE = '${LATER}'; END IF;
-  PERFORM set_config('search_path', ${literal(`${schema}, pg_temp`)}, true);${guardedSteps.join('')}
+  PERFORM set_config('search_path', ${dollarQuoted(`${schema}, pg_temp`)}, true);${guardedSteps.join('')}
   PERFORM set_config('search_path', old_path, true);
 END`
 }
 
-/** Quotes a text with `$petstore$`, or with a longer tag if the text contains `$petstore$`. */
+/** Quotes a text with the first of `$petstore$`, `$petstore_$` and so on that does not end the text too early. */
 function dollarQuoted(text: string): string {
   let tag = '$petstore$'
-  while (text.includes(tag)) tag = tag.replace(/\$$/, '_$')
+  while (`${text}${tag}`.indexOf(tag) < text.length) tag = tag.replace(/\$$/, '_$')
   return tag + text + tag
-}
-
-/** Returns a string literal that is valid with every setting of `standard_conforming_strings`. */
-function literal(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''").replaceAll('\\', '\\\\')}'`
-  return text.includes('\\') ? `E${quoted}` : quoted
 }

@@ -1,11 +1,10 @@
-import { countRequest, type QuotaState } from '../../../src/back-end.ts'
+import { countRequest, newQuotaState, type QuotaState } from '../../../src/back-end.ts'
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf, rulesOf, subjectName } from '../shared/counters.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Query } from './connection.ts'
 import { countStatements } from './statements.ts'
-import { sqlTime } from './time.ts'
 
 const LARGEST_BATCH = 1_000
 /** Every 500 requests, this process deletes old counters, for the first time at its first request. */
@@ -14,11 +13,12 @@ const PRUNE_EVERY = 500
 /** The time at which the requests of a group are counted, and the state of their subject before the first of them. */
 type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>>
 
-/** Requests of one subject with equal limits and ban rules. */
+/** Requests of one subject with equal limits and ban rules. The statement gets them as one entry. */
 interface Group {
   readonly request: QuotaRequest
+  readonly entry: readonly (string | number | null)[]
   /** The positions of the requests in their batch. */
-  readonly places: number[]
+  readonly positions: number[]
 }
 
 /**
@@ -33,34 +33,32 @@ export function postgresQuota(
   lockTimeout: number,
   onError: (error: unknown) => void,
 ): QuotaStore {
-  const time = sqlTime(clock)
-  const statements = countStatements(schema, time)
+  const statements = countStatements(schema)
   const countCustomer = counter(statements.countCustomers)
   const countAnonymous = counter(statements.countAnonymous)
-  const pruneEnded = inBackground(async () => {
-    for (const statement of statements.prune) await query(statement, time.values())
-  }, onError)
-  let spent = 0
+  const prune = async () => {
+    for (const statement of statements.prune) await query(statement, [clock?.now() ?? null])
+  }
+  const pruneEnded = inBackground(PRUNE_EVERY, prune, onError)
 
   function counter(text: string) {
     return inBatches<QuotaRequest, QuotaCount>({
       ...statementRules(lockTimeout),
       async send(requests) {
         const groups = groupsOf(requests)
-        const values = [JSON.stringify(groups.map(toEntry)), clock?.now() ?? null, lockTimeout]
-        const rows = await query<GroupRow>(text, values)
+        const entries = groups.map(({ entry, positions }) => [...entry, positions.length])
+        const rows = await query<GroupRow>(text, [JSON.stringify(entries), clock?.now() ?? null, lockTimeout])
         const counts: QuotaCount[] = []
         for (const [index, group] of groups.entries()) countGroup(group, rows[index] as GroupRow, counts)
         return counts
       },
       maxSize: LARGEST_BATCH,
-      sizeOf: () => 1,
     })
   }
 
   return {
     async spend(request, context) {
-      if (spent++ % PRUNE_EVERY === 0) pruneEnded()
+      pruneEnded()
       const countOne = request.anonymous ? countAnonymous : countCustomer
       const name = subjectName(request.subject)
       const subject = typeof name === 'string' ? name : await name
@@ -75,31 +73,20 @@ function groupsOf(requests: readonly QuotaRequest[]): Group[] {
     a.subject < b.subject ? -1 : Number(a.subject > b.subject),
   )
   const groups: Group[] = []
-  for (const [place, request] of sorted) {
+  for (const [position, request] of sorted) {
+    const entry = [request.subject, bucketOf(request.subject), ...rulesOf(request)]
     const group = groups.at(-1)
-    if (group && isEqual(group.request, request)) group.places.push(place)
-    else groups.push({ request, places: [place] })
+    if (group && String(group.entry) === String(entry)) group.positions.push(position)
+    else groups.push({ request, entry, positions: [position] })
   }
   return groups
 }
 
-function isEqual(a: QuotaRequest, b: QuotaRequest): boolean {
-  return a.subject === b.subject && String(rulesOf(a)) === String(rulesOf(b))
-}
-
-function toEntry({ request, places }: Group) {
-  return [request.subject, bucketOf(request.subject), ...rulesOf(request), places.length]
-}
+const NAMES = Object.keys(newQuotaState()) as (keyof QuotaState)[]
 
 /** PostgreSQL returns only the state before the requests of a group, so this counts each request again, into `counts`. */
-function countGroup({ request, places }: Group, row: GroupRow, counts: QuotaCount[]): void {
-  const state: QuotaState = {
-    usedInMinute: Number(row.usedinminute),
-    minuteEndsAt: Number(row.minuteendsat),
-    usedInDay: Number(row.usedinday),
-    dayEndsAt: Number(row.dayendsat),
-    refusedInMinute: Number(row.refusedinminute),
-    bannedUntil: Number(row.banneduntil),
-  }
-  for (const place of places) counts[place] = countRequest(state, { ...request, now: Number(row.decided) })
+function countGroup({ request, positions }: Group, row: GroupRow, counts: QuotaCount[]): void {
+  const numbers = NAMES.map((name) => [name, Number(row[name.toLowerCase() as Lowercase<typeof name>])])
+  const state: QuotaState = Object.fromEntries(numbers)
+  for (const position of positions) counts[position] = countRequest(state, { ...request, now: Number(row.decided) })
 }

@@ -25,9 +25,7 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
     process ??= Math.floor(Math.random() * 2 ** 52)
     for (const run of new Set(batch.map((unsaved) => unsaved.run))) {
       const ids = batch.filter((unsaved) => unsaved.run === run).map(({ lastId }) => lastId)
-      let greatest = ids[0] as bigint
-      for (const id of ids) if (id > greatest) greatest = id
-      const values = [run, String(greatest), process, lockTimeout]
+      const values = [run, String(greatestOf(ids)), process, lockTimeout]
       const [row] = await queryPatiently<{ readonly saved: boolean }>(statement, values)
       if (row?.saved === true) return batch.map((unsaved) => unsaved.run === run)
     }
@@ -38,8 +36,6 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   const saveTogether = inBatches({
     ...statementRules(lockTimeout),
     send: saveAll,
-    maxSize: Infinity,
-    sizeOf: () => 0,
     concurrency: 2,
   })
 
@@ -72,4 +68,10 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
       if (failed === retried) failed = undefined
     },
   }
+}
+
+export function greatestOf(ids: readonly bigint[]): bigint {
+  let greatest = ids[0] as bigint
+  for (const id of ids) if (id > greatest) greatest = id
+  return greatest
 }

@@ -10,6 +10,9 @@ const DEFERRED = 'petstore_kit.deferred'
  */
 const LIMIT_LOCK_WAITS = `PERFORM set_config('lock_timeout', lock_wait::text, true);`
 
+/** Returns SQL for a time in milliseconds: the given one, or PostgreSQL's own if that is null. Tests pass a time. */
+export const timeOr = (given: string) => `coalesce(${given}, floor(date_part('epoch', clock_timestamp()) * 1000))`
+
 /**
  * Each step leads from one version of the schema to the next. Never change a released step; add another step. While a step runs,
  * the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
@@ -180,10 +183,9 @@ function usedKeys(): string {
  * call the older function, which has one parameter less. The index is dropped because keys are no longer counted by scope.
  */
 function longerKeys(): string {
-  const time = `coalesce(moment, floor(date_part('epoch', clock_timestamp()) * 1000))`
   return `
     DROP INDEX used_keys_by_scope;
-    ${addPetsOnce(', moment double precision', time, 172_800_000)}`
+    ${addPetsOnce(', moment double precision', timeOr('moment'), 172_800_000)}`
 }
 
 /** @param commit - SQL for `synchronous_commit` of the transaction */
@@ -336,7 +338,7 @@ function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row
           ${add}
         END LOOP;
         -- Read after the wait for the row. Otherwise, a request could be counted at an earlier time than the one before it.
-        decided := coalesce(at, floor(date_part('epoch', clock_timestamp()) * 1000));
+        decided := ${timeOr('at')};
         usedinminute := state.used_in_minute;
         minuteendsat := state.minute_ends_at;
         usedinday := state.used_in_day;

@@ -1,6 +1,6 @@
 import { KEY_PERIOD } from '../../../src/pets/idempotency.ts'
 import { KEPT_FOR } from '../shared/counters.ts'
-import type { SqlTime } from './time.ts'
+import { timeOr } from './schema.ts'
 
 /**
  * How many of the greatest ids the table `durable` keeps. If the table seemed almost empty, PostgreSQL would not use the index to
@@ -23,7 +23,7 @@ const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHER
  * animals have the status. `isDurable` is outside the query with the limit, because inside, PostgreSQL might plan to sort all
  * animals. No animal is missed: animals that are not durable yet have the greatest ids.
  */
-export function petStatements(schema: string, time: SqlTime) {
+export function petStatements(schema: string) {
   const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]
   const columns = `p.id::text AS id, p.name, p.category_id::text AS category, p.status`
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
@@ -32,8 +32,8 @@ export function petStatements(schema: string, time: SqlTime) {
     return `SELECT ${columns} FROM (${first}) AS p WHERE ${isDurable} ORDER BY ${order}`
   }
   return {
-    listAll: page('p.id >= $1::bigint', 'p.id'),
-    listStatus: page('(p.status, p.id) >= ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id'),
+    listAll: page('p.id > $1::bigint', 'p.id'),
+    listStatus: page('(p.status, p.id) > ($3::text, $1::bigint) AND p.status <= $3::text', 'p.status, p.id'),
     getOne: `SELECT ${columns} FROM ${pets} AS p WHERE p.id = $1::bigint AND ${isDurable}`,
     addThem: `SELECT a.id::text AS id, a.run::text AS run FROM ${schema}.add_pets($1::text::json, $2::int) AS a ORDER BY a.id`,
     addThemOnce: `SELECT a.id::text AS id, a.run::text AS run, a.same
@@ -44,15 +44,11 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8
   SELECT ctid FROM ${durable}
   WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
   ORDER BY up_to LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
-    pruneEndedKeys: `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
-  SELECT key_sha256 FROM ${usedKeys} WHERE used_at <= ${time.at(1)} - ${KEY_PERIOD}
+    pruneExpiredKeys: `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
+  SELECT key_sha256 FROM ${usedKeys} WHERE used_at <= (SELECT ${timeOr('$1::float8')} - ${KEY_PERIOD})
   ORDER BY used_at LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
   }
 }
-
-/** Returns SQL for the time of a test's clock, or for PostgreSQL's time if the parameter is null. */
-const timeOr = (parameter: string) =>
-  `coalesce(${parameter}::float8, floor(date_part('epoch', clock_timestamp()) * 1000))`
 
 /** An API key as JSON. */
 const KEY = `json_strip_nulls(json_build_object('id', id, 'plan', plan, 'account', account, 'label', label,
@@ -71,19 +67,19 @@ export function keyStatements(schema: string) {
     keys: `SELECT ${KEY} FROM ${keys} ORDER BY number`,
     addKey: `INSERT INTO ${keys}
   (id, token_sha256, plan, account, label, limit_per_minute, limit_per_day, expires_at, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6::float8, $7::float8, $8::float8, ${timeOr('$9')}) RETURNING ${KEY}`,
+  VALUES ($1, $2, $3, $4, $5, $6::float8, $7::float8, $8::float8, ${timeOr('$9::float8')}) RETURNING ${KEY}`,
     changeKey: `UPDATE ${keys} SET ${changed('plan', 'plan')}, ${changed('account', 'account')},
   ${changed('label', 'label')}, ${changed('limit_per_minute', 'perMinute', '::float8')},
   ${changed('limit_per_day', 'perDay', '::float8')}, ${changed('expires_at', 'expiresAt', '::float8')}
   FROM (SELECT $1::text::json AS changes) AS given WHERE id = $2 AND revoked_at IS NULL RETURNING ${KEY}`,
-    revokeKey: `UPDATE ${keys} SET revoked_at = ${timeOr('$1')} WHERE id = $2 AND revoked_at IS NULL RETURNING id`,
+    revokeKey: `UPDATE ${keys} SET revoked_at = ${timeOr('$1::float8')} WHERE id = $2 AND revoked_at IS NULL RETURNING id`,
   }
 }
 
-export function countStatements(schema: string, time: SqlTime) {
+export function countStatements(schema: string) {
   const [quota, anonymous] = [`${schema}.quota`, `${schema}.anonymous`]
   const ended = 'greatest(day_ends_at, banned_until)'
-  const keptFrom = `(SELECT ${time.at(1)} - ${KEPT_FOR})`
+  const keptFrom = `(SELECT ${timeOr('$1::float8')} - ${KEPT_FOR})`
   const columns =
     's.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil'
   const count = (spend: string) => `SELECT ${columns}

@@ -8,12 +8,13 @@ import type {
   PetStatus,
   PetStorage,
 } from '../../../src/index.ts'
+import { INT64_MIN } from '../../../src/model.ts'
+import { petOf } from '../shared/pet.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
 import type { Connection } from './connection.ts'
-import { postgresSaves } from './saves.ts'
+import { greatestOf, postgresSaves } from './saves.ts'
 import { petStatements } from './statements.ts'
-import { sqlTime } from './time.ts'
 
 /**
  * 64-bit integers are text, because a JavaScript number would lose digits. Each column name is one lower-case word, because some
@@ -25,9 +26,6 @@ interface PetRow {
   readonly category: string
   readonly status: PetStatus | null
 }
-
-const SMALLEST = -(2n ** 63n)
-const GREATEST = 2n ** 63n - 1n
 
 /** The largest batch, in characters of JSON. Each animal counts as `ROW_SIZE` more characters. */
 const LARGEST_BATCH = 500_000
@@ -68,8 +66,8 @@ export function postgresStorage(
   onError: (error: unknown) => void,
 ): PetStorage {
   const { query } = connection
-  const time = sqlTime(clock)
-  const statements = petStatements(schema, time)
+  const statements = petStatements(schema)
+  const now = () => clock?.now() ?? null
 
   const add = inBatches({
     ...statementRules(lockTimeout),
@@ -78,46 +76,26 @@ export function postgresStorage(
     sizeOf: ({ row, key }: Given) => row.length + (key?.length ?? 0) + ROW_SIZE,
   })
   const saves = postgresSaves(connection, statements.save, lockTimeout)
-  const pruneDurable = inBackground(() => query(statements.prune), onError)
-  const pruneKeys = inBackground(() => query(statements.pruneEndedKeys, time.values()), onError)
-  let batches = 0
-  let keysSincePrune = 0
+  const pruneDurable = inBackground(PRUNE_EVERY, () => query(statements.prune), onError)
+  const pruneKeys = inBackground(PRUNE_KEYS_EVERY, () => query(statements.pruneExpiredKeys, [now()]), onError)
 
   async function addMany(given: readonly Given[]): Promise<readonly Added[]> {
     await saves.retryFailed()
-    if (batches++ % PRUNE_EVERY === 0) pruneDurable()
+    pruneDurable()
     const keys = given.filter(({ key }) => key !== null).length
     const values = [`[${given.map(({ row }) => row)}]`, lockTimeout]
+    pruneKeys(keys)
     const rows =
       keys === 0
         ? await query<AddedRow>(statements.addThem, values)
-        : await query<AddedRow>(statements.addThemOnce, [
-            ...values,
-            `[${given.map(({ key }) => String(key))}]`,
-            clock?.now() ?? null,
-          ])
-    if (keys > 0) pruneKeysAfter(keys)
+        : await query<AddedRow>(statements.addThemOnce, [...values, `[${given.map(({ key }) => String(key))}]`, now()])
     const ids = rows.map(({ id }) => toBigInt(id))
-    const { run } = rows[0] as AddedRow
-    let lastId = ids[0] as bigint
-    for (const id of ids) if (id > lastId) lastId = id
-    const saved = saves.save({ run, lastId })
+    const saved = saves.save({ run: (rows[0] as AddedRow).run, lastId: greatestOf(ids) })
     return given.map(({ pet }, index) => {
-      const created = createdPet(ids[index] as bigint, pet)
+      const created = petOf(ids[index] as bigint, pet)
       const same = rows[index]?.same ?? null
       return { pet: same === null ? created : { ...created, earlier: same ? 'same' : 'different' }, saved }
     })
-  }
-
-  function pruneKeysAfter(keys: number): void {
-    if (keysSincePrune === 0) pruneKeys()
-    keysSincePrune += keys
-    if (keysSincePrune >= PRUNE_KEYS_EVERY) keysSincePrune = 0
-  }
-
-  function toPet(row: PetRow): Pet {
-    const [id, name, categoryId] = [toBigInt(row.id), row.name, toBigInt(row.category)]
-    return createdPet(id, { name, categoryId, status: row.status ?? undefined })
   }
 
   async function create(
@@ -132,11 +110,13 @@ export function postgresStorage(
   }
 
   return {
-    async list({ limit, after, status }) {
-      if (after === GREATEST) return []
-      const first = String(after === undefined ? SMALLEST : after + 1n)
-      const values = status === undefined ? [first, limit] : [first, limit, status]
-      return (await query<PetRow>(status === undefined ? statements.listAll : statements.listStatus, values)).map(toPet)
+    async list({ limit, after = INT64_MIN, status }) {
+      const values = [String(after), limit]
+      const rows =
+        status === undefined
+          ? await query<PetRow>(statements.listAll, values)
+          : await query<PetRow>(statements.listStatus, [...values, status])
+      return rows.map(toPet)
     },
     create: (pet, context) => create(pet, undefined, context),
     createOnce: create,
@@ -147,17 +127,16 @@ export function postgresStorage(
   }
 }
 
+function toPet({ id, name, category, status }: PetRow): Pet {
+  return petOf(toBigInt(id), { name, categoryId: toBigInt(category), status: status ?? undefined })
+}
+
 function rowOf({ name, categoryId, status }: NewPet): string {
   return JSON.stringify([name, String(categoryId), status ?? null])
 }
 
 function keyRowOf({ scope, key, fingerprint }: Idempotency): string {
   return JSON.stringify([scope, key, fingerprint].map((text) => JSON.stringify(text)))
-}
-
-function createdPet(id: bigint, { name, categoryId, status }: NewPet): Pet {
-  const complete = { id, name, categoryId, status } satisfies Record<keyof Pet, unknown>
-  return status === undefined ? { id, name, categoryId } : complete
 }
 
 /** A number is faster to convert, and exact up to 15 digits. */

@@ -42,7 +42,7 @@ export const statements = {
     RETURNING CAST(id AS TEXT) AS id`,
   // The next four statements run in this order in one transaction. Only the first one compares times. On D1, time passes between
   // statements, so a second comparison could treat the same key as expired and add a second animal.
-  pruneEndedKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
+  pruneExpiredKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
   addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
     SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING CAST(id AS TEXT) AS id`,
   // A new animal has the greatest id, so `max(id)` is the animal of the statement before.
@@ -52,7 +52,7 @@ export const statements = {
   usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${USED_KEY}`,
   // The oldest keys have the smallest ids. Keys from a time when the clock was ahead are removed too: they would expire so late
   // that they would block the removal of all later keys.
-  pruneEndedKeys: `DELETE FROM petstore_used_keys
+  pruneExpiredKeys: `DELETE FROM petstore_used_keys
     WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE})
     AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,
   key: `SELECT ${KEY} AS json FROM petstore_keys WHERE token_sha256 = ? AND revoked_at IS NULL`,

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/index.ts'
 import { andThen } from '../../../src/support/maybe-promise.ts'
 import { subjectName } from '../shared/counters.ts'
+import { petOf } from '../shared/pet.ts'
 import type { RunAll, RunOne } from './statements.ts'
 
 type Row = readonly [id: string, name: string, categoryId: string, status: PetStatus | null]
@@ -42,14 +43,14 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
     const used = [scope, hashes.key] as const
     const now = clock?.now() ?? null
     const [, added, , found] = await transact([
-      ['pruneEndedKey', ...used, now],
+      ['pruneExpiredKey', ...used, now],
       ['addPetOnce', name, `${categoryId}`, status ?? null, ...used],
       ['useKey', scope, hashes.key, hashes.fingerprint, now, ...used],
       ['usedKey', ...used],
-      ...(keysUsed++ % PRUNE_KEYS_EVERY === 0 ? [['pruneEndedKeys', now, now] as const] : []),
+      ...(keysUsed++ % PRUNE_KEYS_EVERY === 0 ? [['pruneExpiredKeys', now, now] as const] : []),
     ])
     const [{ id, fingerprint }] = found as [{ readonly id: string; readonly fingerprint: string }]
-    const created = toPet(BigInt(id), name, categoryId, status)
+    const created = petOf(BigInt(id), pet)
     if (added?.length === 1) return created
     return { ...created, earlier: fingerprint === hashes.fingerprint ? 'same' : 'different' }
   }
@@ -63,10 +64,11 @@ export function tableStorage({ read, write, transact, hash, clock }: Tables): Pe
     get(id) {
       return andThen(read('pet', `${id}`), (rows) => (rows.length === 0 ? undefined : fromRow(parse(rows) as Row)))
     },
-    create({ name, categoryId, status }) {
+    create(pet) {
+      const { name, categoryId, status } = pet
       return andThen(write('addPet', name, `${categoryId}`, status ?? null), (rows) => {
         const [{ id }] = rows as [{ readonly id: string }]
-        return toPet(BigInt(id), name, categoryId, status)
+        return petOf(BigInt(id), pet)
       })
     },
     createOnce,
@@ -78,10 +80,5 @@ function parse(rows: readonly unknown[]): unknown {
 }
 
 function fromRow([id, name, categoryId, status]: Row): Pet {
-  return toPet(BigInt(id), name, BigInt(categoryId), status)
-}
-
-function toPet(id: bigint, name: string, categoryId: bigint, status: PetStatus | null | undefined): Pet {
-  const complete = { id, name, categoryId, status: status ?? undefined } satisfies Record<keyof Pet, unknown>
-  return status ? complete : { id, name, categoryId }
+  return petOf(BigInt(id), { name, categoryId: BigInt(categoryId), status: status ?? undefined })
 }
