@@ -54,12 +54,12 @@ function firstFrom(sorted: readonly number[], start: number): number {
 /** Creates the list of used idempotency keys. No key is removed within 48 hours. */
 export function usedKeys(clock: Clock) {
   /** The position of the animal of each key, the oldest key first. */
-  const uses = new Map<string, { readonly position: number; readonly endsAt: number }>()
+  const uses = new Map<string, { readonly position: number; readonly expiresAt: number }>()
 
-  function removeEnded(now: number): void {
-    for (const [name, { endsAt }] of uses) {
-      // Keys from a time when the clock was ahead end too late. Without the second condition, no key after them would be removed.
-      if (endsAt > now && endsAt <= now + 2 * KEY_PERIOD) return
+  function removeExpired(now: number): void {
+    for (const [name, { expiresAt }] of uses) {
+      // Keys from a time when the clock was ahead expire too late. Without the second condition, no key after them would be removed.
+      if (expiresAt > now && expiresAt <= now + 2 * KEY_PERIOD) return
       uses.delete(name)
     }
   }
@@ -68,13 +68,13 @@ export function usedKeys(clock: Clock) {
     /** Returns the position of the animal that this key has added within 48 hours. If there is none, saves `position`. */
     use(scope: string, key: string, position: number): number | undefined {
       const now = clock.now()
-      removeEnded(now)
+      removeExpired(now)
       const name = keyText({ scope, key })
       const known = uses.get(name)
-      if (known !== undefined && known.endsAt > now) return known.position
-      // Without this line, a key that is used again would keep its old place, and `removeEnded` would always stop there.
+      if (known !== undefined && known.expiresAt > now) return known.position
+      // Without this line, a key that is used again would keep its old place, and `removeExpired` would always stop there.
       uses.delete(name)
-      uses.set(name, { position, endsAt: now + KEY_PERIOD })
+      uses.set(name, { position, expiresAt: now + KEY_PERIOD })
       return undefined
     },
   }

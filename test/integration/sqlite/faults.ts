@@ -237,7 +237,7 @@ export function sqliteFaults({ describe, test }: TestRunner, name: string, openF
       assert.deepEqual([(await create()).earlier, (await create()).earlier], [undefined, 'same'])
     })
 
-    on('removes ended idempotency keys during later creates', async ({ path }) => {
+    on('removes expired idempotency keys during later creates', async ({ path }) => {
       const clock = { time: 9 * DAY, now: () => clock.time }
       const other = openFile(`${path}-clock`)
       const { storage } = sqlite(other, { clock })
