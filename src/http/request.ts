@@ -142,7 +142,8 @@ export class FetchRequest implements ApiRequest {
     const { request } = this
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
-    if (length !== undefined && !request.bodyUsed) {
+    // Firefox has no `Request.body`, and some libraries have a `body` without `getReader`.
+    if ((length !== undefined || !request.body?.getReader) && !request.bodyUsed) {
       const bytes = await this.#wholeBytes()
       // A framework may pass a Request whose body is longer than its Content-Length.
       if (bytes && bytes.byteLength > limit) throw tooLarge(limit)
@@ -150,15 +151,15 @@ export class FetchRequest implements ApiRequest {
       if (bytes && bytes.byteLength < Number(length)) throw new PetStoreError('incomplete_body')
       if (bytes) return bytes
     }
-    const isRead = request.bodyUsed || request.body?.locked
+    const { body } = request
+    const isRead = request.bodyUsed || body?.locked
     if (isRead && length !== '0')
       throw new PetStoreError(
         'body_already_read',
         'other code has read the body: mount the pet store before it, or pass new Request(request, { body })',
       )
-    return isRead || request.body === null
-      ? new Uint8Array()
-      : readBody(request, limit, this.bodySignal, (reader) => this.discardRest(reader))
+    if (isRead || !body) return new Uint8Array()
+    return readBody(body, request.headers, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
   /** Returns the body, or `undefined` if other code has locked it. Hono on Node creates a second `Request` for `request.body`. */
