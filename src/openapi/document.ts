@@ -91,6 +91,21 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const constant = (value: string) => ({ schema: { type: 'string', const: value }, example: value })
   const integer = (minimum: number, example: number) => ({ schema: { type: 'integer', minimum }, example })
 
+  const addedPet = {
+    operationId: 'getPet',
+    description: 'The added animal.',
+    parameters: { petId: '$response.body#/id' },
+  }
+  const nextPage = {
+    operationId: 'listPets',
+    description: 'The next page, unless `X-Next-Cursor` is absent.',
+    parameters: {
+      limit: '$request.query.limit',
+      status: '$request.query.status',
+      cursor: '$response.header.X-Next-Cursor',
+    },
+  }
+
   const listPets = {
     operationId: 'listPets',
     tags: ['pets'],
@@ -111,17 +126,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       200: {
         description: 'A page of animals.',
         headers: headerRefs('listPets', ['NextPage', 'X-Next-Cursor']),
-        links: {
-          nextPage: {
-            operationId: 'listPets',
-            description: 'The next page, unless `X-Next-Cursor` is absent.',
-            parameters: {
-              limit: '$request.query.limit',
-              status: '$request.query.status',
-              cursor: '$response.header.X-Next-Cursor',
-            },
-          },
-        },
+        links: { nextPage },
         ...json('Pets', {
           lastPage: { summary: 'The last page', value: [rex] },
           page: { summary: 'A page with a next page, for limit=2', value: [{ ...rex, id: 1 }, ada] },
@@ -158,13 +163,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       201: {
         description: 'The added animal with its id.',
         headers: headerRefs('createPet', ['Location', 'Idempotency-Replayed']),
-        links: {
-          addedPet: {
-            operationId: 'getPet',
-            description: 'The added animal.',
-            parameters: { petId: '$response.body#/id' },
-          },
-        },
+        links: { addedPet },
         ...json('Pet', { added: { summary: 'The added animal', value: rex } }),
       },
       ...errorResponses('createPet'),

@@ -73,17 +73,10 @@ export function errorResponses(operation: OperationName) {
       const { status } = errorTable[first]
       const ofStatus = codes.filter((code) => errorTable[code].status === status)
       const lines = ofStatus.map((code) => `\`${code}\`: ${markdownMessage(code)}`)
-      return [
-        status,
-        {
-          description: lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join('\n'),
-          headers: headerRefs(operation, headersOf[status]),
-          ...json(
-            'Error',
-            Object.fromEntries(ofStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-          ),
-        },
-      ]
+      const description = lines.length === 1 ? lines.join() : lines.map((line) => `- ${line}`).join('\n')
+      const examples = Object.fromEntries(ofStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
+      const headers = headerRefs(operation, headersOf[status])
+      return [status, { description, headers, ...json('Error', examples) }]
     }),
   )
 }
