@@ -98,7 +98,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
 
 /** Sends one request, and throws if there is no server, no API at this URL, or no valid key. Otherwise, every row would fail. */
 async function requireServer(client: ContractClient): Promise<void> {
-  const { url, status, json } = await client.send('/pets?limit=1').catch((error: Error) => {
+  const { url, status, json } = await client.send('GET /pets?limit=1').catch((error: Error) => {
     if (error instanceof LimitReached) return { url: '', status: 429, json: undefined }
     throw new Error(`cannot use the server: ${error.message}`)
   })

@@ -18,6 +18,15 @@ export function parseJson(json: string | Uint8Array): unknown {
   return withPlainNumbers(readJson(typeof json === 'string' ? encoder.encode(json) : json))
 }
 
+/** Returns `undefined` for a text that is not JSON. */
+export function parseJsonIfValid(json: string | Uint8Array): unknown {
+  try {
+    return parseJson(json)
+  } catch {
+    return undefined
+  }
+}
+
 function withPlainNumbers(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number(value.text)
   if (Array.isArray(value)) return value.map(withPlainNumbers)

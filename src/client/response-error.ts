@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { readableText, readLength } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonIfValid } from './parse-json.ts'
 
 /** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 199
@@ -20,8 +20,9 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 export function responseError(response: Response, body: Uint8Array, clock: Clock, apiKey: string): PetStoreError {
   const { status } = response
   const options = { status, retryAfter: readRetryAfter(response.headers.get('Retry-After'), clock) }
-  const { code, message } = readError(body, apiKey)
-  if (isErrorCode(code)) return new PetStoreError(code, message, options)
+  const { code, message } = Object(parseJsonIfValid(body)) as Record<string, unknown>
+  const shown = typeof message === 'string' ? readableText(message, MAX_QUOTE, [apiKey]) : undefined
+  if (isErrorCode(code)) return new PetStoreError(code, shown, options)
   const known = CODE_BY_STATUS[status] ?? 'unexpected_response'
   return new PetStoreError(
     known,
@@ -89,18 +90,6 @@ export function gaveUp({ error, until }: { error: PetStoreError; until: number }
 export function unexpectedResponse({ status }: Response, what: string, cause?: unknown): PetStoreError {
   const message = `expected ${what} with status ${status}, got something else: check that baseUrl belongs to a pet store`
   return new PetStoreError('unexpected_response', message, { status, cause })
-}
-
-function readError(
-  body: Uint8Array,
-  apiKey: string,
-): { readonly code?: unknown; readonly message?: string | undefined } {
-  try {
-    const { code, message } = Object(parseJson(body)) as Record<string, unknown>
-    return { code, message: typeof message === 'string' ? readableText(message, MAX_QUOTE, [apiKey]) : undefined }
-  } catch {
-    return {}
-  }
 }
 
 /** Returns the seconds in `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */

@@ -16,15 +16,15 @@ export function shorten(text: string, length = MAX_LENGTH): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text
 }
 
-/** Returns the message of the innermost cause, which is the most specific one. Follows at most nine causes: they may form a cycle. */
-export function innermostMessage(error: unknown, depth = 0): string {
-  const { cause, errors, message, code } = Object(error) as {
-    cause?: unknown
-    errors?: unknown[]
-    message?: string
-    code?: string
-  }
+/** Returns the innermost cause, which is the most specific one. Follows at most nine causes: they may form a cycle. */
+export function innermostCause(error: unknown, depth = 0): { readonly message?: string; readonly code?: string } {
+  const { cause, errors } = Object(error) as { cause?: unknown; errors?: unknown }
+  // For a host name with several IP addresses, Node has one error for each of them in `errors`.
   const inner = cause ?? (Array.isArray(errors) ? errors[0] : undefined)
-  if (inner != null && depth < 9) return innermostMessage(inner, depth + 1)
-  return message || code || String(error)
+  return inner != null && depth < 9 ? innermostCause(inner, depth + 1) : Object(error)
+}
+
+export function innermostMessage(error: unknown): string {
+  const cause = innermostCause(error)
+  return cause.message || cause.code || String(cause)
 }

@@ -1,9 +1,9 @@
-import { parseJson } from '../../client/parse-json.ts'
+import { parseJsonIfValid } from '../../client/parse-json.ts'
 import { serverTime } from '../../client/rate-limit-headers.ts'
 import { readRetryAfter } from '../../client/response-error.ts'
 import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
-import { innermostMessage } from '../../support/describe-value.ts'
+import { innermostCause, innermostMessage } from '../../support/describe-value.ts'
 import { sleep, systemClock } from '../../support/time.ts'
 
 /** The server under test. */
@@ -23,35 +23,16 @@ export interface HttpContractTarget {
 }
 
 export interface ContractRequest {
-  readonly method?: string
   /** The body; an object is sent as JSON. */
-  readonly body?: string | object | Uint8Array
+  readonly body?: string | object
   /** Headers besides `Authorization`. @default `Content-Type: application/json` if there is a body */
   readonly headers?: Readonly<Record<string, string>>
   /** The value of `Authorization`; `null` for none. @default the option `token` as a bearer token */
   readonly authorization?: string | null
 }
 
-export interface ContractResponse {
-  /** The method and the path of the request, for error messages. */
-  readonly name: string
-  readonly url: string
-  readonly status: number
-  readonly headers: Headers
-  /** The time of the server, in milliseconds since the Unix epoch. */
-  readonly time: number
-  readonly text: string
-  /** The body as JSON, with integers as `bigint`; `undefined` if it is not JSON. */
-  readonly json: unknown
-}
-
-export interface ContractClient {
-  readonly token: string
-  /** Sends a request to a path after `baseUrl`, or to a whole URL. After a 429, waits and sends the request again. */
-  send(path: string, request?: ContractRequest): Promise<ContractResponse>
-  /** Sends a GET with the option `limitedToken`. Does not wait after a 429. */
-  sendLimited(path: string): Promise<ContractResponse>
-}
+export type ContractClient = ReturnType<typeof contractClient>
+export type ContractResponse = Awaited<ReturnType<ContractClient['send']>>
 
 /** Thrown if the suite would have to wait too long for the limit of the API key, or of this machine's IP address. */
 export class LimitReached extends Error {}
@@ -69,48 +50,57 @@ const MAX_WAIT = 180
 export function contractClient(
   { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractTarget,
   onWait: (seconds: number) => void = () => {},
-): ContractClient {
+) {
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
   /** The errors for limits that are used up for too long, of the key or of this machine. More requests could cause a ban. */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
-  async function sendOnce(path: string, request: ContractRequest): Promise<ContractResponse> {
-    const { method = 'GET', body, authorization = `Bearer ${token}` } = request
-    const headers = new Headers(request.headers)
-    if (authorization !== null) headers.set('Authorization', authorization)
-    if (body !== undefined && !headers.has('Content-Type')) headers.set('Content-Type', 'application/json')
-    const name = `${method} ${path}`
+  async function sendOnce(name: string, request: ContractRequest) {
+    const { body, authorization = `Bearer ${token}` } = request
+    const [method = '', path = ''] = name.split(' ')
+    const sent = new Headers(request.headers)
+    if (authorization !== null) sent.set('Authorization', authorization)
+    if (body !== undefined && !sent.has('Content-Type')) sent.set('Content-Type', 'application/json')
     const url = /^https?:/.test(path) ? path : root + path
     const signal = AbortSignal.timeout(timeout)
+    const content = typeof body !== 'object' || body instanceof Uint8Array ? body : JSON.stringify(body)
     try {
-      const response = await fetch(url, { method, headers, body: toBody(body), redirect: 'manual', signal })
+      const init = { method, headers: sent, body: (content ?? null) as BodyInit, redirect: 'manual', signal } as const
+      const response = await fetch(url, init)
       const text = new TextDecoder().decode(await readResponse(response))
-      const { status, headers: responseHeaders } = response
-      const time = serverTime(responseHeaders, clock.now())
-      return { name, url, status, headers: responseHeaders, time, text, json: toJson(text) }
-    } catch (error) {
-      if (signal.aborted)
-        throw new NoResponse(`${name}: no response within ${timeout / 1_000} seconds`, { cause: error })
-      const ErrorClass = isRefused(error) ? ConnectionRefused : Error
-      throw new ErrorClass(`${name}: ${innermostMessage(error)}`, { cause: error })
+      const { status, headers } = response
+      /** The time of the server, in milliseconds since the Unix epoch. */
+      const time = serverTime(headers, clock.now())
+      return { name, url, status, headers, time, text, json: parseJsonIfValid(text) }
+    } catch (cause) {
+      if (signal.aborted) throw new NoResponse(`${name}: no response within ${timeout / 1_000} seconds`, { cause })
+      const isRefused = ['ECONNREFUSED', 'ConnectionRefused'].includes(innermostCause(cause).code ?? '')
+      const ErrorClass = isRefused ? ConnectionRefused : Error
+      throw new ErrorClass(`${name}: ${innermostMessage(cause)}`, { cause })
     }
   }
 
   return {
     token,
-    async send(path, request = {}) {
+    /** Sends a request such as `GET /pets`, to a path after `baseUrl` or to a whole URL. After a 429, waits and sends it again. */
+    async send(name: string, request: ContractRequest = {}) {
       const { authorization } = request
       const subject = authorization === undefined || authorization?.endsWith(` ${token}`) ? 'key' : 'address'
       for (;;) {
         if (usedUp[subject] !== undefined) throw usedUp[subject]
-        const response = await sendOnce(path, request)
+        const response = await sendOnce(name, request)
         if (response.status !== 429) return response
         // Earlier requests with this API key or from this IP address have used up the limit.
-        const seconds = secondsToWait(response)
+        const retryAfter = readRetryAfter(response.headers.get('Retry-After'), { now: () => response.time })
+        // Wait for a second at least: otherwise, the suite would flood the server.
+        const seconds = Math.max(1, retryAfter ?? 1)
         if (seconds > patience) {
-          usedUp[subject] = new LimitReached(tooLong(response, seconds))
+          const reason =
+            retryAfter === undefined ? 'there is no Retry-After' : `the next request has to wait ${seconds} seconds`
+          const limit = `the suite waits at most ${MAX_WAIT} seconds in all`
+          usedUp[subject] = new LimitReached(`${name}: the limit is used up, and ${reason}; ${limit}`)
           continue
         }
         patience -= seconds
@@ -118,39 +108,7 @@ export function contractClient(
         await sleep(seconds * 1_000)
       }
     },
-    sendLimited: (path) => sendOnce(path, { authorization: `Bearer ${limitedToken}` }),
-  }
-}
-
-function tooLong({ name, headers }: ContractResponse, seconds: number): string {
-  const wait = headers.has('Retry-After')
-    ? `the next request has to wait ${seconds} seconds`
-    : 'there is no Retry-After'
-  return `${name}: the limit is used up, and ${wait}; the suite waits at most ${MAX_WAIT} seconds in all`
-}
-
-/** Returns the seconds in `Retry-After`, or 1 without the header: without a wait, the suite would flood the server. */
-function secondsToWait({ headers, time }: ContractResponse): number {
-  return Math.max(1, readRetryAfter(headers.get('Retry-After'), { now: () => time }) ?? 1)
-}
-
-function toBody(body: ContractRequest['body']): string | Uint8Array<ArrayBuffer> | null {
-  if (body === undefined) return null
-  if (typeof body === 'string') return body
-  return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
-}
-
-/** For a host name with several IP addresses, Node's `fetch` has one error for each of them in `cause.errors`. */
-function isRefused(error: unknown): boolean {
-  const { cause = error } = Object(error) as { cause?: unknown }
-  const { code, errors = [] } = Object(cause) as { code?: string; errors?: { code?: string }[] }
-  return [code, errors[0]?.code].some((one) => one === 'ECONNREFUSED' || one === 'ConnectionRefused')
-}
-
-function toJson(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
+    /** Sends a request with the option `limitedToken`. Does not wait after a 429. */
+    sendLimited: (name: string) => sendOnce(name, { authorization: `Bearer ${limitedToken}` }),
   }
 }

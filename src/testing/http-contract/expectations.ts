@@ -1,3 +1,4 @@
+import { type ErrorCode, errorTable } from '../../errors.ts'
 import { isPet, type Pet, petStatuses } from '../../model.ts'
 import { same, show } from '../contract/report.ts'
 import type { ContractResponse } from './client.ts'
@@ -11,11 +12,8 @@ export function checkEqual(actual: unknown, expected: unknown, what: string): vo
   check(same(actual, expected), `${what}: expected ${show(expected)}, got ${show(actual)}`)
 }
 
-export function expectStatus(response: ContractResponse, status: number): void {
-  check(
-    response.status === status,
-    `${response.name}: expected status ${status}, got ${response.status} with ${response.text}`,
-  )
+export function expectStatus({ name, status, text }: ContractResponse, expected: number): void {
+  check(status === expected, `${name}: expected status ${expected}, got ${status} with ${text}`)
 }
 
 export function expectJson(response: ContractResponse, status: number): void {
@@ -24,46 +22,45 @@ export function expectJson(response: ContractResponse, status: number): void {
   checkEqual(type.trim(), 'application/json', `${response.name}: Content-Type`)
 }
 
-/** Checks an error response: its status, and the members of docs/interface.md, section 2. Returns the code. */
-export function expectError(response: ContractResponse, status: number): string {
+/** Checks an error response: its status, and the members of docs/interface.md, section 2. */
+export function expectError(response: ContractResponse, status: number): void {
   expectJson(response, status)
+  const { name, text } = response
   const error = Object(response.json) as Record<string, unknown>
-  check(typeof error.code === 'string' && error.code !== '', `${response.name}: expected a code, got ${response.text}`)
-  check(typeof error.message === 'string', `${response.name}: expected a message, got ${response.text}`)
-  checkEqual(error.status, BigInt(status), `${response.name}: status in the body`)
-  return error.code as string
+  check(typeof error.code === 'string' && error.code !== '', `${name}: expected a code, got ${text}`)
+  check(typeof error.message === 'string', `${name}: expected a message, got ${text}`)
+  checkEqual(error.status, BigInt(status), `${name}: status in the body`)
 }
 
-/** Checks an error response of this project: its code, and that it has no other members. Returns the message. */
-export function expectCode(response: ContractResponse, status: number, code: string): string {
+/** Checks an error response of this project: its code and headers, and that it has no other members. Returns the message. */
+export function expectCode(response: ContractResponse, code: ErrorCode, headers: Record<string, string> = {}): string {
+  const { status } = errorTable[code]
   expectError(response, status)
   const { message, ...others } = response.json as { message: string }
   checkEqual(others, { code, status: BigInt(status) }, `${response.name}: the error without its message`)
+  expectHeaders(response, headers)
   return message
 }
 
-/** Checks the value of a header; `null` means that the header must be absent. */
-export function expectHeader({ name, headers }: ContractResponse, header: string, expected: string | null): void {
-  checkEqual(headers.get(header), expected, `${name}: ${header}`)
+/** Checks the values of headers; `null` means that the header must be absent. */
+export function expectHeaders({ name, headers }: ContractResponse, expected: Record<string, string | null>): void {
+  for (const [header, value] of Object.entries(expected)) checkEqual(headers.get(header), value, `${name}: ${header}`)
 }
 
 export function expectPet(response: ContractResponse, status: number): Pet {
   expectJson(response, status)
-  return toPet(response.json, response.name)
+  const { json, name } = response
+  if (isPet(json)) return json
+  const statuses = petStatuses.join(', ')
+  const expected = `an animal with the integers id and categoryId, the string name, and no status or one of ${statuses}`
+  throw new Error(`${name}: expected ${expected}, got ${show(json)}`)
 }
 
 export function expectPets(response: ContractResponse): readonly Pet[] {
   expectJson(response, 200)
-  const { json, name } = response
-  if (!Array.isArray(json)) throw new Error(`${name}: expected an array, got ${response.text}`)
-  return json.map((pet) => toPet(pet, name))
-}
-
-function toPet(value: unknown, name: string): Pet {
-  if (isPet(value)) return value
-  const statuses = petStatuses.join(', ')
-  const expected = `an animal with the integers id and categoryId, the string name, and no status or one of ${statuses}`
-  throw new Error(`${name}: expected ${expected}, got ${show(value)}`)
+  const { json, name, text } = response
+  if (!Array.isArray(json)) throw new Error(`${name}: expected an array, got ${text}`)
+  return json.map((pet) => expectPet({ ...response, json: pet }, 200))
 }
 
 /** Checks the rate-limit headers (docs/interface.md, section 8.2), and returns their values. */
