@@ -1,21 +1,13 @@
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../../ports.ts'
 import { countRequest, newQuotaState, type QuotaState } from '../../quota/counting-rule.ts'
-import type { ManualClock } from '../clock.ts'
-import { difference, type Steps, show } from './report.ts'
+import { difference, show, showTime } from './report.ts'
+import type { Session } from './runner.ts'
 
 /** A request to count. Its `now` comes from the clock. */
 export type Spending = Omit<QuotaRequest, 'now'>
 
 /** A quota store whose results are compared with those of `countRequest`. */
-export interface CheckedQuota {
-  /** The expected counts, by subject. */
-  readonly states: ReadonlyMap<string, QuotaState>
-  /** Sends `times` equal requests at once, and accepts their results in any order. */
-  spend(spending: Spending, times?: number): Promise<void>
-  now(): number
-  /** Sets the clock, but at most 26 hours back from its latest time. */
-  setClock(time: number): void
-}
+export type CheckedQuota = ReturnType<typeof checkedQuota>
 
 interface Expected {
   readonly count: QuotaCount
@@ -25,19 +17,31 @@ interface Expected {
 const FURTHEST_BACK = 26 * 3_600_000
 
 /** Adds checks to an empty quota store. */
-export function checkedQuota(quota: QuotaStore, steps: Steps, clock: ManualClock): CheckedQuota {
+export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>) {
+  /** The expected counts, by subject. */
   const states = new Map<string, QuotaState>()
-  let latest = clock.now()
+  let latest = now()
+
+  function checkCount(request: QuotaRequest, received: QuotaCount, expected: Expected): void {
+    const name = difference(received, expected.count)?.name as keyof QuotaCount | undefined
+    if (name === undefined) return
+    const shown = (count: QuotaCount) =>
+      `${name} ${name.startsWith('used') ? show(count[name]) : showTime(count[name])}`
+    const rule = ruleOf(request, received, expected, name)
+    steps.check(false, `spend ${rule}`, shown(expected.count), shown(received))
+  }
+
   return {
     states,
-    now: clock.now,
-    setClock(instant) {
-      clock.set(Math.max(instant, latest - FURTHEST_BACK))
-      latest = Math.max(latest, clock.now())
-      steps.note(`the clock goes to ${showTime(clock.now())}`)
+    now,
+    /** Sets the clock, but at most 26 hours back from its latest time. */
+    setClock(time: number): void {
+      setClock(Math.max(time, latest - FURTHEST_BACK))
+      latest = Math.max(latest, now())
     },
-    async spend(spending, times = 1) {
-      const request = { ...spending, now: clock.now() }
+    /** Sends `times` equal requests at once, and accepts their results in any order. */
+    async spend(spending: Spending, times = 1): Promise<void> {
+      const request = { ...spending, now: now() }
       const state = states.get(request.subject) ?? newQuotaState()
       states.set(request.subject, state)
       const expected = Array.from({ length: times }, (): Expected => {
@@ -45,14 +49,14 @@ export function checkedQuota(quota: QuotaStore, steps: Steps, clock: ManualClock
         return { before, count: countRequest(state, request) }
       })
       const text = `spend(${show(spending)})`
-      const call = () => steps.call(text, () => quota.spend(request), 'it returns the counts', showCount)
+      const call = () => steps.call(text, () => port().spend(request), 'it returns the counts', showCount)
       const received = await Promise.all(Array.from({ length: times }, call))
       for (const count of received) {
         const isObject = typeof count === 'object' && count !== null
         steps.check(isObject, `spend returned ${show(count)}: it returns the counts`, 'an object', count)
       }
-      const granted = (counts: readonly QuotaCount[]) => counts.filter((count) => count.granted).length
-      const [actual, wanted] = [granted(received), granted(expected.map(({ count }) => count))]
+      const actual = received.filter(({ granted }) => granted).length
+      const wanted = expected.filter(({ count }) => count.granted).length
       steps.check(
         actual <= wanted || times === 1,
         `spend granted ${actual} of ${times} requests at once: the limits allow ${wanted}, and spend is one atomic step`,
@@ -61,7 +65,7 @@ export function checkedQuota(quota: QuotaStore, steps: Steps, clock: ManualClock
       )
       received.sort(byUse)
       expected.sort((a, b) => byUse(a.count, b.count))
-      received.forEach((count, i) => void checkCount(steps, request, count, expected[i] as Expected))
+      received.forEach((count, i) => void checkCount(request, count, expected[i] as Expected))
     },
   }
 }
@@ -70,82 +74,59 @@ function byUse(a: QuotaCount, b: QuotaCount): number {
   return Number(b.granted) - Number(a.granted) || a.usedInMinute - b.usedInMinute || a.bannedUntil - b.bannedUntil
 }
 
-function checkCount(steps: Steps, request: QuotaRequest, received: QuotaCount, { count, before }: Expected): void {
-  const differs = difference(received, count)
-  if (differs === undefined) return
-  const name = differs.name as keyof QuotaCount
-  const value = (counts: QuotaCount) =>
-    `${name} ${typeof counts[name] === 'number' && name !== 'usedInMinute' && name !== 'usedInDay' ? showTime(counts[name]) : show(counts[name])}`
-  const sentence = ruleOf(request, received, count, before, name) ?? `spend returned ${value(received)}`
-  steps.check(false, sentence, value(count), value(received))
-}
+const WINDOWS = [
+  { window: 'minute', limit: 'perMinute', used: 'usedInMinute', end: 'minuteEndsAt' },
+  { window: 'day', limit: 'perDay', used: 'usedInDay', end: 'dayEndsAt' },
+] as const
 
-/** Returns a sentence about the rule that the member `name` of a count breaks. */
+/** Returns what is wrong with the member `name` of a count, and the rule that it breaks. */
 function ruleOf(
   { subject, limits, ban, now }: QuotaRequest,
   received: QuotaCount,
-  expected: QuotaCount,
-  before: QuotaState,
+  { count: expected, before }: Expected,
   name: keyof QuotaCount,
-): string | undefined {
-  const banHasEnded = before.bannedUntil > 0 && before.bannedUntil <= now
+): string {
   const isFirst = before.dayEndsAt === 0
-  switch (name) {
-    case 'granted': {
-      if (received.granted) {
-        if (before.bannedUntil > now)
-          return `spend granted a request during a ban, which ends at ${showTime(before.bannedUntil)}`
-        if (expected.usedInMinute >= limits.perMinute)
-          return `spend granted request ${expected.usedInMinute + 1} of the minute: perMinute is ${limits.perMinute}`
-        return `spend granted request ${expected.usedInDay + 1} of the day: perDay is ${limits.perDay}`
-      }
-      const end = 'spend refused a request'
-      if (isFirst) return `spend refused the first request of ${show(subject)}: each subject has counts of its own`
-      if (banHasEnded) return `${end} after the end of the ban at ${showTime(before.bannedUntil)}`
-      if (before.usedInDay > 0 && before.dayEndsAt <= now) return `${end} on a new day: its counts begin at 0`
-      if (received.usedInMinute > 0 && before.minuteEndsAt <= now)
-        return `${end} in a new minute: its count begins at 0`
-      return `${end} within the limits: ${expected.usedInMinute - 1} of ${limits.perMinute} used in this minute, ${expected.usedInDay - 1} of ${limits.perDay} on this day`
-    }
-    case 'usedInMinute':
-    case 'usedInDay': {
-      const window = name === 'usedInMinute' ? 'minute' : 'day'
-      if (received[name] > expected[name] && !expected.granted)
-        return `spend counted a refused request in the ${window}: a refused request counts in neither window`
-      if (isFirst)
-        return `spend returned ${name} ${show(received[name])} for the first request of ${show(subject)}: each subject has counts of its own`
-      const has =
-        before[name] > 0 && before[`${window}EndsAt`] <= now
-          ? `a new ${window} begins at 0`
-          : `${expected[name]} requests of this ${window} were granted, and refused requests do not count`
-      return `spend returned ${name} ${show(received[name])}: ${has}`
-    }
-    case 'minuteEndsAt':
-    case 'dayEndsAt': {
-      const window = name === 'minuteEndsAt' ? 'minute' : 'day'
-      if (expected[name] % 60_000 !== 0)
-        return `spend returned another ${name}: after the clock steps back, a window ends at most one ${window} later`
-      return `spend returned another ${name}: windows are whole ${window}s of UTC, and do not begin with the first request`
-    }
-    case 'bannedUntil': {
-      if (ban === false) return 'spend returned bannedUntil although ban is false'
-      if (banHasEnded && expected.bannedUntil === 0)
-        return `spend returned bannedUntil after the end of the ban at ${showTime(before.bannedUntil)}`
-      if (received.bannedUntil === 0)
-        return `spend started no ban: afterRefusals is ${ban.afterRefusals}, and so many requests of the minute were refused`
-      if (expected.bannedUntil === 0) return `spend started a ban too early: afterRefusals is ${ban.afterRefusals}`
-      return `spend returned another bannedUntil: a ban ends ${ban.seconds} seconds after the refusal that started it`
-    }
-    case 'now':
-      return 'spend returned another now: it is the time at which the store decided'
-    default:
-      return undefined
+  const banEnd = showTime(before.bannedUntil)
+  const banHasEnded = before.bannedUntil > 0 && before.bannedUntil <= now
+  const renewed = WINDOWS.filter(({ used, end }) => before[used] > 0 && before[end] <= now)
+  if (name === 'granted' && received.granted) {
+    if (before.bannedUntil > now) return `granted a request during a ban, which ends at ${banEnd}`
+    const { window, limit, used } = WINDOWS[expected.usedInMinute >= limits.perMinute ? 0 : 1]
+    return `granted request ${expected[used] + 1} of the ${window}: ${limit} is ${limits[limit]}`
   }
-}
-
-function showTime(time: number): string {
-  const isDate = Number.isFinite(time) && Math.abs(time) <= 8.64e15
-  return time === 0 || !isDate ? String(time) : new Date(time).toISOString()
+  if (name === 'granted') {
+    if (isFirst) return `refused the first request of ${show(subject)}: each subject has counts of its own`
+    if (banHasEnded) return `refused a request after the end of the ban at ${banEnd}`
+    const last = renewed.findLast(({ used }) => received[used] > 0)
+    if (last) return `refused a request of a new ${last.window}: its count begins at 0`
+    return `refused a request within the limits: ${expected.usedInMinute - 1} of ${limits.perMinute} used in this minute, ${expected.usedInDay - 1} of ${limits.perDay} on this day`
+  }
+  for (const { window, used, end } of WINDOWS) {
+    if (name === used) {
+      if (received[used] > expected[used] && !expected.granted)
+        return `counted a refused request in the ${window}: a refused request counts in neither window`
+      const returned = `returned ${name} ${show(received[used])}`
+      if (isFirst) return `${returned} for the first request of ${show(subject)}: each subject has counts of its own`
+      if (renewed.some((one) => one.used === used)) return `${returned}: a new ${window} begins at 0`
+      return `${returned}: ${expected[used]} requests of this ${window} were granted, and refused requests do not count`
+    }
+    if (name === end && expected[end] % 60_000 !== 0)
+      return `returned another ${name}: after the clock steps back, a window ends at most one ${window} later`
+    if (name === end)
+      return `returned another ${name}: windows are whole ${window}s of UTC, and do not begin with the first request`
+  }
+  if (name === 'bannedUntil') {
+    if (ban === false) return 'returned bannedUntil although ban is false'
+    if (banHasEnded && expected.bannedUntil === 0) return `returned bannedUntil after the end of the ban at ${banEnd}`
+    if (received.bannedUntil === 0)
+      return `started no ban: afterRefusals is ${ban.afterRefusals}, and so many requests of the minute were refused`
+    if (expected.bannedUntil === 0) return `started a ban too early: afterRefusals is ${ban.afterRefusals}`
+    return `returned another bannedUntil: a ban ends ${ban.seconds} seconds after the refusal that started it`
+  }
+  return name === 'now'
+    ? 'returned another now: it is the time at which the store decided'
+    : `returned ${name} ${show(received[name])}`
 }
 
 function showCount(count: QuotaCount): string {

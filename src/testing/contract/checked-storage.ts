@@ -1,177 +1,203 @@
 import { INT64_MAX, isInt64, type NewPet, type Pet, type PetStatus } from '../../model.ts'
-import type { CreatedPet, PetQuery, PetStorage } from '../../ports.ts'
-import type { ManualClock } from '../clock.ts'
-import { few, recordSteps, type Steps, show } from './report.ts'
+import { fingerprintOf, KEY_PERIOD, keyText } from '../../pets/idempotency.ts'
+import type { CreatedPet, MaybePromise, PetQuery, PetStorage } from '../../ports.ts'
+import { REX } from './arbitraries.ts'
+import { few, show } from './report.ts'
+import { NotApplicable, type Session } from './runner.ts'
 
 /** A storage whose results are compared with those of a plain list. */
-export interface CheckedStorage {
-  readonly storage: PetStorage
-  readonly steps: Steps
-  readonly clock: ManualClock
-  /** The animals that the storage must have, by ascending id. */
-  readonly pets: Pet[]
-  /** Adds all animals at the same time. */
-  create(...newcomers: readonly NewPet[]): Promise<readonly Pet[]>
-  list(query: PetQuery): Promise<readonly Pet[]>
-  get(id: bigint): Promise<void>
-  walk(query: PetQuery): Promise<void>
-  /** Opens the storage again, and checks that it still has the animals. */
-  reopen(): Promise<void>
+export type CheckedStorage = Awaited<ReturnType<typeof checkedStorage>>
+
+export interface CreateOnceCall {
+  readonly pet?: NewPet
+  readonly scope?: string
+  readonly key?: string
 }
 
 /** Adds checks to an empty storage. */
-export async function checkedStorage(
-  opened: PetStorage,
-  steps: Steps,
-  clock: ManualClock,
-  reopen: () => Promise<PetStorage>,
-): Promise<CheckedStorage> {
-  let storage = opened
+export async function checkedStorage(session: Session<PetStorage>) {
+  const { port, steps, now } = session
+  /** The animals that the storage must have, by ascending id. */
   const pets: Pet[] = []
-  const [old] = await listed(storage, recordSteps(), { limit: 1 })
-  steps.check(!old, `a new storage has animal ${old?.id}: open() must return an empty one`, 'no animal', old)
+  /** The animal that each idempotency key has added, and when the key expires. */
+  const uses = new Map<string, { readonly pet: Pet; readonly endsAt: number }>()
 
-  const list = async (query: PetQuery) => {
-    const page = await listed(storage, steps, query)
-    const left = pets.find((pet) => !page.some(({ id }) => id === pet.id))
-    if (left && expectedPage(pets, query).includes(left)) await checkGet(storage, steps, left.id, left)
-    checkContent(steps, query, page, pets)
+  const [old] = await read({ limit: 1 })
+  steps.check(!old, `a new storage has animal ${old?.id}: open() must return an empty one`, 'no animal', old)
+  steps.forget()
+
+  async function create(pet: NewPet): Promise<Pet> {
+    const before = pets.at(-1)?.id
+    const call = () => port().create(pet)
+    const created = await steps.call(`create(${show(pet)})`, call, 'create adds any valid animal', showPet)
+    return add(pet, created, before)
+  }
+
+  /** Checks an animal that the storage has added, and that its id is above `before`. Adds the animal to `pets`. */
+  function add(pet: NewPet, created: CreatedPet, before: bigint | undefined): Pet {
+    const check = (holds: boolean, what: string, expected: unknown, received: unknown = created) =>
+      steps.check(holds, `create returned ${what}`, expected, received)
+    const isObject = typeof created === 'object' && created !== null
+    check(isObject, `${show(created)}: create returns the new animal`, { id: 1n, ...pet })
+    const { id } = created
+    check(typeof id === 'bigint', `the id ${show(id)}, a ${typeof id}: an id is a bigint`, 'an id such as 1n')
+    check(isInt64(id), `the id ${id}: an id is an int64`, `an id from 1 to ${INT64_MAX}`)
+    check(id >= 1n, `the id ${id}: the smallest id is 1`, 'an id of at least 1n')
+    const expected = { id, ...pet }
+    steps.checkEqual('create returned an animal', created, expected)
+    const isNew = pets.every((other) => other.id !== id)
+    check(isNew, `id ${id} twice: each animal has an id of its own`, 'a new id', id)
+    check(before === undefined || id > before, `id ${id} after id ${before}: ids ascend`, `an id above ${before}n`, id)
+    pets.push(expected)
+    pets.sort((a, b) => (a.id < b.id ? -1 : 1))
+    return expected
+  }
+
+  /** Makes `times` equal calls at once, and accepts their results in any order. */
+  async function createOnce({ pet = REX, scope = 'account:acme', key = 'order-1' }: CreateOnceCall = {}, times = 1) {
+    if (!port().createOnce) throw new NotApplicable('the storage has no method createOnce')
+    const idempotency = { scope, key, fingerprint: fingerprintOf(pet) }
+    const call = () =>
+      steps.call(
+        `createOnce(${show(pet)}) with key ${show(key)} of ${show(scope)}`,
+        () => port().createOnce?.(pet, idempotency) as MaybePromise<CreatedPet>,
+        'a storage that supports keys accepts any key',
+        (result) => `${show(result?.id)}${result?.earlier == null ? '' : `, earlier ${show(result.earlier)}`}`,
+      )
+    const before = pets.at(-1)?.id
+    const results = await Promise.all(Array.from({ length: times }, call))
+    const isNew = (result: CreatedPet) => result?.earlier == null
+    const count = results.filter(isNew).length
+    steps.check(
+      times === 1 || count === 1,
+      `createOnce added ${count} animals for ${times} calls at once with one key: a key adds one animal`,
+      '1 result without earlier',
+      `${count} results without earlier`,
+    )
+    const name = keyText(idempotency)
+    for (const result of results.sort((a, b) => Number(isNew(b)) - Number(isNew(a)))) {
+      const use = uses.get(name)
+      if (use !== undefined && now() < use.endsAt) {
+        checkRepeat(pet, use.pet, result)
+      } else {
+        const rule = use === undefined ? 'no earlier call of this scope has this key' : 'a key ends after 48 hours'
+        const sentence = `createOnce returned earlier ${show(result?.earlier)}: ${rule}`
+        steps.check(isNew(result), sentence, { id: (before ?? 0n) + 1n, ...pet }, result)
+        const added = add(pet, result && { ...result, earlier: undefined }, before)
+        uses.set(name, { pet: added, endsAt: now() + KEY_PERIOD })
+      }
+    }
+  }
+
+  /** Checks the result of a call whose key has added the animal `first` before. */
+  function checkRepeat(pet: NewPet, first: Pet, result: CreatedPet): void {
+    const isSame = fingerprintOf(pet) === fingerprintOf(first)
+    const expected = { ...pet, id: first.id, earlier: isSame ? 'same' : 'different' }
+    const check = (holds: boolean, what: string) => steps.check(holds, `createOnce ${what}`, expected, result)
+    const key = `for a key that has added animal ${first.id}`
+    check(result?.earlier != null, `added animal ${result?.id} ${key}: within 48 hours, a key adds one animal`)
+    const rule = isSame ? 'both calls have the same fingerprint' : 'the fingerprints differ'
+    check(result.earlier === expected.earlier, `returned earlier ${show(result.earlier)}: ${rule}`)
+    check(result.id === first.id, `returned the id ${show(result.id)} ${key}`)
+    if (isSame) steps.checkEqual('createOnce returned an animal', result, expected)
+  }
+
+  async function get(id: bigint): Promise<void> {
+    const text = `get(${id}n)`
+    const expected = pets.find((pet) => pet.id === id)
+    const rule = expected ? 'create has returned this animal' : 'for no animal, get returns undefined or null'
+    checkFound(text, await steps.call(text, () => port().get(id), rule, showPet), expected)
+  }
+
+  /** Checks an animal from `get` or `list`. */
+  function checkFound(text: string, found: Pet | null | undefined, expected: Pet | undefined): void {
+    const check = (holds: boolean, what: string) =>
+      steps.check(holds, `${text} returned ${what}`, expected ?? 'undefined or null', found)
+    if (found === undefined || found === null) {
+      check(!expected, `${found}: animal ${expected?.id} was lost, although create had returned it`)
+      return
+    }
+    check(expected !== undefined, `${showPet(found)}: for no animal, get returns undefined or null`)
+    check(typeof found === 'object', `${showPet(found)}: get returns the animal`)
+    check(found.id === expected?.id, `${showPet(found)}: get returns the animal with this id`)
+    steps.checkEqual(`${text} returned animal ${found.id}`, found, { ...expected })
+  }
+
+  /** Reads one page, and checks the rules that concern this page alone. */
+  async function read(query: PetQuery): Promise<readonly Pet[]> {
+    const text = `list(${show(query)})`
+    const showPage = (page: readonly Pet[]) => (Array.isArray(page) ? showIds(page) : show(page))
+    const page = await steps.call(text, () => port().list(query), 'it returns an array, which may be empty', showPage)
+    const shown = showPage(page)
+    steps.check(Array.isArray(page), `${text} returned ${shown}: list returns an array`, 'an array', shown)
+    const { after, limit, status } = query
+    const check = (holds: boolean, part: Partial<PetQuery>, what: string, expected: string) =>
+      steps.check(holds, `list(${show(part)}) returned ${what}`, expected, shown)
+    const wrong = page.findIndex((pet: Pet) => typeof pet?.id !== 'bigint')
+    check(wrong < 0, query, `${show(page[wrong])}: an animal has a bigint as id`, 'animals with ids such as 1n')
+    page.forEach((pet, i) => {
+      const name = showPet(pet)
+      if (after !== undefined) {
+        check(pet.id !== after, { after }, `${name}: after is exclusive`, `only ids above ${after}n`)
+        check(pet.id > after, { after }, `${name}: list returns only ids above after`, `only ids above ${after}n`)
+      }
+      const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
+      const rule = `${name} ${has}: list returns only the status of the query`
+      check(matches(pet, status), { status }, rule, `only ${status} animals`)
+      const before = page[i - 1]
+      if (before === undefined) return
+      check(pet.id !== before.id, query, `${name} twice`, 'each animal once')
+      check(pet.id > before.id, query, `${name} after ${showPet(before)}: ids ascend`, 'animals by ascending id')
+    })
+    const rule = `${page.length} animals: limit is the largest number of animals`
+    check(page.length <= limit, { limit }, rule, `at most ${limit} animals`)
     return page
   }
+
+  /** Reads one page, by default with all animals, and compares it with `pets`. */
+  async function list(query: PetQuery = { limit: pets.length + 1 }): Promise<readonly Pet[]> {
+    const text = `list(${show(query)})`
+    const page = await read(query)
+    const expected = expectedPage(pets, query)
+    const index = expected.findIndex(({ id }) => !page.some((pet) => pet.id === id))
+    const left = expected[index]
+    if (left) await get(left.id)
+    const unknown = page.find(({ id }) => !pets.some((pet) => pet.id === id))
+    const stranger = `${text} returned ${showPet(unknown)}, which create has not`
+    steps.check(!unknown, stranger, showIds(expected), showIds(page))
+    const isFull = page.length >= expected.length
+    const rule = isFull ? 'a page has the smallest ids that match' : 'a page is full unless no more animals match'
+    const from = Math.max(0, index - 2)
+    const sentence = `${text} left out animal ${left?.id}: ${rule}`
+    steps.check(!left, sentence, showIds(expected, from), showIds(page, from))
+    page.forEach((pet, i) => void checkFound(text, pet, expected[i]))
+    return page
+  }
+
   return {
-    get storage() {
-      return storage
-    },
-    steps,
-    clock,
+    ...session,
     pets,
+    create,
+    createOnce,
+    get,
+    read,
+    checkFound,
     list,
-    async create(...newcomers) {
-      const before = pets.at(-1)?.id
-      const created = await Promise.all(newcomers.map((pet) => added(storage, steps, pet, before)))
-      for (const pet of created) {
-        checkNewId(steps, pet.id, pets)
-        pets.push({ ...pet })
-      }
-      pets.sort((a, b) => (a.id < b.id ? -1 : 1))
-      return created
-    },
-    get(id) {
-      const expected = pets.find((pet) => pet.id === id)
-      return checkGet(storage, steps, id, expected)
-    },
-    async walk(query) {
+    /** Reads all pages of a query. */
+    async walk(query: PetQuery): Promise<void> {
       for (let after: bigint | undefined, left = pets.length; left >= 0; left--) {
         const page = await list({ ...query, after })
         if (page.length === 0) return
         after = page.at(-1)?.id
       }
     },
-    async reopen() {
-      storage = await reopen()
-      for (const pet of pets) await checkGet(storage, steps, pet.id, pet)
-      await list({ limit: pets.length + 1 })
+    /** Opens the storage again, and checks that it still has the animals. */
+    async reopen(): Promise<void> {
+      await session.reopen()
+      for (const { id } of pets) await get(id)
+      await list()
     },
   }
-}
-
-export function checkNewId(steps: Steps, id: bigint, earlier: readonly Pet[]): void {
-  const isNew = earlier.every((pet) => pet.id !== id)
-  steps.check(isNew, `create returned id ${id} twice: each animal has an id of its own`, 'a new id', id)
-}
-
-export async function added(storage: PetStorage, steps: Steps, pet: NewPet, before: bigint | undefined): Promise<Pet> {
-  const text = `create(${show(pet)})`
-  const created: Pet = await steps.call(text, () => storage.create(pet), 'create adds any valid animal', showPet)
-  checkAdded(steps, pet, created, before)
-  return created
-}
-
-/** Checks an animal that `create` has returned, and that its id is above `before`. */
-export function checkAdded(steps: Steps, pet: NewPet, created: CreatedPet, before: bigint | undefined): void {
-  const check = (holds: boolean, what: string, expected: unknown, received: unknown = created) =>
-    steps.check(holds, `create returned ${what}`, expected, received)
-  const isObject = typeof created === 'object' && created !== null
-  check(isObject, `${show(created)}: create returns the new animal`, { id: 1n, ...pet })
-  const { id } = created
-  check(typeof id === 'bigint', `the id ${show(id)}, a ${typeof id}: an id is a bigint`, 'an id such as 1n')
-  check(isInt64(id), `the id ${id}: an id is an int64`, `an id from 1 to ${INT64_MAX}`)
-  check(id >= 1n, `the id ${id}: the smallest id is 1`, 'an id of at least 1n')
-  steps.checkEqual('create returned an animal', created, { id, ...pet })
-  if (before === undefined) return
-  check(id !== before, `id ${id} twice: each animal has an id of its own`, `an id above ${before}n`, id)
-  check(id > before, `id ${id} after id ${before}: ids ascend`, `an id above ${before}n`, id)
-}
-
-export async function checkGet(
-  storage: PetStorage,
-  steps: Steps,
-  id: bigint,
-  expected: Pet | undefined,
-): Promise<void> {
-  const rule = expected ? 'create has returned this animal' : 'for no animal, get returns undefined or null'
-  const found = await steps.call(`get(${id}n)`, () => storage.get(id), rule, showPet)
-  checkFound(steps, `get(${id}n)`, found, expected)
-}
-
-/** Checks an animal from `get` or `list`. */
-export function checkFound(steps: Steps, text: string, found: Pet | null | undefined, expected: Pet | undefined): void {
-  const check = (holds: boolean, what: string) =>
-    steps.check(holds, `${text} returned ${what}`, expected ?? 'undefined or null', found)
-  if (found === undefined || found === null) {
-    check(!expected, `${found}: animal ${expected?.id} was lost, although create had returned it`)
-    return
-  }
-  check(expected !== undefined, `${showPet(found)}: for no animal, get returns undefined or null`)
-  check(typeof found === 'object', `${showPet(found)}: get returns the animal`)
-  check(found.id === expected?.id, `${showPet(found)}: get returns the animal with this id`)
-  steps.checkEqual(`${text} returned animal ${found.id}`, found, { ...expected })
-}
-
-/** Reads one page, and checks the rules that concern this page alone. */
-export async function listed(storage: PetStorage, steps: Steps, query: PetQuery): Promise<readonly Pet[]> {
-  const text = `list(${show(query)})`
-  const showPage = (page: readonly Pet[]) => (Array.isArray(page) ? showIds(page) : show(page))
-  const page = await steps.call(text, () => storage.list(query), 'it returns an array, which may be empty', showPage)
-  const shown = showPage(page)
-  steps.check(Array.isArray(page), `${text} returned ${shown}: list returns an array`, 'an array', shown)
-  const { after, limit, status } = query
-  const check = (holds: boolean, part: Partial<PetQuery>, what: string, expected: string) =>
-    steps.check(holds, `list(${show(part)}) returned ${what}`, expected, shown)
-  const wrong = page.findIndex((pet: Pet) => typeof pet?.id !== 'bigint')
-  check(wrong < 0, query, `${show(page[wrong])}: an animal has a bigint as id`, 'animals with ids such as 1n')
-  page.forEach((pet, i) => {
-    const name = showPet(pet)
-    if (after !== undefined) {
-      check(pet.id !== after, { after }, `${name}: after is exclusive`, `only ids above ${after}n`)
-      check(pet.id > after, { after }, `${name}: list returns only ids above after`, `only ids above ${after}n`)
-    }
-    const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
-    const rule = `${name} ${has}: list returns only the status of the query`
-    check(matches(pet, status), { status }, rule, `only ${status} animals`)
-    const before = page[i - 1]
-    if (before === undefined) return
-    check(pet.id !== before.id, query, `${name} twice`, 'each animal once')
-    check(pet.id > before.id, query, `${name} after ${showPet(before)}: ids ascend`, 'animals by ascending id')
-  })
-  const rule = `${page.length} animals: limit is the largest number of animals`
-  check(page.length <= limit, { limit }, rule, `at most ${limit} animals`)
-  return page
-}
-
-function checkContent(steps: Steps, query: PetQuery, page: readonly Pet[], pets: readonly Pet[]): void {
-  const text = `list(${show(query)})`
-  const expected = expectedPage(pets, query)
-  const unknown = page.find(({ id }) => !pets.some((pet) => pet.id === id))
-  const stranger = `${text} returned ${showPet(unknown)}, which create has not`
-  steps.check(!unknown, stranger, showIds(expected), showIds(page))
-  const left = expected.findIndex(({ id }) => !page.some((pet) => pet.id === id))
-  const isFull = page.length >= expected.length
-  const rule = isFull ? 'a page has the smallest ids that match' : 'a page is full unless no more animals match'
-  const from = Math.max(0, left - 2)
-  const sentence = `${text} left out animal ${expected[left]?.id}: ${rule}`
-  steps.check(left < 0, sentence, showIds(expected, from), showIds(page, from))
-  page.forEach((pet, i) => void checkFound(steps, text, pet, expected[i]))
 }
 
 function expectedPage(pets: readonly Pet[], { limit, after, status }: PetQuery): Pet[] {

@@ -3,7 +3,7 @@ import { defaultPlans } from '../../model.ts'
 import type { IssueOptions, KeyChanges, ManagedKeyStore } from '../../ports.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
-import { type Steps, show } from './report.ts'
+import { show } from './report.ts'
 import { type FastCheck, type SuiteOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 
 /** The options of {@link keyStoreContract}. */
@@ -36,29 +36,24 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
 /** One example for each rule: a common mistake then fails a short test first, before the random ones. */
 const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'find returns the key of a token': async ({ issue, find, now }) => {
+    const limits = { perMinute: 1, perDay: 2 ** 32 }
     await issue({ plan: 'free' })
-    await issue({
-      plan: 'pro',
-      account: 'acme',
-      label: '',
-      limits: { perMinute: 1, perDay: 2 ** 32 },
-      expiresAt: now() + 1,
-    })
+    await issue({ plan: 'pro', account: 'acme', label: '', limits, expiresAt: now() + 1 })
     await find(1)
     await find(2)
   },
-  'compares all characters of a token': async ({ issue, findMistyped }) => {
+  'compares all characters of a token': async ({ issue, find }) => {
     await issue({ plan: 'free' })
-    for (const mistake of mistakes) await findMistyped(1, mistake)
+    for (const mistake of mistakes) await find(1, mistake)
   },
   'find returns no key that is revoked': async ({ issue, find, revoke }) => {
     await issue({ plan: 'free' })
     await find(1)
     await revoke(1)
   },
-  'revoke returns true only for a key that it has revoked': async ({ issue, revoke, revokeUnknown }) => {
+  'revoke returns true only for a key that it has revoked': async ({ issue, revoke }) => {
     await issue({ plan: 'free' })
-    await revokeUnknown('key_unknown')
+    await revoke('key_unknown')
     await revoke(1)
     await revoke(1)
   },
@@ -74,17 +69,17 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await issue({ plan: 'enterprise', account: 'acme', label: 'desk', limits })
     await update(1, { plan: 'pro', account: null, label: null, limits: null, expiresAt: null })
   },
-  'update changes no key that is revoked or unknown': async ({ issue, update, updateUnknown, revoke, list }) => {
+  'update changes no key that is revoked or unknown': async ({ issue, update, revoke, list }) => {
     await issue({ plan: 'free' })
     await revoke(1)
     await update(1, { plan: 'pro' })
-    await updateUnknown('key_unknown')
+    await update('key_unknown', { plan: 'pro' })
     await list()
   },
-  'list returns the oldest key first': async ({ issue, list, step }) => {
+  'list returns the oldest key first': async ({ issue, list, setClock, now }) => {
     for (let i = 0; i < 3; i++) {
       await issue({ plan: 'free' })
-      step(1_000)
+      setClock(now() + 1_000)
     }
     await list()
   },
@@ -102,85 +97,44 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     for (const number of numbers) await find(number)
     await list()
   },
-  'issues different keys to concurrent calls': async ({ issue, find }) => {
-    const issued = await Promise.all(Array.from({ length: 20 }, (_, i) => issue({ plan: 'free', label: `${i}` })))
-    await Promise.all(issued.map(({ number }) => find(number)))
+  'issues different keys to concurrent calls': async ({ issue, keys, find }) => {
+    await Promise.all(Array.from({ length: 20 }, (_, i) => issue({ plan: 'free', label: `${i}` })))
+    await Promise.all(keys.map(({ number }) => find(number)))
   },
-  'only one of several concurrent revoke calls returns true': revokeAtOnce,
-  'rejects invalid options': refuseWrongOptions,
-  'rejects invalid changes': refuseWrongChanges,
+  'only one of several concurrent revoke calls returns true': async ({ issue, lookUp, revoke }) => {
+    await issue({ plan: 'free' })
+    await Promise.all([...Array.from({ length: 10 }, () => lookUp(1)), revoke(1, 10)])
+  },
+  'rejects invalid options': async ({ port, checkInvalid, list }) => {
+    for (const options of [{}, ...WRONG.map((members) => ({ plan: 'free', ...members }))]) {
+      const call = () => port().issue(options as IssueOptions)
+      await checkInvalid(`issue(${show(options)})`, call, 'call newKey, which checks the options')
+    }
+    await list()
+  },
+  'rejects invalid changes': async ({ port, issue, keys, checkInvalid, list }) => {
+    await issue({ plan: 'free' })
+    for (const changes of [{ plan: null }, { plan: 'unknown' }, { limits: null }, { id: 'key_other' }, ...WRONG]) {
+      const call = () => port().update(keys[0]?.key.id as string, changes as KeyChanges)
+      await checkInvalid(`update(the id of key 1, ${show(changes)})`, call, 'call keyChanges, which checks the changes')
+    }
+    await list()
+  },
 }
 
-const WRONG_OPTIONS: readonly object[] = [
-  {},
-  { plan: '' },
-  { plan: 7 },
-  { plan: 'a\u0000b' },
-  { plan: 'a\ud800b' },
-  { plan: 'enterprise' },
-  { plan: 'free', account: '' },
-  { plan: 'free', account: '\udfff' },
-  { plan: 'free', label: 7 },
-  { plan: 'free', label: 'a\u0000b' },
-  { plan: 'free', label: 'a\ud800b' },
-  { plan: 'free', limits: { perMinute: 0, perDay: 1 } },
-  { plan: 'free', limits: { perMinute: 1 } },
-  { plan: 'free', limits: { perMinute: 1, perDay: 1.5 } },
-  { plan: 'free', limits: { perMinute: 1, perDay: 2 ** 53 } },
-  { plan: 'free', expiresAt: 1.5 },
-  { plan: 'free', expiresAt: Number.NaN },
-  { plan: 'free', expiresAt: new Date(0) },
-]
-
-async function refuseWrongOptions({ store, steps, list }: CheckedKeys): Promise<void> {
-  for (const options of WRONG_OPTIONS) {
-    const sentence = `issue(${show(options)}) did not throw invalid_option: call newKey, which checks the options`
-    await checkInvalidOption(steps, () => store.issue(options as IssueOptions), sentence)
-  }
-  await list()
+const WRONG_VALUES: Record<keyof IssueOptions, readonly unknown[]> = {
+  plan: ['', 7, 'a\u0000b', 'a\ud800b', 'enterprise'],
+  account: ['', '\udfff'],
+  label: [7, 'a\u0000b', 'a\ud800b'],
+  limits: [
+    { perMinute: 0, perDay: 1 },
+    { perMinute: 1 },
+    ...[1.5, 2 ** 53].map((perDay) => ({ perMinute: 1, perDay })),
+  ],
+  expiresAt: [1.5, Number.NaN, new Date(0)],
 }
-
-async function checkInvalidOption(steps: Steps, call: () => Promise<unknown>, sentence: string): Promise<void> {
-  const result: unknown = await (async () => call())().catch((error) => error)
-  const isInvalidOption = result instanceof Error && 'code' in result && result.code === 'invalid_option'
-  const received = result instanceof Error ? `${result.name}: ${result.message}` : show(result)
-  steps.check(isInvalidOption, sentence, 'a PetStoreError with the code invalid_option', received)
-}
-
-const WRONG_CHANGES: readonly object[] = [
-  { plan: null },
-  { plan: 'enterprise' },
-  { plan: 'unknown' },
-  { limits: null },
-  { limits: { perMinute: 0, perDay: 1 } },
-  { account: '' },
-  { label: 'a\u0000b' },
-  { expiresAt: 1.5 },
-  { id: 'key_other' },
-]
-
-async function refuseWrongChanges({ store, steps, issue, list }: CheckedKeys): Promise<void> {
-  const { key } = await issue({ plan: 'free' })
-  for (const changes of WRONG_CHANGES) {
-    const sentence = `update(the id of key 1, ${show(changes)}) did not throw invalid_option: call keyChanges, which checks the changes`
-    await checkInvalidOption(steps, () => store.update(key.id, changes as KeyChanges), sentence)
-  }
-  await list()
-}
-
-async function revokeAtOnce({ store, steps, issue }: CheckedKeys): Promise<void> {
-  const { token, key } = await issue({ plan: 'free' })
-  const find = (rule: string) => steps.call('find(the token of key 1)', () => store.find(token), rule, show)
-  const revoke = () => steps.call('revoke(the id of key 1)', () => store.revoke(key.id), 'it returns true or false')
-  const looking = Promise.all(Array.from({ length: 10 }, () => find('the key is valid, or just revoked')))
-  const revoked = await Promise.all(Array.from({ length: 10 }, revoke))
-  const times = revoked.filter(Boolean).length
-  const sentence = `revoke returned true ${times} times for 10 calls at once: only one of them has revoked the key`
-  steps.check(times === 1, sentence, 'true 1 time', `true ${times} times`)
-  await looking
-  const found = await find('for no key, find returns undefined')
-  steps.check(!found, 'find(the token of key 1) returned a key: it is revoked', 'undefined', found)
-}
+/** Members that neither the options nor the changes of a key may have. */
+const WRONG: object[] = Object.entries(WRONG_VALUES).flatMap(([name, all]) => all.map((value) => ({ [name]: value })))
 
 function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
   const onKey = (use: (checked: CheckedKeys, number: number) => Promise<void>) =>
@@ -194,12 +148,12 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
   return [
     // These calls are in the list twice, so that they are chosen more often than the others.
     ...[issue, issue, find, find, update, update],
-    fc.constantFrom(...mistakes).chain((mistake) => onKey(({ findMistyped }, number) => findMistyped(number, mistake))),
+    fc.constantFrom(...mistakes).chain((mistake) => onKey(({ find }, number) => find(number, mistake))),
     onKey(({ revoke }, number) => revoke(number)),
-    usesWith(unknown, ({ updateUnknown }, id) => updateUnknown(id)),
-    usesWith(unknown, ({ revokeUnknown }, id) => revokeUnknown(id)),
+    usesWith(unknown, ({ update }, id) => update(id, { plan: 'pro' })),
+    usesWith(unknown, ({ revoke }, id) => revoke(id)),
     fc.constant(({ list }) => list()),
-    usesWith(fc.integer({ min: -100_000, max: 100_000 }), ({ step }, milliseconds) => step(milliseconds)),
+    usesWith(fc.integer({ min: -100_000, max: 100_000 }), ({ setClock, now }, time) => setClock(now() + time)),
   ]
 }
 

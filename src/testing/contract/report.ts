@@ -4,43 +4,42 @@ import { shorten } from '../../support/describe-value.ts'
 /** Thrown if a port has broken a rule. Its message is the report without the last line. */
 export class BrokenRule extends Error {}
 
-/** The calls of one test, which its report lists. */
-export interface Steps {
-  /** Adds a line that is not about a call. */
-  note(text: string): void
-  /** Makes a call and adds a line for it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
-  call<T>(text: string, call: () => MaybePromise<T>, rule: string, result?: (value: T) => string): Promise<T>
-  /**
-   * Throws a {@link BrokenRule} unless `holds`. Its message begins with `sentence`. `expected` and `received` are texts, or values
-   * that are shown as code. `steps` replaces the lines that were added.
-   */
-  check(holds: boolean, sentence: string, expected: unknown, received: unknown, steps?: readonly string[]): void
-  /** Throws a {@link BrokenRule} unless both objects have equal members. `text` is the start of its sentence. */
-  checkEqual(text: string, received: object, expected: object): void
-}
-
 /** The largest number of lines for calls: a whole report then has at most 15 lines. */
 const MOST_STEPS = 8
 const LONGEST_TEXT = 60
 const LONGEST_LINE = 240
 
-export function recordSteps(): Steps {
-  const steps: string[] = []
+/** The calls of one test, which its report lists. */
+export type Steps = ReturnType<typeof recordSteps>
+
+export function recordSteps() {
+  let steps: string[] = []
   const textOf = (value: unknown) => (typeof value === 'string' ? value : show(value))
-  const broken = (sentence: string, expected: unknown, received: unknown, lines: readonly string[] = steps) => {
+
+  /**
+   * Throws a {@link BrokenRule} unless `holds`. Its message begins with `sentence`. `expected` and `received` are texts, or values
+   * that are shown as code. `lines` replaces the lines that were added.
+   */
+  function check(holds: boolean, sentence: string, expected: unknown, received: unknown, lines = steps): void {
+    if (holds) return
     const details = [`  expected: ${textOf(expected)}`, `  received: ${textOf(received)}`, ...stepLines(lines)]
-    return new BrokenRule([sentence, ...details].map(shortLine).join('\n'))
+    throw new BrokenRule([sentence, ...details].map(shortLine).join('\n'))
   }
   return {
-    check(holds, ...report) {
-      if (!holds) throw broken(...report)
-    },
-    checkEqual(text, received, expected) {
+    check,
+    /** Throws a {@link BrokenRule} unless both objects have equal members. `text` is the start of its sentence. */
+    checkEqual(text: string, received: object, expected: object): void {
       const differs = difference(received, expected)
-      if (differs) throw broken(`${text} ${differs.rule}`, expected, received)
+      if (differs) check(false, `${text} ${differs.rule}`, expected, received)
     },
-    note: (text) => void steps.push(text),
-    async call(text, call, rule, result = String) {
+    /** Adds a line that is not about a call. */
+    note: (text: string) => void steps.push(text),
+    /** Removes all lines. */
+    forget() {
+      steps = []
+    },
+    /** Makes a call and adds a line for it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
+    async call<T>(text: string, call: () => MaybePromise<T>, rule: string, result: (value: T) => string = String) {
       const index = steps.push(text) - 1
       try {
         const value = await call()
@@ -48,8 +47,9 @@ export function recordSteps(): Steps {
         return value
       } catch (error) {
         steps[index] = `${text} → an error`
-        const sentence = `${text} threw ${showError(error)}: ${rule}`
-        throw broken(sentence, 'no error', `${showError(error)}${frameOf(error)}`)
+        const thrown = showError(error)
+        check(false, `${text} threw ${thrown}: ${rule}`, 'no error', `${thrown}${frameOf(error)}`)
+        throw error
       }
     },
   }
@@ -89,6 +89,12 @@ export function show(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
   return members.length === 0 ? '{}' : `{ ${members.map(([name, member]) => `${name}: ${show(member)}`).join(', ')} }`
+}
+
+/** Returns a time as a date in ISO 8601, and any other value as code. */
+export function showTime(time: unknown): string {
+  const isDate = typeof time === 'number' && time !== 0 && Math.abs(time) <= 8.64e15
+  return isDate ? new Date(time).toISOString() : show(time)
 }
 
 /** Compares two values deeply. The order of members does not matter, and a member that is `undefined` counts as absent. */

@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import type { Clock, MaybePromise } from '../../ports.ts'
-import { type ManualClock, manualClock } from '../clock.ts'
-import { recordSteps, type Steps, throwReport } from './report.ts'
+import { manualClock } from '../clock.ts'
+import { recordSteps, type Steps, showTime, throwReport } from './report.ts'
 
 export type FastCheck = typeof import('fast-check')
 
@@ -50,22 +50,18 @@ export interface SequenceOptions<Port> extends SuiteOptions<Port> {
 /** Ends a test that does not apply to the port, so that the runner reports it as skipped. */
 export class NotApplicable extends Error {}
 
-/** The body of a test: uses a port with checks. */
-export type Use<Checked> = (checked: Checked) => Promise<void>
-
-interface Suite<Checked> {
-  /** Adds tests without random values, by title. */
-  examples(uses: Readonly<Record<string, Use<Checked>>>): void
-  /** Adds a test with random sequences of at most `longest` calls, or 60. */
-  sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest?: number): void
-  /** Adds a test with random values. After a failure, looks for a simpler one unless `endOnFailure`. */
-  property<Value>(
-    title: string,
-    values: (fc: FastCheck) => Arbitrary<Value>,
-    use: (checked: Checked, value: Value, fc: FastCheck) => Promise<void>,
-    settings?: { readonly numRuns?: number; readonly endOnFailure?: boolean },
-  ): void
+/** What the checks of a port need. */
+export interface Session<Port> {
+  /** Returns the port. After `reopen`, this is the new one. */
+  port(): Port
+  readonly steps: Steps
+  now(): number
+  setClock(time: number): void
+  reopen(): Promise<void>
 }
+
+/** The body of a test: uses a port with checks. */
+export type Use<Checked> = (checked: Checked) => unknown
 
 /** How often a failed test is repeated to find a simpler failure. More would exceed the time limit of a test on slow databases. */
 const MOST_SHRINKS = 500
@@ -79,8 +75,8 @@ export function suiteOf<Port, Checked extends object>(
   runner: TestRunner,
   contract: string,
   { runs = 30, seed, open }: SuiteOptions<Port>,
-  check: (port: Port, steps: Steps, clock: ManualClock, reopen: () => Promise<Port>) => MaybePromise<Checked>,
-): Suite<Checked> {
+  check: (session: Session<Port>) => MaybePromise<Checked>,
+) {
   const addTest = (title: string, body: () => Promise<void>) =>
     runner.test(title, async function () {
       // biome-ignore lint/complexity/noArguments: with a parameter, Jest passes a callback, and vitest's `test.extend` reads its name
@@ -92,68 +88,87 @@ export function suiteOf<Port, Checked extends object>(
         context?.skip?.(error.message)
       }
     })
-  const run = async (use: Use<Checked>) => {
+
+  async function run(use: Use<Checked>): Promise<void> {
     const clock = manualClock()
-    const opening = recordSteps()
-    const opened = await opening.call('open()', () => open(clock), 'it must return { port, close }')
-    const { port, close, reopen } = Object(opened) as Partial<Opened<Port>>
-    if (!port || typeof close !== 'function')
-      return opening.check(false, 'open() returned another value than { port, close }', '{ port, close }', opened, [])
-    const closing = () => recordSteps().call('close()', close, 'it must release the port')
     const steps = recordSteps()
-    const openAgain = async () => {
-      if (!reopen) throw new NotApplicable('open() returned no function reopen')
-      const rule = 'it must return the port with its content'
-      const reopened = await steps.call('reopen()', reopen, rule, () => 'the port')
-      const isPort = typeof reopened === 'object' && reopened !== null && !('port' in reopened)
-      steps.check(isPort, 'reopen() returned another value than the port', 'the port alone', reopened)
-      return reopened
+    const opened = await steps.call('open()', () => open(clock), 'it must return { port, close }')
+    let { port, close, reopen } = Object(opened) as Opened<Port>
+    steps.forget()
+    const isOpened = Boolean(port) && typeof close === 'function'
+    steps.check(isOpened, 'open() returned another value than { port, close }', '{ port, close }', opened)
+    const session: Session<Port> = {
+      port: () => port,
+      steps,
+      now: clock.now,
+      setClock(time) {
+        clock.set(time)
+        steps.note(`the clock goes to ${showTime(time)}`)
+      },
+      async reopen() {
+        if (!reopen) throw new NotApplicable('open() returned no function reopen')
+        port = await steps.call('reopen()', reopen, 'it must return the port with its content', () => 'the port')
+        const isPort = typeof port === 'object' && port !== null && !('port' in port)
+        steps.check(isPort, 'reopen() returned another value than the port', 'the port alone', port)
+      },
     }
+    const closing = () => steps.call('close()', close, 'it must release the port')
     try {
-      await use(await check(port, steps, clock, openAgain))
+      await use(await check(session))
     } catch (error) {
       await closing().catch(() => undefined)
       throw error
     }
     await closing()
   }
-  const property: Suite<Checked>['property'] = (title, values, use, settings) =>
+
+  /** Adds tests without random values, by title. */
+  function examples(uses: Readonly<Record<string, Use<Checked>>>): void {
+    for (const [title, use] of Object.entries(uses))
+      addTest(title, () =>
+        run(use).catch((error) => throwReport(error, `this test alone, "${title}". It has no random values.`)),
+      )
+  }
+
+  /** Adds a test with random values. After a failure, looks for a simpler one unless `endOnFailure`. */
+  function property<Value>(
+    title: string,
+    values: (fc: FastCheck) => Arbitrary<Value>,
+    use: (checked: Checked, value: Value, fc: FastCheck) => unknown,
+    settings?: { readonly numRuns?: number; readonly endOnFailure?: boolean },
+  ): void {
     addTest(title, async () => {
       const fc = await fastCheckOf(runner.fc)
-      let runsAfterFailure = 0
+      let runsLeft = Number.POSITIVE_INFINITY
       const property = fc.asyncProperty(values(fc), async (value) => {
-        if (runsAfterFailure > MOST_SHRINKS) return
-        if (runsAfterFailure > 0) runsAfterFailure++
+        if (runsLeft-- <= 0) return
         await run((checked) => use(checked, value, fc)).catch((error) => {
-          runsAfterFailure ||= error instanceof NotApplicable ? MOST_SHRINKS + 1 : 1
+          runsLeft = Math.min(runsLeft, error instanceof NotApplicable ? 0 : MOST_SHRINKS)
           throw error
         })
       })
       const result = await fc.check(property, { numRuns: runs, ...(seed !== undefined && { seed }), ...settings })
       if (result.failed) throwReport(result.errorInstance, `add seed: ${result.seed} to the options of ${contract}.`)
     })
-  return {
-    property,
-    examples(uses) {
-      for (const [title, use] of Object.entries(uses))
-        addTest(title, () =>
-          run(use).catch((error) => throwReport(error, `this test alone, "${title}". It has no random values.`)),
-        )
-    },
-    sequences: (title, calls, longest = 60) =>
-      property(
-        title,
-        (fc) => {
-          const toCommand = (use: Use<Checked>) => ({
-            check: () => true,
-            run: (_model: object, checked: Checked) => use(checked),
-          })
-          const commands = calls(fc).map((call) => call.map(toCommand))
-          return fc.commands(commands, { maxCommands: longest, size: 'max' })
-        },
-        (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
-      ),
   }
+
+  /** Adds a test with random sequences of at most `longest` calls, or 60. */
+  function sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest = 60): void {
+    const toCommand = (use: Use<Checked>) => ({
+      check: () => true,
+      run: async (_model: object, checked: Checked) => void (await use(checked)),
+    })
+    property(
+      title,
+      (fc) =>
+        fc.commands(
+          calls(fc).map((call) => call.map(toCommand)),
+          { maxCommands: longest, size: 'max' },
+        ),
+      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
+    )
+  }
+  return { examples, property, sequences }
 }
 
 /** Generates calls of `use` with random values. */
@@ -161,11 +176,7 @@ export function usesWith<Checked, Value>(
   values: Arbitrary<Value>,
   use: (checked: Checked, value: Value) => unknown,
 ): Arbitrary<Use<Checked>> {
-  return values.map(
-    (value): Use<Checked> =>
-      async (checked) =>
-        void (await use(checked, value)),
-  )
+  return values.map((value) => (checked) => use(checked, value))
 }
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']

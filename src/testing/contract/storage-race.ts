@@ -1,17 +1,9 @@
 import type { Arbitrary } from 'fast-check'
 import { type NewPet, type Pet, type PetStatus, petStatuses } from '../../model.ts'
+import type { PetQuery } from '../../ports.ts'
 import { sleep } from '../../support/time.ts'
 import { newPets, REX, SOLD } from './arbitraries.ts'
-import {
-  added,
-  type CheckedStorage,
-  checkFound,
-  checkGet,
-  checkNewId,
-  listed,
-  matches,
-  showIds,
-} from './checked-storage.ts'
+import { type CheckedStorage, matches, showIds } from './checked-storage.ts'
 import { show } from './report.ts'
 import type { FastCheck } from './runner.ts'
 
@@ -35,80 +27,57 @@ export function races(fc: FastCheck): Arbitrary<Race> {
 
 export async function runRace(checked: CheckedStorage, { writers, limit, status }: Race): Promise<void> {
   const end = new AbortController()
-  const all: Pet[] = []
-  const writing = Promise.all(writers.map((pets) => addInTurn(checked, pets, all))).finally(() => end.abort())
-  const reading = Promise.all([undefined, status].map((filter) => follow(checked, limit, filter, end.signal)))
-  await Promise.allSettled([writing, reading])
+  const writing = Promise.all(writers.map((pets) => addInTurn(checked, pets))).finally(() => end.abort())
+  const reading = [undefined, status].map((filter) => readAll(checked, { limit, status: filter }, end.signal))
+  await Promise.allSettled([writing, ...reading])
   await writing
-  all.sort((a, b) => (a.id < b.id ? -1 : 1))
-  const [pages = [], filtered = []] = await reading
-  await checkReader(checked, all, pages)
-  await checkReader(
-    checked,
-    all.filter((pet) => matches(pet, status)),
-    filtered,
-  )
+  await Promise.all(reading)
 }
 
-/** Adds animals to the storage and to `all`. Checks that each can be read as soon as `create` has returned. */
-async function addInTurn({ storage, steps }: CheckedStorage, pets: readonly NewPet[], all: Pet[]): Promise<void> {
-  let before: bigint | undefined
+/** Adds animals. Checks that each can be read as soon as `create` has returned. */
+async function addInTurn({ create, get, list }: CheckedStorage, pets: readonly NewPet[]): Promise<void> {
   for (const pet of pets) {
-    const created = await added(storage, steps, pet, before)
-    before = created.id
-    checkNewId(steps, created.id, all)
-    all.push(created)
-    await checkGet(storage, steps, created.id, created)
-    const query = { limit: 1, after: created.id - 1n }
-    checkFound(steps, `list(${show(query)})[0]`, (await listed(storage, steps, query))[0], created)
+    const { id } = await create(pet)
+    await get(id)
+    await list({ limit: 1, after: id - 1n })
     await sleep(0)
   }
 }
 
-interface Page {
-  readonly text: string
-  readonly pets: readonly Pet[]
-}
-
-/** Reads page by page until `end` aborts and a page is empty. Returns the pages with animals. */
-async function follow(
-  { storage, steps }: CheckedStorage,
-  limit: number,
-  status: PetStatus | undefined,
-  end: AbortSignal,
-): Promise<Page[]> {
-  const pages: Page[] = []
-  for (;;) {
+/** Reads page by page until all animals were added and a page is empty. Then checks that the pages have left out no animal. */
+async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSignal): Promise<void> {
+  const { steps, pets, get, read, checkFound } = checked
+  const pages: { readonly text: string; readonly page: readonly Pet[] }[] = []
+  for (let isRead = false; !isRead; ) {
     const isLastRound = end.aborted
-    const query = { limit, status, after: pages.at(-1)?.pets.at(-1)?.id }
-    const pets = await listed(storage, steps, query)
-    if (pets.length > 0) pages.push({ text: `list(${show(query)}) → ${showIds(pets)}`, pets })
-    else if (isLastRound) return pages
+    const next = { ...query, after: pages.at(-1)?.page.at(-1)?.id }
+    const page = await read(next)
+    if (page.length > 0) pages.push({ text: `list(${show(next)}) → ${showIds(page)}`, page })
+    else isRead = isLastRound
     await sleep(0)
   }
-}
-
-async function checkReader({ storage, steps }: CheckedStorage, all: readonly Pet[], pages: readonly Page[]) {
-  const seen = pages.flatMap(({ pets }) => pets)
+  const all = pets.filter((pet) => matches(pet, query.status))
+  const seen = pages.flatMap(({ page }) => page)
   const left = all.find(({ id }) => seen.every((pet) => pet.id !== id))
   if (left) {
-    await checkGet(storage, steps, left.id, left)
-    const early = pages.find(({ pets }) => pets.some(({ id }) => id > left.id))
-    const other = early?.pets.find(({ id }) => id > left.id)
-    const end = `the pages of list left out animal ${left.id}: create has returned it`
-    steps.check(early !== undefined, end, showIds(all), showIds(seen))
+    await get(left.id)
+    const early = pages.find(({ page }) => page.some(({ id }) => id > left.id))
+    const other = early?.page.find(({ id }) => id > left.id)?.id
+    const sentence = early
+      ? `list showed animal ${other} before animal ${left.id}: ids become visible in ascending order, or a reader skips some`
+      : `the pages of list left out animal ${left.id}: create has returned it`
     steps.check(
       false,
-      `list showed animal ${other?.id} before animal ${left.id}: ids become visible in ascending order, or a reader skips some`,
+      sentence,
       showIds(all),
       showIds(seen),
-      [
-        `create(…) and create(…) at once`,
-        early?.text ?? 'list',
+      early && [
+        'create(…) and create(…) at once',
+        early.text,
         `create(…) → animal ${left.id}`,
-        `later pages begin after ${other?.id}`,
+        `later pages begin after ${other}`,
       ],
     )
   }
-  seen.forEach((pet, i) => void checkFound(steps, 'list', pet, all[i]))
+  seen.forEach((pet, i) => void checkFound('list', pet, all[i]))
 }

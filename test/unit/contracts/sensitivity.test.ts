@@ -180,8 +180,8 @@ const firstLines: Record<string, string> = {
   'a ban without a rule': 'spend returned bannedUntil although ban is false',
   'a first request that is refused':
     'spend refused the first request of "address:192.0.2.1": each subject has counts of its own',
-  'a minute whose refusals go on': 'spend refused a request in a new minute: its count begins at 0',
-  'a day whose refusals go on': 'spend refused a request on a new day: its counts begin at 0',
+  'a minute whose refusals go on': 'spend refused a request of a new minute: its count begins at 0',
+  'a day whose refusals go on': 'spend refused a request of a new day: its count begins at 0',
   'one request too few per minute':
     'spend refused a request within the limits: 1 of 2 used in this minute, 1 of 10 on this day',
   'minutes that are not shortened when the clock steps back':
