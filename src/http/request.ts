@@ -168,7 +168,7 @@ export class FetchRequest implements ApiRequest {
     try {
       return new Uint8Array(await this.wholeBody())
     } catch (cause) {
-      if (!request.bodyUsed) return undefined
+      if (!request.bodyUsed && request.body?.locked) return undefined
       throw new PetStoreError('incomplete_body', undefined, { cause })
     }
   }
