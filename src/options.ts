@@ -12,13 +12,13 @@ import {
   functionRule,
   isHttpUrl,
   isObject,
-  isPositiveInteger,
   keyStoreRule,
   limitsRule,
   type OptionRules,
   oneOf,
   positiveIntegerRule,
   timeoutRule,
+  wholeNumber,
   withMethods,
 } from './support/option-rules.ts'
 import { systemClock } from './support/time.ts'
@@ -88,10 +88,7 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
     members: { '*': limitsRule },
   },
   anonymous: limitsRule,
-  ipv6Prefix: {
-    expected: 'a whole number of bits from 32 to 128',
-    check: (value) => isPositiveInteger(value) && value >= 32 && value <= 128,
-  },
+  ipv6Prefix: wholeNumber(32, 128, 'bits'),
   ban: {
     expected: 'false or { afterRefusals, seconds }',
     check: (value) => value === false || isObject(value),
@@ -113,10 +110,7 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
         expected: 'a list of header names such as "traceparent"',
         check: (value) => Array.isArray(value) && value.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(String(name))),
       },
-      maxAge: {
-        expected: 'a whole number of seconds from 0',
-        check: (value) => value === 0 || isPositiveInteger(value),
-      },
+      maxAge: wholeNumber(0, undefined, 'seconds'),
     },
   },
   sunset: oneOf('enforce', 'announce'),

@@ -24,9 +24,8 @@ import {
   type Allowance,
   addRateLimitHeaders,
   allowanceOf,
-  anonymousQuotaRequest,
-  keyQuotaRequest,
   limitsOf,
+  quotaRequestOf,
   tooManyRequests,
 } from './quota/rate-limit.ts'
 import { rememberRefusals } from './quota/refusal-memory.ts'
@@ -186,9 +185,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     context.key = key
     context.limits = limitsOf(key, quotaRules)
     const address = key ? undefined : readClientAddress(context)
-    const quotaRequest = key
-      ? keyQuotaRequest(key, context.limits, quotaRules, now)
-      : address && anonymousQuotaRequest(address, quotaRules, now)
+    const quotaRequest = quotaRequestOf(key, address, context.limits, quotaRules, now)
     if (!quotaRequest) return admit(caller, context, untouchedCount(now))
     context.subject = quotaRequest.subject
     const counting = spend(quotaRequest, (error) => reportFault(error, observers, errorReport(context)))

@@ -21,18 +21,9 @@ export function corsRules(cors: boolean | CorsOptions) {
   return { origins, headers, maxAge }
 }
 
-const EXPOSED_HEADERS = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'Retry-After',
-  'Link',
-  'X-Next-Cursor',
-  'Location',
-  'Idempotency-Replayed',
-  'Deprecation',
-  'Sunset',
-].join(', ')
+const EXPOSED_HEADERS =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
+  'Link, X-Next-Cursor, Location, Idempotency-Replayed, Deprecation, Sunset'
 
 /** Returns whether a request is a CORS preflight (Fetch standard). */
 export function isPreflight(request: ApiRequest): boolean {
@@ -46,20 +37,13 @@ export function isPreflight(request: ApiRequest): boolean {
 /** Responds to a preflight without an API key, because browsers send preflights without credentials. */
 export function preflightResponse({ headers, maxAge }: CorsRules, route: Route): OwnResponse {
   const allow = 'allow' in route ? route.allow : 'OPTIONS'
-  return {
-    status: 204,
-    headers: [
-      'Allow',
-      allow,
-      'Access-Control-Allow-Methods',
-      allow,
-      'Access-Control-Allow-Headers',
-      ['Authorization', 'Content-Type', 'Idempotency-Key', ...headers].join(', '),
-      'Access-Control-Max-Age',
-      String(maxAge),
-    ],
-    body: '',
+  const values = {
+    Allow: allow,
+    'Access-Control-Allow-Methods': allow,
+    'Access-Control-Allow-Headers': ['Authorization', 'Content-Type', 'Idempotency-Key', ...headers].join(', '),
+    'Access-Control-Max-Age': String(maxAge),
   }
+  return { status: 204, headers: Object.entries(values).flat(), body: '' }
 }
 
 export function addCorsHeaders(headers: string[], { origins }: CorsRules, request: ApiRequest): void {

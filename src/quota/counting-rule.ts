@@ -33,15 +33,13 @@ function windowEnd(now: number, length: number): number {
 }
 
 export function untouchedCount(now: number): QuotaCount {
-  return {
-    granted: true,
-    now,
+  const windows = {
     usedInMinute: 0,
     minuteEndsAt: windowEnd(now, MINUTE),
     usedInDay: 0,
     dayEndsAt: windowEnd(now, DAY),
-    bannedUntil: 0,
   }
+  return { granted: true, now, ...windows, bannedUntil: 0 }
 }
 
 /**

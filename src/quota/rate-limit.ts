@@ -45,21 +45,28 @@ export function limitsOf(key: ApiKey | undefined, { plans, anonymous }: QuotaRul
   return limits
 }
 
-export function keyQuotaRequest(key: ApiKey, limits: PlanLimits, { ban }: QuotaRules, now: number): QuotaRequest {
+/** Returns the name under which the requests of a key are counted. */
+export function subjectOf({ id, account }: ApiKey): string {
+  if (account) return `account:${account}`
   // Without this check, all keys without an id would share one counter.
-  if (!key.account && !key.id) throw new Error('key store: expected a key with an id or an account, got neither')
-  const subject = key.account ? `account:${key.account}` : `key:${key.id}`
-  const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
-  return { subject, anonymous: false, limits, ban: rule, now }
+  if (!id) throw new Error('key store: expected a key with an id or an account, got neither')
+  return `key:${id}`
 }
 
-export function anonymousQuotaRequest(
-  clientAddress: string,
-  { anonymous, ipv6Prefix }: QuotaRules,
+/** Returns the request to count, or `undefined` for a client without a valid key and without a known address. */
+export function quotaRequestOf(
+  key: ApiKey | undefined,
+  clientAddress: string | undefined,
+  limits: PlanLimits,
+  { ban, ipv6Prefix }: QuotaRules,
   now: number,
-): QuotaRequest {
-  const subject = `address:${addressGroup(clientAddress, ipv6Prefix)}`
-  return { subject, anonymous: true, limits: anonymous, ban: false, now }
+): QuotaRequest | undefined {
+  if (key) {
+    const rule = ban && { afterRefusals: ban.afterRefusals ?? limits.perMinute, seconds: ban.seconds }
+    return { subject: subjectOf(key), anonymous: false, limits, ban: rule, now }
+  }
+  if (!clientAddress) return undefined
+  return { subject: `address:${addressGroup(clientAddress, ipv6Prefix)}`, anonymous: true, limits, ban: false, now }
 }
 
 /** Returns the allowance in the window with fewer requests remaining. If both have as many, this is the day, which ends later. */
@@ -83,14 +90,8 @@ function refusedAllowance(count: QuotaCount, limit: number, inMinute: number, in
 
 /** Adds the headers of docs/interface.md, section 8.2. `X-RateLimit-Reset` is in Unix seconds. */
 export function addRateLimitHeaders(headers: string[], { limit, remaining, resetsAt }: Allowance): void {
-  headers.push(
-    'X-RateLimit-Limit',
-    String(limit),
-    'X-RateLimit-Remaining',
-    String(remaining),
-    'X-RateLimit-Reset',
-    String(Math.ceil(resetsAt / 1000)),
-  )
+  headers.push('X-RateLimit-Limit', String(limit), 'X-RateLimit-Remaining', String(remaining))
+  headers.push('X-RateLimit-Reset', String(Math.ceil(resetsAt / 1000)))
 }
 
 /** Returns a 429 response with `Retry-After` in seconds (RFC 9110, section 10.2.3). */

@@ -1,4 +1,3 @@
-import type { LRUCache } from 'lru-cache'
 import type { QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
 import { boundedMap } from '../support/bounded-map.ts'
 import { andThen } from '../support/maybe-promise.ts'
@@ -6,19 +5,14 @@ import { countRequest } from './counting-rule.ts'
 
 const MAX_SUBJECTS = 10_000
 
-interface RememberedRefusal {
-  readonly count: QuotaCount
-  /** How far the quota store's clock is ahead of the option `clock`, in milliseconds. */
-  readonly clockOffset: number
-}
-
 /**
  * Returns a quota store that remembers refusals: later requests of a refused client do not reach the database, and their 429 takes
  * a seventh of the CPU time. When the window or ban has ended, {@link countRequest} no longer refuses them. Refusals that count
  * towards a ban still reach the database.
  */
 export function rememberRefusals(quota: QuotaStore): QuotaStore {
-  const refusals: LRUCache<string, RememberedRefusal> = boundedMap(MAX_SUBJECTS)
+  /** `clockOffset` is how far the quota store's clock is ahead of the option `clock`, in milliseconds. */
+  const refusals = boundedMap<{ readonly count: QuotaCount; readonly clockOffset: number }>(MAX_SUBJECTS)
   let latest = 0
 
   return {

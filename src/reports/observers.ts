@@ -90,20 +90,12 @@ export function readableError(error: unknown): string {
 
 /** Returns the stack of an error, and its own members, such as `code` of Node's errors. */
 function textOf(error: unknown): string {
-  const {
-    name: _name,
-    message,
-    stack,
-    cause: _cause,
-    errors: _errors,
-    ...members
-  } = Object(error) as Partial<AggregateError>
+  const { message, stack, ...others } = Object(error) as Partial<Error>
   if (typeof stack !== 'string') return String(error)
   // Some runtimes leave the message out of the stack.
   const head = stack.includes(String(message)) ? stack : `${error}\n${stack}`
-  const lines = Object.entries(members).map(
-    ([name, value]) => `${name}: ${Object(value) === value ? 'an object' : value}`,
-  )
+  const members = Object.entries(others).filter(([name]) => !['name', 'cause', 'errors'].includes(name))
+  const lines = members.map(([name, value]) => `${name}: ${Object(value) === value ? 'an object' : value}`)
   return [head, ...lines].join('\n    ')
 }
 

@@ -44,18 +44,19 @@ export function withMethods(...names: readonly string[]): OptionRule {
 
 export const clockRule = withMethods('now')
 export const keyStoreRule = withMethods('find')
-export const positiveIntegerRule: OptionRule = { expected: 'a whole number from 1 to 2^53-1', check: isPositiveInteger }
 
-/** The maximum is the longest delay of `setTimeout`. */
-export const millisecondsRule: OptionRule = {
-  expected: 'a whole number of milliseconds from 0 to 2147483647',
-  check: (value) => value === 0 || (isPositiveInteger(value) && value < 2 ** 31),
+export function wholeNumber(minimum: number, maximum?: number, unit?: string): OptionRule {
+  return {
+    expected: `a whole number${unit ? ` of ${unit}` : ''} from ${minimum} to ${maximum ?? '2^53-1'}`,
+    check: (value) => Number.isSafeInteger(value) && minimum <= Number(value) && Number(value) <= (maximum ?? Infinity),
+  }
 }
 
-export const timeoutRule: OptionRule = {
-  expected: 'a whole number of milliseconds from 1 to 2147483647',
-  check: (value) => isPositiveInteger(value) && millisecondsRule.check(value),
-}
+export const positiveIntegerRule = wholeNumber(1)
+/** The longest delay of `setTimeout`. */
+const LONGEST_DELAY = 2 ** 31 - 1
+export const millisecondsRule = wholeNumber(0, LONGEST_DELAY, 'milliseconds')
+export const timeoutRule = wholeNumber(1, LONGEST_DELAY, 'milliseconds')
 
 export const planNamesRule: OptionRule = {
   expected: 'a list of the names of plans',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiKey, BackEnd, BanRule, Clock, QuotaCount, QuotaRequest } from '../../../src/index.ts'
 import { untouchedCount } from '../../../src/quota/counting-rule.ts'
-import { keyQuotaRequest } from '../../../src/quota/rate-limit.ts'
+import { subjectOf } from '../../../src/quota/rate-limit.ts'
 import { boundedMap } from '../../../src/support/bounded-map.ts'
 import { wrapPort } from '../../../src/support/wrap-port.ts'
 
@@ -92,12 +92,6 @@ function usageAt(coreNow: number, { plan }: ApiKey, { request, count }: Counted)
     bannedUntil: now < count.bannedUntil ? count.bannedUntil : 0,
     ban,
   }
-}
-
-/** Uses the function with which the store names subjects. Otherwise, the counts of the key would not be found. */
-function subjectOf(key: ApiKey): string {
-  const anyLimits = { perMinute: 1, perDay: 1 }
-  return keyQuotaRequest(key, anyLimits, { plans: {}, anonymous: anyLimits, ipv6Prefix: 56, ban: false }, 0).subject
 }
 
 /** Tokens are secrets, so only their hashes stay in memory. */
