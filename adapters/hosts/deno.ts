@@ -116,27 +116,14 @@ async function cancelBody(request: Request): Promise<void> {
 
 /** Returns a response that cancels the request body when it is sent. Until then, other handlers can read the body. */
 async function cancelBodyWhenSent(request: Request, response: Response): Promise<Response> {
-  if (!response.body || !isUnread(request)) return response
+  if (!response.body || request.bodyUsed || !request.body) return response
   const bytes = new Uint8Array(await response.arrayBuffer())
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        await cancelBody(request)
-        controller.enqueue(bytes)
-        controller.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  const sent = new Response(body, response)
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    await cancelBody(request)
+    controller.enqueue(bytes)
+    controller.close()
+  }
+  const sent = new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), response)
   sent.headers.set('Content-Length', String(bytes.byteLength))
   return sent
-}
-
-function isUnread(request: Request): boolean {
-  try {
-    return !request.bodyUsed && request.body !== null
-  } catch {
-    return false
-  }
 }

@@ -25,13 +25,10 @@ export function currentHeader(
   const sent = sentHeader(incoming, name)
   const value = headers?.[name]
   const current = typeof value === 'object' ? value.join(', ') : value
-  return current === sent || isFirstOfSeveral(current, name, rawHeaders) ? sent : current
-}
-
-/** For some headers, Node's `headers` keeps only the first of several values. */
-function isFirstOfSeveral(value: string | undefined, name: string, rawHeaders: readonly string[]): boolean {
+  if (current === sent) return sent
+  // For some headers, Node's `headers` keeps only the first of several values.
   const first = nextHeader(rawHeaders, name, 0)
-  return first !== -1 && rawHeaders[first + 1] === value && nextHeader(rawHeaders, name, first + 2) !== -1
+  return first !== -1 && rawHeaders[first + 1] === current ? sent : current
 }
 
 export function declaredLength(incoming: Pick<NodeIncoming, 'rawHeaders'>): number {

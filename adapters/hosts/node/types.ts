@@ -45,11 +45,8 @@ export interface NodeIncoming {
 export interface NodeOutgoing {
   statusCode: number
   readonly headersSent: boolean
-  readonly writableEnded: boolean
   readonly writableFinished?: boolean
   readonly destroyed?: boolean
-  /** The socket; unset until all earlier responses of the connection have been sent. */
-  readonly socket?: { uncork?(): void } | null
   /** Whether the connection stays open after this response. */
   shouldKeepAlive?: boolean
   readonly stream?:

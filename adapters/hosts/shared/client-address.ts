@@ -25,7 +25,9 @@ export function addressReader(trustProxy: TrustProxy = false): AddressReader {
   return (peer, forwardedFor) => {
     // Reversed, because each proxy appends an address: the address nearest to the server comes first.
     const chain = [peer, ...(forwardedFor ? forwardedFor.split(',').reverse() : [])]
-    return lastKnown(chain.slice(0, proxies(chain) + 1))
+    const known = chain.slice(0, proxies(chain) + 1).map(canonicalAddress)
+    // If a proxy adds an invalid entry, the proxy's own address is returned.
+    return known.findLast((address) => address !== undefined)
   }
 }
 
@@ -44,15 +46,6 @@ function countTrusted(entries: readonly string[]): (chain: readonly (string | un
     const client = chain.findIndex((text) => !isTrusted(trusted, text))
     return client === -1 ? chain.length : client
   }
-}
-
-/** Returns the last valid address of a chain. If a proxy adds an invalid entry, the proxy's own address is returned. */
-function lastKnown(chain: readonly (string | undefined)[]): string | undefined {
-  for (let i = chain.length - 1; i >= 0; i--) {
-    const address = canonicalAddress(chain[i])
-    if (address !== undefined) return address
-  }
-  return undefined
 }
 
 function isTrusted(trusted: BlockList, text: string | undefined): boolean {

@@ -33,16 +33,10 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
   }
 }
 
-type Served<Connection> = new (
-  request: Request,
-  connection: Connection,
-  readAddress: AddressReader,
-) => ServedRequest<Connection>
-
 export function createFetchHandler<Connection>(
   petStore: PetStore,
   options: HandlerOptions,
-  Served: Served<Connection>,
+  Served: new (request: Request, connection: Connection, readAddress: AddressReader) => ServedRequest<Connection>,
 ): (request: Request, connection: Connection) => Promise<Response> {
   const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
   return async (request, connection) => {
