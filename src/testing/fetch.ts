@@ -11,8 +11,7 @@ export function fetchLike({ handle }: Pick<PetStore, 'handle'>): typeof globalTh
       handle(toApiRequest(request)).then(resolve, (cause) => reject(new TypeError('fetch failed', { cause })))
       return undefined
     })
-    const response = toResponse(handled)
     // The global `fetch` sets `url` without the fragment; `new Response` leaves it empty.
-    return Object.defineProperty(response, 'url', { value: request.url.replace(/#.*$/, '') })
+    return Object.defineProperty(toResponse(handled), 'url', { value: request.url.replace(/#.*$/, '') })
   }
 }

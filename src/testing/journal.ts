@@ -1,5 +1,6 @@
 import { type ApiRequest, originForm } from '../http/request.ts'
-import { type ApiResponse, toResponse } from '../http/response.ts'
+import { toResponse } from '../http/response.ts'
+import type { PetStore } from '../pet-store.ts'
 import type { Clock } from '../ports.ts'
 
 const MAX_ENTRIES = 1_000
@@ -31,12 +32,8 @@ export interface RecordedResponse {
 }
 
 /** Returns a handler that also adds each request to the journal. Removes the oldest entry if there are more than 1,000. */
-export function recordRequests(
-  handle: (request: ApiRequest) => Promise<ApiResponse>,
-  clock: Clock,
-  journal: RecordedRequest[],
-): (request: ApiRequest) => Promise<ApiResponse> {
-  return async (request) => {
+export function recordRequests(handle: PetStore['handle'], clock: Clock, journal: RecordedRequest[]) {
+  return async (request: ApiRequest) => {
     const entry = {
       method: request.method,
       path: originForm(request.target),
@@ -47,11 +44,10 @@ export function recordRequests(
     }
     journal.push(entry)
     if (journal.length > MAX_ENTRIES) journal.shift()
-    const response = await handle(
-      withBodyCopy(request, (body) => {
-        entry.body = new TextDecoder().decode(body)
-      }),
-    )
+    const copying = withBodyCopy(request, (body) => {
+      entry.body = new TextDecoder().decode(body)
+    })
+    const response = await handle(copying)
     const headers = Object.fromEntries(toResponse(response).headers)
     entry.response = { status: response.status, headers, body: response.body }
     return response

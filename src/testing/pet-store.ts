@@ -108,9 +108,11 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call.
   const clock = shownClock === globalThis.Date ? systemClock : shownClock
   const pets = firstPets(options)
+  // A copy by names, because options may be inherited.
+  const storeOptions = Object.fromEntries(Object.keys(storeRules).map((name) => [name, Reflect.get(options, name)]))
 
-  /** Creates the ports, the pet store and the key: once, and again for each `reset`. */
-  async function createGeneration(inFrontOf: (ports: BackEnd) => BackEnd) {
+  /** Creates the ports, the pet store, the key and the client: once, and again for each `reset`. */
+  async function createGeneration(inFrontOf: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) {
     const { storage, keyStore: issuer, quota } = memory({ clock, plans: Object.keys(resolvePlans(plans)) })
     const issued = await issuer.issue({ plan, limits: plans?.[plan] })
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
@@ -118,19 +120,13 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     for (const pet of pets) await storage.create(pet)
     // Hash the token now: the first request would wait for the thread that hashes, which fake timers cannot advance.
     await issuer.find(issued.token)
-    // The options may be inherited, so they are the prototype. `hidden` has those that `createPetStore` would reject.
-    const hidden = { pets: undefined, plan: undefined, token: undefined }
-    const storeOptions = Object.assign(Object.create(options), hidden, { clock }, inFrontOf(ports))
-    return { ...ports, petStore: createPetStore(storeOptions as PetStoreOptions) }
+    const petStore = createPetStore({ ...storeOptions, clock, ...inFrontOf(ports) })
+    const baseUrl = `http://localhost${petStore.basePath}`
+    return { ...ports, petStore, client: createClient({ baseUrl, apiKey: token, fetch }, seamsOf(clock)) }
   }
 
-  const { petStore, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
+  const { petStore, fetch, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
   const { handle, basePath } = petStore
-  const fetch = fetchLike({ handle }) as TestPetStore['fetch']
-  /** Creates the client, again for each `reset`: the old client would wait for the rate limit of its earlier responses. */
-  const newClient = () => createClient({ baseUrl: `http://localhost${basePath}`, apiKey: token, fetch }, seamsOf(clock))
-  let client = newClient()
-
   return {
     petStore,
     fetch,
@@ -138,9 +134,9 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     basePath,
     request: requestFunction({ basePath, token, fetch }, options.publicUrl),
     client: {
-      ...forwarding(() => client),
+      ...forwarding(() => current().client),
       get rateLimit() {
-        return client.rateLimit
+        return current().client.rateLimit
       },
     },
     token,
@@ -153,7 +149,6 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     async reset() {
       ownClock.set(start)
       await restart()
-      client = newClient()
     },
   }
 }
@@ -161,23 +156,25 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
 /** Creates a store with faults and a journal. `restart` calls `createParts` again, and removes all faults and requests. */
 export async function createRestartable<Parts extends { readonly petStore: PetStore }>(
   clock: Clock,
-  createParts: (inFrontOf: (ports: BackEnd) => BackEnd) => Promise<Parts>,
+  createParts: (inFrontOf: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
 ) {
   const { faults, faultsInForce, inFrontOf, breakConnection } = portFaults()
   const requests: RecordedRequest[] = []
-  let parts = await createParts(inFrontOf)
-  const { basePath } = parts.petStore
   const respond = recordRequests((request) => parts.petStore.handle(request), clock, requests)
-  const handle = async (request: ApiRequest) => breakConnection(request, await respond(request), basePath)
+  const handle = async (request: ApiRequest) =>
+    breakConnection(request, await respond(request), parts.petStore.basePath)
   const reportError: PetStore['reportError'] = (...report) => parts.petStore.reportError?.(...report)
+  const fetch = fetchLike({ handle }) as TestPetStore['fetch']
+  let parts = await createParts(inFrontOf, fetch)
   return {
-    petStore: { fetch: fetchThrough(handle), handle, basePath, reportError },
+    fetch,
+    petStore: { fetch: fetchThrough(handle), handle, basePath: parts.petStore.basePath, reportError },
     faults,
     faultsInForce,
     requests,
     current: () => parts,
     async restart() {
-      parts = await createParts(inFrontOf)
+      parts = await createParts(inFrontOf, fetch)
       faults.recover()
       requests.length = 0
     },
