@@ -1,14 +1,7 @@
 import { isErrorCode } from '../../src/errors.ts'
-import type { Clock } from '../../src/index.ts'
+import { innermostCause } from '../../src/support/describe-value.ts'
 import { readableText } from '../../src/support/readable-text.ts'
-import { wrapPort } from '../../src/support/wrap-port.ts'
-import {
-  ConnectionRefused,
-  type ContractClient,
-  contractClient,
-  LimitReached,
-  NoResponse,
-} from '../../src/testing/http-contract/client.ts'
+import * as suite from '../../src/testing/http-contract/client.ts'
 import type { HttpContractRow } from '../../src/testing/http-contract/row.ts'
 import { httpContractRows } from '../../src/testing/http-contract/suite.ts'
 import { MAX_LINE, printable, printError, readableJson } from './output.ts'
@@ -22,18 +15,13 @@ export interface CheckFlags {
   readonly json?: true
 }
 
-export interface RowResult {
-  readonly title: string
-  readonly basis: HttpContractRow['basis']
+export interface RowResult extends Pick<HttpContractRow, 'title' | 'basis'> {
   readonly result: 'pass' | 'fail' | 'skip' | 'not run'
   /** Why the row failed, was skipped or was not run. A row is one test of the contract. */
   readonly reason?: string
 }
 
-export interface CheckHooks {
-  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** The clock to use if a response has no `Date` header. @default the system's clock */
-  readonly clock?: Clock
+export interface CheckHooks extends Pick<suite.HttpContractTarget, 'fetch' | 'clock'> {
   /** Called before each wait until a rate limit ends, with the number of seconds. */
   readonly onWait?: (seconds: number) => void
   /** Called when the server refuses connections, with the title of the row whose request was the last to reach it. */
@@ -45,61 +33,64 @@ export interface CheckHooks {
 const MAX_SILENT_ROWS = 3
 
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
+const NOT_RUN = new Error()
 
 /** Throws if the server does not respond, stops responding, or rejects the key. */
 export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHooks = {}): Promise<RowResult[]> {
-  const { key: token, limitedKey: limitedToken, contractOnly } = flags
-  const { fetch, clock, onWait, onStop, onRow } = hooks
-  const client = contractClient(
-    { baseUrl: url, token, limitedToken, timeout: flags.timeout * 1_000, fetch, clock },
-    onWait,
-  )
+  const { key: token, limitedKey: limitedToken, contractOnly, timeout } = flags
+  const { fetch: send = globalThis.fetch, clock, onWait, onStop, onRow } = hooks
+  let current = 'the first request'
+  /** The row whose request was the last one that reached the server. */
+  let reachedBy = current
+  let isGone = false
+  const fetch = async (url: string, init: RequestInit) => {
+    const response = send(url, init)
+    const outcome = await response.catch((error: unknown) => error)
+    if (['ECONNREFUSED', 'ConnectionRefused'].includes(innermostCause(outcome).code ?? '')) isGone = true
+    else reachedBy = current
+    return response
+  }
+  const target = { baseUrl: url, token, limitedToken, timeout: timeout * 1_000, fetch, clock }
+  const client = suite.contractClient(target, onWait)
   await requireServer(client)
+  const errorOf = async ({ title, needsLimitedKey, check }: HttpContractRow): Promise<Error | undefined> => {
+    if (needsLimitedKey && limitedToken === undefined) return new suite.LimitReached(NEEDS_LIMITED_KEY)
+    if (isGone) return NOT_RUN
+    current = title
+    const error = (await check(client).catch((error: Error) => error)) || undefined
+    if (isGone) onStop?.(reachedBy)
+    // If no request of this row reached the server, the row was not run.
+    return isGone && reachedBy !== title ? NOT_RUN : error
+  }
   const results: RowResult[] = []
   let silentRows = 0
-  /** The row whose request was the last one that reached the server. */
-  let reachedBy = 'the first request'
-  let isGone = false
   for (const row of httpContractRows) {
     if (contractOnly && row.basis === 'decision') continue
-    const { title, basis, needsLimitedKey } = row
-    let outcome: Pick<RowResult, 'result' | 'reason'> = { result: 'not run' }
-    let error: Error | undefined
-    if (needsLimitedKey && limitedToken === undefined) outcome = { result: 'skip', reason: NEEDS_LIMITED_KEY }
-    else if (!isGone) {
-      const onReached = () => {
-        reachedBy = title
-      }
-      error = await row.check(watched(client, onReached)).then(
-        () => undefined,
-        (error: Error) => error,
-      )
-      outcome = outcomeOf(error)
-    }
-    if (error instanceof ConnectionRefused) {
-      isGone = true
-      onStop?.(reachedBy)
-      // If no request of this row reached the server, the row was not run.
-      if (reachedBy !== title) outcome = { result: 'not run' }
-    }
+    const error = await errorOf(row)
     // The reason may contain the token, because a hostile server can send it back.
-    const reason = outcome.reason && readableText(outcome.reason, MAX_LINE, [token, limitedToken ?? ''])
-    const result = { title, basis, ...outcome, ...(reason && { reason }) }
+    const reason = error && readableText(error.message, MAX_LINE, [token, limitedToken ?? ''])
+    const result = { title: row.title, basis: row.basis, result: resultOf(error), ...(reason && { reason }) }
     results.push(result)
     onRow?.(result)
-    silentRows = error instanceof NoResponse ? silentRows + 1 : 0
+    silentRows = error instanceof suite.NoResponse ? silentRows + 1 : 0
     if (silentRows === MAX_SILENT_ROWS)
       throw new Error(
-        `the server has stopped responding: ${MAX_SILENT_ROWS} rows in a row got no response within ${flags.timeout} seconds`,
+        `the server has stopped responding: ${MAX_SILENT_ROWS} rows in a row got no response within ${timeout} seconds`,
       )
   }
   return results
 }
 
+function resultOf(error: Error | undefined): RowResult['result'] {
+  if (error === undefined) return 'pass'
+  if (error === NOT_RUN) return 'not run'
+  return error instanceof suite.LimitReached ? 'skip' : 'fail'
+}
+
 /** Sends one request, and throws if there is no server, no API at this URL, or no valid key. Otherwise, every row would fail. */
-async function requireServer(client: ContractClient): Promise<void> {
+async function requireServer(client: suite.ContractClient): Promise<void> {
   const { url, status, json } = await client.send('GET /pets?limit=1').catch((error: Error) => {
-    if (error instanceof LimitReached) return { url: '', status: 429, json: undefined }
+    if (error instanceof suite.LimitReached) return { url: '', status: 429, json: undefined }
     throw new Error(`cannot use the server: ${error.message}`)
   })
   const { code } = Object(json) as { code?: unknown }
@@ -111,21 +102,6 @@ async function requireServer(client: ContractClient): Promise<void> {
     throw new Error(
       `expected the address of the API with its version, such as ${origin}/v1; there is nothing at ${origin}${pathname}`,
     )
-}
-
-/** Returns a client that calls `onReached` after each request, unless the connection was refused. */
-function watched(client: ContractClient, onReached: () => void): ContractClient {
-  const watch = async <T>(send: () => Promise<T>): Promise<T> => {
-    const response = send()
-    await response.then(onReached, (error) => error instanceof ConnectionRefused || onReached())
-    return response
-  }
-  return { ...client, ...wrapPort(client, { send: watch, sendLimited: watch }) }
-}
-
-function outcomeOf(error: Error | undefined): Pick<RowResult, 'result' | 'reason'> {
-  if (!error) return { result: 'pass' }
-  return { result: error instanceof LimitReached ? 'skip' : 'fail', reason: error.message }
 }
 
 export async function runCheck(url: string, flags: CheckFlags): Promise<void> {
@@ -165,27 +141,29 @@ function printRow(): (row: RowResult) => void {
 }
 
 function summary(results: readonly RowResult[]) {
-  const count = (basis: RowResult['basis']) => {
-    const of = (result: RowResult['result']) =>
-      results.filter((row) => row.basis === basis && row.result === result).length
-    return { pass: of('pass'), fail: of('fail'), skip: of('skip'), notRun: of('not run') }
-  }
-  return { contract: count('contract'), decision: count('decision') }
+  const count = (basis: RowResult['basis'], result: RowResult['result']) =>
+    results.filter((row) => row.basis === basis && row.result === result).length
+  const counts = (basis: RowResult['basis']) => ({
+    pass: count(basis, 'pass'),
+    fail: count(basis, 'fail'),
+    skip: count(basis, 'skip'),
+    notRun: count(basis, 'not run'),
+  })
+  return { contract: counts('contract'), decision: counts('decision') }
 }
+
+/** The verdicts by exit code. */
+const VERDICTS = [
+  'The server meets the interface.',
+  'The server does not meet the interface.',
+  'The check is incomplete.',
+]
 
 function conclusion(results: readonly RowResult[]): string {
   const { contract, decision } = summary(results)
   const say = ({ pass, fail, skip, notRun }: typeof contract) =>
-    `${pass} pass, ${fail} fail, ${skip} skipped${notRun > 0 ? `, ${notRun} not run` : ''}`
-  const verdicts = [
-    'The server meets the interface.',
-    'The server does not meet the interface.',
-    'The check is incomplete.',
-  ]
+    `${pass} pass, ${fail} fail, ${skip} skipped${notRun > 0 ? `, ${notRun} not run` : ''}.`
   const hasDecisions = results.some(({ basis }) => basis === 'decision')
-  return [
-    `Interface: ${say(contract)}.`,
-    ...(hasDecisions ? [`Decisions: ${say(decision)}.`] : []),
-    verdicts[exitCodeOf(results)],
-  ].join('\n')
+  const decisions = hasDecisions ? `\nDecisions: ${say(decision)}` : ''
+  return `Interface: ${say(contract)}${decisions}\n${VERDICTS[exitCodeOf(results)]}`
 }

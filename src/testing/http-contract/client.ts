@@ -3,7 +3,7 @@ import { serverTime } from '../../client/rate-limit-headers.ts'
 import { readRetryAfter } from '../../client/response-error.ts'
 import { readResponse } from '../../http/read-response.ts'
 import type { Clock } from '../../ports.ts'
-import { innermostCause, innermostMessage } from '../../support/describe-value.ts'
+import { innermostMessage } from '../../support/describe-value.ts'
 import { sleep, systemClock } from '../../support/time.ts'
 
 /** The server under test. */
@@ -40,9 +40,6 @@ export class LimitReached extends Error {}
 /** Thrown if no response arrives in time. */
 export class NoResponse extends Error {}
 
-/** Thrown if nothing listens at the URL of the server. */
-export class ConnectionRefused extends Error {}
-
 /** The longest total wait after 429 responses, in seconds: long enough for a limit per minute, but not for one per day. */
 const MAX_WAIT = 180
 
@@ -76,9 +73,7 @@ export function contractClient(
       return { name, url, status, headers, time, text, json: parseJsonIfValid(text) }
     } catch (cause) {
       if (signal.aborted) throw new NoResponse(`${name}: no response within ${timeout / 1_000} seconds`, { cause })
-      const isRefused = ['ECONNREFUSED', 'ConnectionRefused'].includes(innermostCause(cause).code ?? '')
-      const ErrorClass = isRefused ? ConnectionRefused : Error
-      throw new ErrorClass(`${name}: ${innermostMessage(cause)}`, { cause })
+      throw new Error(`${name}: ${innermostMessage(cause)}`, { cause })
     }
   }
 
