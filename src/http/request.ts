@@ -162,13 +162,13 @@ export class FetchRequest implements ApiRequest {
     return readBody(body, request.headers, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
-  /** Returns the body, or `undefined` if other code has locked it. Hono on Node creates a second `Request` for `request.body`. */
+  /** Returns the body, or `undefined` if it must be read as a stream, or other code has locked it. Hono on Node creates a second `Request` for `request.body`. */
   async #wholeBytes(): Promise<Uint8Array | undefined> {
     const { request } = this
     try {
       return new Uint8Array(await this.wholeBody())
     } catch (cause) {
-      if (!request.bodyUsed && request.body?.locked) return undefined
+      if (!request.bodyUsed && request.body) return undefined
       throw new PetStoreError('incomplete_body', undefined, { cause })
     }
   }
