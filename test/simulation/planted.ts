@@ -1,7 +1,7 @@
 import type { Edit } from './load.ts'
 
 /** How `saveAll` passes on the greatest id. */
-const GREATEST = 'String(greatest)'
+const GREATEST = 'String(greatestOf(ids))'
 
 /** Faults that the simulation must find, as changes of the sources in adapters/back-ends/postgres, and the rule that each breaks. */
 export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly edits: readonly Edit[] }>> = {
@@ -16,7 +16,11 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
   'an earlier failure decides the id that is saved': {
     rule: 'An animal answered with 201',
     edits: [
-      { file: 'saves.ts', from: GREATEST, to: 'String(batch.find((one) => one === failed)?.lastId ?? greatest)' },
+      {
+        file: 'saves.ts',
+        from: GREATEST,
+        to: 'String(batch.find((one) => one === failed)?.lastId ?? greatestOf(ids))',
+      },
     ],
   },
   'creates take no advisory lock': {
@@ -49,15 +53,18 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
       { file: 'schema.ts', from: 'WHERE a.key IS NOT NULL\n', to: 'WHERE false\n' },
       {
         file: 'storage.ts',
-        from: 'if (keys > 0) pruneKeysAfter(keys)\n',
-        to: `for (const [index, { idempotency: used }] of given.entries())
-          if (used && typeof rows[index].same !== 'boolean')
+        from: 'const ids = rows.map(({ id }) => toBigInt(id))\n',
+        to: `const ids = rows.map(({ id }) => toBigInt(id))
+        for (const [index, { key: used }] of given.entries())
+          if (used !== null && typeof rows[index].same !== 'boolean') {
+            const [scope, key, fingerprint] = JSON.parse(used)
             await query(
               \`INSERT INTO \${schema}.used_keys
                 SELECT sha256(convert_to($1, 'UTF8')), '', sha256(convert_to($2, 'UTF8')), $3::bigint, $4::float8
                 ON CONFLICT DO NOTHING\`,
-              [JSON.stringify(used.scope) + JSON.stringify(used.key), JSON.stringify(used.fingerprint), rows[index].id, 1e12],
-            )\n`,
+              [scope + key, fingerprint, rows[index].id, 1e12],
+            )
+          }\n`,
       },
     ],
   },

@@ -3,28 +3,48 @@ const CREATE_LOCK = "1347637588, 'pets'::regclass::oid::int"
 
 /** A setting that is `on` while `add_pets` inserts animals, so that the triggers for imports do not run. */
 const DEFERRED = 'petstore_kit.deferred'
-
-/**
- * SQL for functions with a parameter `lock_wait`, in milliseconds. These functions have `SET lock_timeout = 0`, so that PostgreSQL
- * restores the old setting when they return, even inside a longer transaction.
- */
-const LIMIT_LOCK_WAITS = `PERFORM set_config('lock_timeout', lock_wait::text, true);`
+const IS_IMPORT = `WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on')`
 
 /** Returns SQL for a time in milliseconds: the given one, or PostgreSQL's own if that is null. Tests pass a time. */
 export const timeOr = (given: string) => `coalesce(${given}, floor(date_part('epoch', clock_timestamp()) * 1000))`
 
+/** `FROM CURRENT` keeps the `search_path` of the migration, which is the schema. */
+function plpgsql(head: string, settings: string, body: string, variables = ''): string {
+  return `${head} LANGUAGE plpgsql ${settings} SET search_path FROM CURRENT AS $body$
+    ${variables && `DECLARE ${variables}`} BEGIN
+      ${body}
+    END $body$;`
+}
+
 /**
- * Each step leads from one version of the schema to the next. Never change a released step; add another step. While a step runs,
- * the `search_path` is the schema, and `FROM CURRENT` keeps it for the functions.
+ * Writes a function with a parameter `lock_wait`, in milliseconds. Because of `SET lock_timeout = 0`, PostgreSQL restores the old
+ * setting when the function returns, even inside a longer transaction.
  */
-export const STEPS: readonly string[] = [tables() + creating() + counting(), usedKeys(), longerKeys(), aurora()]
+function lockingFunction(
+  head: string,
+  body: string,
+  { variables = '', settings = 'SET lock_timeout = 0' } = {},
+): string {
+  const limitedBody = `PERFORM set_config('lock_timeout', lock_wait::text, true);
+      ${body}`
+  return plpgsql(head, settings, limitedBody, variables)
+}
+
+function triggerFunction(name: string, body: string, variables = ''): string {
+  return plpgsql(`${name}() RETURNS trigger`, 'SECURITY DEFINER', `${body} RETURN NULL;`, variables)
+}
+
+const COUNTS = ['used_in_minute', 'minute_ends_at', 'used_in_day', 'day_ends_at', 'refused_in_minute', 'banned_until']
+const eachCount = (write: (column: string) => string, separator = ', ') => COUNTS.map(write).join(separator)
+/** The name of a column in the results of `spend`: some drivers rename columns such as `used_in_day`. */
+const resultOf = (column: string) => column.replaceAll('_', '')
 
 /**
  * Counters are `double precision`, which calculates exactly as JavaScript does. The index on status and id makes a list with a
  * status filter as fast as a list without. Each request rewrites a counter, so `fillfactor` leaves room for new row versions.
+ * Anonymous clients have their own table: a flood of them cannot remove the counter of a client with a key.
  */
-function tables(): string {
-  return `
+const TABLES = `
     CREATE TABLE pets (
       id bigint PRIMARY KEY,
       name text NOT NULL,
@@ -48,48 +68,28 @@ function tables(): string {
     );
     CREATE TABLE quota (
       subject text COLLATE "C" PRIMARY KEY,
-      used_in_minute double precision NOT NULL,
-      minute_ends_at double precision NOT NULL,
-      used_in_day double precision NOT NULL,
-      day_ends_at double precision NOT NULL,
-      refused_in_minute double precision NOT NULL,
-      banned_until double precision NOT NULL
+      ${eachCount((column) => `${column} double precision NOT NULL`)}
     ) WITH (fillfactor = 50);
     CREATE INDEX quota_by_end ON quota (greatest(day_ends_at, banned_until));
-    -- Anonymous clients have their own table: a flood of them cannot remove the counter of a client with a key.
-    CREATE TABLE anonymous (
-      LIKE quota,
-      bucket int NOT NULL,
-      PRIMARY KEY (bucket, subject)
-    ) WITH (fillfactor = 50);`
-}
+    CREATE TABLE anonymous (LIKE quota, bucket int NOT NULL, PRIMARY KEY (bucket, subject)) WITH (fillfactor = 50);`
 
 /** docs/durability.md explains the tables, functions, triggers and locks with which animals are added and saved. */
-function creating(): string {
-  return `
-    -- Clients read animals up to the greatest id in this table.
+const CREATING = `
     CREATE TABLE durable (up_to bigint NOT NULL);
     CREATE INDEX durable_by_id ON durable (up_to);
     -- Without this, PostgreSQL would reject each DELETE from this table if a publication contains it.
     ALTER TABLE durable REPLICA IDENTITY FULL;
-
-    -- A run is the time between two crashes of the server. Its random number is in this table, which a crash empties.
     CREATE UNLOGGED TABLE server_runs (run bigint NOT NULL);
     CREATE UNIQUE INDEX only_one_run ON server_runs ((true));
+    ${addPets('CREATE', "'off'")}`
 
-    ${addPets("'off'")}
-
-    -- Waits for the disk, and then lets clients read the animals up to last_id. PostgreSQL writes commits to disk in their order,
-    -- so all earlier commits of the run are on disk too. Returns false if the run has ended: the animals may be lost.
-    CREATE FUNCTION save(of_run bigint, last_id bigint, process bigint, lock_wait int) RETURNS boolean
-    LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
-    BEGIN
-      ${LIMIT_LOCK_WAITS}
-      -- If your program began this transaction, add_pets has turned off its wait for the disk. Turns the wait on again.
+/** Returns false if the run has ended: the animals may be lost. */
+const SAVE = lockingFunction(
+  'CREATE FUNCTION save(of_run bigint, last_id bigint, process bigint, lock_wait int) RETURNS boolean',
+  `-- If your program began this transaction, add_pets has turned off its wait for the disk. Turns the wait on again.
       IF current_setting('synchronous_commit') = 'off' THEN SET LOCAL synchronous_commit TO DEFAULT; END IF;
       -- A standby that is not yet promoted cannot read an unlogged table. With this error, clients get 503.
       IF pg_is_in_recovery() THEN RAISE read_only_sql_transaction; END IF;
-      -- While a standby is away, a commit keeps its connection even after its client has given up. So a process may have only two.
       IF NOT (CASE WHEN pg_try_advisory_xact_lock(process) THEN true ELSE pg_try_advisory_xact_lock(process + 1) END) THEN
         RAISE lock_not_available USING MESSAGE = 'earlier animals of this process still wait for their commits';
       END IF;
@@ -97,105 +97,42 @@ function creating(): string {
       LOCK TABLE server_runs, durable IN ROW EXCLUSIVE MODE;
       IF NOT EXISTS (SELECT FROM server_runs AS r WHERE r.run = of_run) THEN RETURN false; END IF;
       INSERT INTO durable VALUES (last_id);
-      RETURN true;
-    END
-    $body$;
+      RETURN true;`,
+)
 
-    -- Makes an import wait for creates in progress before its own ids are assigned. The commit of an import must wait for the
-    -- disk, even if the session turns that wait off, because this commit lets clients read all animals with smaller ids.
-    CREATE FUNCTION before_import() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
-    BEGIN
-      PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
-      IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN SET LOCAL synchronous_commit TO 'on'; END IF;
-      RETURN NULL;
-    END
-    $body$;
-
-    -- Lets clients read imported animals. If the import has chosen ids, moves the sequence, so that later ids are greater.
-    CREATE FUNCTION after_import() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
-    DECLARE
-      last bigint;
-      greatest_id bigint;
-    BEGIN
-      SELECT max(i.id) INTO greatest_id FROM inserted AS i;
+const IMPORTING =
+  triggerFunction(
+    'CREATE FUNCTION before_import',
+    `PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
+      -- The commit must wait for the disk, because it lets clients read all animals with smaller ids.
+      IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN SET LOCAL synchronous_commit TO 'on'; END IF;`,
+  ) +
+  triggerFunction(
+    'CREATE FUNCTION after_import',
+    `SELECT max(i.id) INTO greatest_id FROM inserted AS i;
       IF greatest_id IS NULL THEN RETURN NULL; END IF;
       SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END INTO last FROM pet_ids AS s;
       IF greatest_id > last THEN PERFORM setval('pet_ids', greatest_id); END IF;
-      INSERT INTO durable VALUES (greatest(greatest_id, last));
-      RETURN NULL;
-    END
-    $body$;
-
-    -- Ends the run: a save in progress must not let clients read animals that are gone. Uses TRUNCATE, because a transaction with
-    -- an older snapshot would still see the rows after a DELETE.
-    CREATE FUNCTION after_truncate() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
-    BEGIN
-      TRUNCATE server_runs, durable;
-      RETURN NULL;
-    END
-    $body$;
-
-    CREATE TRIGGER before_import BEFORE INSERT ON pets FOR EACH STATEMENT
-      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION before_import();
+      INSERT INTO durable VALUES (greatest(greatest_id, last));`,
+    'last bigint; greatest_id bigint;',
+  ) +
+  afterTruncate('CREATE', 'server_runs, durable') +
+  `
+    CREATE TRIGGER before_import BEFORE INSERT ON pets FOR EACH STATEMENT ${IS_IMPORT} EXECUTE FUNCTION before_import();
     CREATE TRIGGER after_import AFTER INSERT ON pets REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT
-      WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION after_import();
+      ${IS_IMPORT} EXECUTE FUNCTION after_import();
     CREATE TRIGGER after_truncate AFTER TRUNCATE ON pets EXECUTE FUNCTION after_truncate();`
-}
 
-/**
- * Only hashes of idempotency keys are stored. A key is stored in the transaction that adds its animal, so a crash loses both or
- * neither. Keys are looked up under the lock of `add_pets`, so that two requests with one key cannot both add an animal.
- * Processes of the first release still call `add_pets` directly.
- */
-function usedKeys(): string {
-  return `
-    CREATE TABLE used_keys (
-      key_sha256 bytea PRIMARY KEY,
-      scope_sha256 bytea NOT NULL,
-      fingerprint_sha256 bytea NOT NULL,
-      pet_id bigint NOT NULL,
-      used_at double precision NOT NULL
-    );
-    CREATE INDEX used_keys_by_time ON used_keys (used_at);
-    CREATE INDEX used_keys_by_scope ON used_keys (scope_sha256, pet_id);
-
-    -- Adds animals as add_pets does, except animals whose idempotency key has been used. The second list has null or a key for each
-    -- animal: the scope, key and fingerprint as JSON texts, which cannot contain U+0000, and the time. For each animal, returns its
-    -- id, or the id of the animal that its key has added, and whether both have the same fingerprint (null: a new animal). Without
-    -- seqscan: PostgreSQL would plan to read a small table as a whole, and keep the plan when the table has grown.
-    ${addPetsOnce('', '(g.used->>3)::float8', 86_400_000)}
-
-    -- TRUNCATE of pets also removes all idempotency keys.
-    CREATE OR REPLACE FUNCTION after_truncate() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $body$
-    BEGIN
-      TRUNCATE server_runs, durable, used_keys;
-      RETURN NULL;
-    END
-    $body$;`
-}
-
-/**
- * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the release before
- * call the older function, which has one parameter less. The index is dropped because keys are no longer counted by scope.
- */
-function longerKeys(): string {
-  return `
-    DROP INDEX used_keys_by_scope;
-    ${addPetsOnce(', moment double precision', timeOr('moment'), 172_800_000)}`
+/** Not DELETE: a transaction with an older snapshot would still see the rows. */
+function afterTruncate(create: string, tables: string): string {
+  return triggerFunction(`${create} FUNCTION after_truncate`, `TRUNCATE ${tables};`)
 }
 
 /** @param commit - SQL for `synchronous_commit` of the transaction */
-function addPets(commit: string, create = 'CREATE'): string {
-  return `-- Adds animals in the given order, without a wait for the disk. Returns their ids and the run of the server.
-    ${create} FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)
-    LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
-    BEGIN
-      ${LIMIT_LOCK_WAITS}
-      -- TRUNCATE locks the tables in the same order. Another order could cause a deadlock.
+function addPets(create: string, commit: string): string {
+  return lockingFunction(
+    `${create} FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)`,
+    `-- TRUNCATE locks the tables in the same order. Another order could cause a deadlock.
       LOCK TABLE pets, server_runs, durable IN ROW EXCLUSIVE MODE;
       -- One transaction at a time assigns ids, so animals become visible in the order of their ids.
       PERFORM pg_advisory_xact_lock(${CREATE_LOCK});
@@ -210,32 +147,59 @@ function addPets(commit: string, create = 'CREATE'): string {
         SELECT nextval('pet_ids'), pet->>0, (pet->>1)::bigint, pet->>2
         FROM json_array_elements(given) WITH ORDINALITY AS each (pet, place) ORDER BY place
         RETURNING p.id, add_pets.run;
-      PERFORM set_config('${DEFERRED}', 'off', true);
-    END
-    $body$;`
+      PERFORM set_config('${DEFERRED}', 'off', true);`,
+  )
 }
+
+/**
+ * Only hashes of idempotency keys are stored. A key is stored in the transaction that adds its animal, so a crash loses both or
+ * neither. Keys are looked up under the lock of `add_pets`, so that two requests with one key cannot both add an animal.
+ * Processes of the first release still call `add_pets` directly.
+ */
+const USED_KEYS = `
+    CREATE TABLE used_keys (
+      key_sha256 bytea PRIMARY KEY,
+      scope_sha256 bytea NOT NULL,
+      fingerprint_sha256 bytea NOT NULL,
+      pet_id bigint NOT NULL,
+      used_at double precision NOT NULL
+    );
+    CREATE INDEX used_keys_by_time ON used_keys (used_at);
+    CREATE INDEX used_keys_by_scope ON used_keys (scope_sha256, pet_id);
+    ${addPetsOnce('', '(g.used->>3)::float8', 86_400_000)}
+    ${afterTruncate('CREATE OR REPLACE', 'server_runs, durable, used_keys')}`
+
+/**
+ * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the release before
+ * call the older function, which has one parameter less. The index is dropped because keys are no longer counted by scope.
+ */
+const LONGER_KEYS = `
+    DROP INDEX used_keys_by_scope;
+    ${addPetsOnce(', moment double precision', timeOr('moment'), 172_800_000)}`
 
 /**
  * On Aurora, `add_pets` waits for the disk. Unlogged tables survive a crash there, so `save` would not notice that an animal was
  * lost before it was on disk.
  */
-function aurora(): string {
-  const commit = `CASE WHEN to_regproc('aurora_version') IS NULL THEN 'off' ELSE current_setting('synchronous_commit') END`
-  return addPets(commit, 'CREATE OR REPLACE')
-}
+const AURORA = addPets(
+  'CREATE OR REPLACE',
+  `CASE WHEN to_regproc('aurora_version') IS NULL THEN 'off' ELSE current_setting('synchronous_commit') END`,
+)
 
 /**
- * Returns SQL that creates the function `add_pets_once`.
+ * The function adds animals as `add_pets` does, except animals whose idempotency key has been used. The list `keys` has null or a
+ * key for each animal: the scope, key and fingerprint as JSON texts, which cannot contain U+0000. For each animal, returns its id,
+ * or the id of the animal that its key has added, and whether both have the same fingerprint (null: a new animal). Without
+ * `enable_seqscan = off`, PostgreSQL would plan to read a small table as a whole, and keep the plan when the table has grown.
  * @param parameter - one more parameter of that function, or an empty text
  * @param time - an expression for the time at which animals are added
  * @param period - how long an idempotency key is known, in milliseconds
  */
 function addPetsOnce(parameter: string, time: string, period: number): string {
-  return `CREATE FUNCTION add_pets_once(given json, keys json, lock_wait int${parameter}) RETURNS TABLE (place bigint, id bigint, run bigint, same boolean)
-    LANGUAGE plpgsql SET lock_timeout = 0 SET enable_seqscan = off SET search_path FROM CURRENT AS $body$
-    BEGIN
-      ${LIMIT_LOCK_WAITS}
-      LOCK TABLE pets, used_keys IN ROW EXCLUSIVE MODE;
+  return lockingFunction(
+    `CREATE FUNCTION add_pets_once(given json, keys json, lock_wait int${parameter})
+      RETURNS TABLE (place bigint, id bigint, run bigint, same boolean)`,
+    `LOCK TABLE pets, used_keys IN ROW EXCLUSIVE MODE;
       -- Adds nothing, but takes the locks before keys are looked up, and begins a run if there is none.
       PERFORM add_pets('[]', lock_wait);
       SELECT r.run INTO run FROM server_runs AS r;
@@ -267,36 +231,35 @@ function addPetsOnce(parameter: string, time: string, period: number): string {
       )
       SELECT k.place, coalesce(k.pet_id, a.id), add_pets_once.run,
         CASE WHEN a.place IS DISTINCT FROM k.place THEN k.fingerprint = coalesce(k.fingerprint_sha256, a.fingerprint) END
-      FROM known AS k LEFT JOIN added AS a ON a.place = k.first;
-    END
-    $body$;`
+      FROM known AS k LEFT JOIN added AS a ON a.place = k.first;`,
+    { settings: 'SET lock_timeout = 0 SET enable_seqscan = off' },
+  )
 }
 
 /**
  * Functions count requests as `countRequest` does. PostgreSQL plans a function once per connection. It would plan a statement for
  * each request, which takes several times as long as counting.
- *
+ */
+const SPEND = spendFunction({
+  name: 'spend',
+  table: 'quota',
+  row: 'q.subject = who',
+  add: 'INSERT INTO quota VALUES (who, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;',
+})
+
+/**
  * If a bucket of anonymous clients is full, a new client replaces a client whose day has ended, otherwise the client with the
  * fewest requests. So clients over their limit are replaced last, and stay refused.
  */
-function counting(): string {
-  const customer = {
-    name: 'spend',
-    table: 'quota',
-    row: 'q.subject = who',
-    add: 'INSERT INTO quota VALUES (who, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING;',
-  }
-  const anonymous = {
-    name: 'spend_anonymous',
-    table: 'anonymous',
-    row: 'q.bucket = in_bucket AND q.subject = who',
-    add: `DELETE FROM anonymous AS q WHERE q.bucket = in_bucket AND q.subject IN (
+const SPEND_ANONYMOUS = spendFunction({
+  name: 'spend_anonymous',
+  table: 'anonymous',
+  row: 'q.bucket = in_bucket AND q.subject = who',
+  add: `DELETE FROM anonymous AS q WHERE q.bucket = in_bucket AND q.subject IN (
             SELECT b.subject FROM anonymous AS b WHERE b.bucket = in_bucket
             ORDER BY b.day_ends_at DESC, b.used_in_day DESC OFFSET 39 FOR UPDATE SKIP LOCKED);
           INSERT INTO anonymous VALUES (who, 0, 0, 0, 0, 0, 0, in_bucket) ON CONFLICT DO NOTHING;`,
-  }
-  return spendFunction(customer) + spendFunction(anonymous)
-}
+})
 
 /**
  * The SQL function counts many requests. Equal requests of a subject are one entry: subject, bucket, limits, ban rule, and number
@@ -304,27 +267,10 @@ function counting(): string {
  * time and the state before the first request of the entry.
  */
 function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row' | 'add', string>): string {
-  return `
-    CREATE FUNCTION ${name}(given json, at double precision, lock_wait int) RETURNS TABLE (
-      place bigint, decided double precision,
-      usedinminute double precision, minuteendsat double precision,
-      usedinday double precision, dayendsat double precision,
-      refusedinminute double precision, banneduntil double precision
-    ) LANGUAGE plpgsql SET lock_timeout = 0 SET search_path FROM CURRENT AS $body$
-    DECLARE
-      -- A record: with the row type of the table, PostgreSQL would wait for a table lock before lock_timeout is set.
-      state record;
-      who text;
-      in_bucket int;
-      per_minute double precision;
-      per_day double precision;
-      after_refusals double precision;
-      ban_length double precision;
-      times int;
-      banned boolean;
-    BEGIN
-      ${LIMIT_LOCK_WAITS}
-      -- A crash may lose counts, so the commit does not wait for the disk. If your program began this transaction and has
+  return lockingFunction(
+    `CREATE FUNCTION ${name}(given json, at double precision, lock_wait int) RETURNS TABLE (
+      place bigint, decided double precision, ${eachCount((column) => `${resultOf(column)} double precision`)})`,
+    `-- A crash may lose counts, so the commit does not wait for the disk. If your program began this transaction and has
       -- written something, its commit must wait.
       PERFORM set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL;
       FOR place, who, in_bucket, per_minute, per_day, after_refusals, ban_length, times IN
@@ -339,12 +285,7 @@ function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row
         END LOOP;
         -- Read after the wait for the row. Otherwise, a request could be counted at an earlier time than the one before it.
         decided := ${timeOr('at')};
-        usedinminute := state.used_in_minute;
-        minuteendsat := state.minute_ends_at;
-        usedinday := state.used_in_day;
-        dayendsat := state.day_ends_at;
-        refusedinminute := state.refused_in_minute;
-        banneduntil := state.banned_until;
+        ${eachCount((column) => `${resultOf(column)} := state.${column};`, ' ')}
         banned := false;
         FOR i IN 1..times LOOP
           ${roll('minute', 60_000, 'state.refused_in_minute := 0;')}
@@ -365,13 +306,15 @@ function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row
             END IF;
           END IF;
         END LOOP;
-        UPDATE ${table} AS q SET used_in_minute = state.used_in_minute, minute_ends_at = state.minute_ends_at,
-          used_in_day = state.used_in_day, day_ends_at = state.day_ends_at,
-          refused_in_minute = state.refused_in_minute, banned_until = state.banned_until WHERE ${row};
+        UPDATE ${table} AS q SET ${eachCount((column) => `${column} = state.${column}`)} WHERE ${row};
         RETURN NEXT;
-      END LOOP;
-    END
-    $body$;`
+      END LOOP;`,
+    // `state` is a record: with the row type of the table, PostgreSQL would wait for a table lock before lock_timeout is set.
+    {
+      variables: `state record; who text; in_bucket int; per_minute double precision; per_day double precision;
+      after_refusals double precision; ban_length double precision; times int; banned boolean;`,
+    },
+  )
 }
 
 /** Begins a new window if the old one has ended. If the clock was set back, shortens a window that would end too late. */
@@ -384,3 +327,11 @@ function roll(window: 'minute' | 'day', length: number, also = ''): string {
             ${end} := least(${end}, decided + ${length});
           END IF;`
 }
+
+/** Each step leads from one version of the schema to the next. Never change a released step; add another step. */
+export const STEPS: readonly string[] = [
+  TABLES + CREATING + SAVE + IMPORTING + SPEND + SPEND_ANONYMOUS,
+  USED_KEYS,
+  LONGER_KEYS,
+  AURORA,
+]

@@ -80,10 +80,8 @@ export function countStatements(schema: string) {
   const [quota, anonymous] = [`${schema}.quota`, `${schema}.anonymous`]
   const ended = 'greatest(day_ends_at, banned_until)'
   const keptFrom = `(SELECT ${timeOr('$1::float8')} - ${KEPT_FOR})`
-  const columns =
-    's.decided, s.usedinminute, s.minuteendsat, s.usedinday, s.dayendsat, s.refusedinminute, s.banneduntil'
-  const count = (spend: string) => `SELECT ${columns}
-FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
+  const count = (spend: string) =>
+    `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
   return {
     countCustomers: count('spend'),
     countAnonymous: count('spend_anonymous'),
