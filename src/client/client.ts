@@ -3,7 +3,7 @@ import { isPet, MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../mode
 import type { RateLimit } from '../quota/rate-limit.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
-import { MAX_LINK, nextTarget } from './next-link.ts'
+import { nextTarget } from './next-link.ts'
 import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
 import { parseJson } from './parse-json.ts'
 import { unexpectedResponse } from './response-error.ts'
@@ -88,7 +88,7 @@ export function createPetStoreClient(options: PetStoreClientOptions): PetStoreCl
 }
 
 export function createClient(options: PetStoreClientOptions, seams: ClientSeams = {}): PetStoreClient {
-  const sender = createSender(resolveClientOptions(options, seams))
+  const { send, lastRateLimit } = createSender(resolveClientOptions(options, seams))
 
   async function listPets({ status, limit, cursor, signal }: ListPetsOptions = {}): Promise<PetPage> {
     const query = new URLSearchParams()
@@ -96,15 +96,11 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     if (limit !== undefined) query.set('limit', String(limit))
     if (cursor !== undefined) query.set('cursor', cursor)
     const path = query.size > 0 ? `/pets?${query}` : '/pets'
-    const received = await sender.send({ method: 'GET', path, signal })
+    const received = await send({ method: 'GET', path, signal })
     return { pets: parseBody(received, 'an array of animals', isPets), next: readNextCursor(received) }
   }
 
-  async function* pets({
-    status,
-    pageSize = MAX_LIMIT,
-    signal,
-  }: PetsOptions = {}): AsyncGenerator<Pet, void, undefined> {
+  async function* pets({ status, pageSize = MAX_LIMIT, signal }: PetsOptions = {}) {
     const seen = new Set<string | undefined>()
     let cursor: string | undefined
     do {
@@ -112,7 +108,10 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
       yield* page.pets
       cursor = page.next
       // Without this check, a server that sends a cursor again would make the iteration endless.
-      if (seen.has(cursor)) throw repeatedCursor(cursor)
+      if (seen.has(cursor)) {
+        const message = `expected a new cursor with each page, got the cursor ${describeValue(cursor)} again`
+        throw new PetStoreError('unexpected_response', message, { status: 200 })
+      }
       seen.add(cursor)
     } while (cursor !== undefined)
   }
@@ -127,33 +126,21 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
       const body = stringifyJson({ name, categoryId, status } satisfies Record<keyof NewPet, unknown>)
       // On a web page without HTTPS, browsers have no `randomUUID`.
       const idempotencyKey = chosen === null ? undefined : (chosen ?? crypto.randomUUID?.())
-      const request = {
-        method: 'POST',
-        path: '/pets',
-        body,
-        idempotencyKey,
-        isRandomKey: chosen === undefined,
-        signal,
-      } as const
+      const key = { idempotencyKey, isRandomKey: chosen === undefined }
       try {
-        return parseBody(await sender.send(request), 'an animal', isPet)
+        return parseBody(await send({ method: 'POST', path: '/pets', body, ...key, signal }), 'an animal', isPet)
       } catch (error) {
         throw isPetStoreError(error) && idempotencyKey !== undefined ? Object.assign(error, { idempotencyKey }) : error
       }
     },
     async getPet(id, { signal } = {}) {
       checkExact('id', id)
-      return parseBody(await sender.send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', isPet)
+      return parseBody(await send({ method: 'GET', path: `/pets/${id}`, signal }), 'an animal', isPet)
     },
     get rateLimit() {
-      return sender.rateLimit
+      return lastRateLimit()
     },
   }
-}
-
-function repeatedCursor(cursor: unknown): PetStoreError {
-  const message = `expected a new cursor with each page, got the cursor ${describeValue(cursor)} again`
-  return new PetStoreError('unexpected_response', message, { status: 200 })
 }
 
 /** Throws if an id may have been rounded: TypeScript requires a `bigint`, but JavaScript programs pass numbers. */
@@ -170,10 +157,10 @@ function isPets(value: unknown): value is Pet[] {
   return Array.isArray(value) && value.every(isPet)
 }
 
-function parseBody<T>({ response, body }: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
+function parseBody<T>(response: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
   let value: unknown
   try {
-    value = parseJson(body)
+    value = parseJson(response.body)
   } catch (cause) {
     throw unexpectedResponse(response, 'JSON', cause)
   }
@@ -181,19 +168,19 @@ function parseBody<T>({ response, body }: ClientResponse, what: string, isValid:
   return value
 }
 
+/** The longest `Link` header that is read, in characters: Node's limit for all headers of a response. */
+const MAX_LINK = 16_384
+
 /** Returns the cursor of the next page. Ignores the rest of a link: its host may be another server, which would get the API key. */
-function readNextCursor({ response, url }: ClientResponse): string | undefined {
-  const bare = response.headers.get('X-Next-Cursor')
+function readNextCursor(response: ClientResponse): string | undefined {
+  const { headers, url } = response
+  const bare = headers.get('X-Next-Cursor')
   if (bare) return bare
-  const link = response.headers.get('Link') ?? ''
+  const link = headers.get('Link') ?? ''
+  if (link.length > MAX_LINK) throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
   const target = nextTarget(link)
-  if (target === undefined) {
-    // Without this error, the iteration would end although there are more pages.
-    if (link.length > MAX_LINK) throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
-    return undefined
-  }
-  const address = response.url || url
-  const cursor = URL.canParse(target, address) ? new URL(target, address).searchParams.get('cursor') : null
+  if (target === undefined) return undefined
+  const cursor = URL.canParse(target, url) ? new URL(target, url).searchParams.get('cursor') : null
   if (!cursor) throw unexpectedResponse(response, 'a Link to the next page with a cursor')
   return cursor
 }

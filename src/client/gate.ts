@@ -1,14 +1,14 @@
 import type { PetStoreError } from '../errors.ts'
 import { untilAborted } from '../support/time.ts'
 import type { resolveClientOptions } from './options.ts'
-import { readRateLimit, UNKNOWN, usedUp } from './rate-limit-headers.ts'
+import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
 
 /** The most requests in flight. If seven clients use one `free` key, at most 56 get 429 at once: too few for a ban. */
 const MAX_IN_FLIGHT = 8
 /** While the limit is unknown, how long a request without a response delays the next request, in milliseconds. */
 const PATIENCE = 2_000
-type Outcome = { headers: Headers | undefined; error?: PetStoreError | undefined }
+type Outcome = { readonly headers: Headers; readonly error?: PetStoreError | undefined }
 type Call = { readonly signal?: AbortSignal | undefined; readonly made: number; since: number }
 type Waiter = Call & { start: (number: number) => void; reject: (error: unknown) => void }
 
@@ -47,15 +47,8 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
 
   async function waitUntilOpen([first] = queue): Promise<void> {
     timer = new AbortController()
-    const fail = (error: unknown) => {
-      if (first && queue.delete(first)) first.reject(error)
-      if (queue.size === 0) timer?.abort()
-    }
-    try {
-      if (pause) Promise.resolve(onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error })).catch(fail)
-    } catch (error) {
-      fail(error)
-    }
+    const report = async () => pause && (await onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error }))
+    report().catch((error) => first && reject(first, error))
     for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
       timer = new AbortController()
       const open = () => Object.assign(awaited, { opensAt: 0 }) // Even if the clock has stepped back.
@@ -65,7 +58,12 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     startNext()
   }
 
-  function learn(number: number, before: number, { headers = new Headers(), error }: Outcome): void {
+  function reject(waiter: Waiter, error: unknown): void {
+    if (queue.delete(waiter)) waiter.reject(error)
+    if (queue.size === 0) timer?.abort()
+  }
+
+  function learn(number: number, before: number, { headers, error }: Outcome): void {
     const failure = error && isTransient(error) ? error : undefined
     const latest = (failure === undefined && readRateLimit(headers)) || UNKNOWN
     const isInWindow = known.limit === latest.limit && known.resetsAt === latest.resetsAt
@@ -76,7 +74,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     // Requests in flight at the same time probably fail for the same reason, so count only the first of these failures.
     if (failure && number > sentBeforeFailure) [failures, sentBeforeFailure, allowed] = [failures + 1, sent, 0]
     if (!failure) [failures, sentBeforeFailure, allowed, servedAt] = [0, 0, before + 1 + latest.remaining, now]
-    const reason = failure ?? usedUp(headers, now)
+    const reason = failure ?? usedUp(latest, serverTime(headers, now))
     const longest = Math.min(maxDelay, baseDelay * 2 ** Math.min(failures - 1, 30))
     const backOff = failures === 0 ? 0 : Math.ceil(random() * longest)
     const delay = Math.max(backOff, 1000 * (reason?.retryAfter ?? 0))
@@ -87,16 +85,16 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
 
   function check(waiter: Waiter): void {
     const deadline = Math.min(waiter.since, Math.max(waiter.made, servedAt)) + maxElapsed
-    if (pause && pauseLeft() > 0 && deadline < pause.until && queue.delete(waiter)) waiter.reject(gaveUp(pause, clock))
+    if (pause && pauseLeft() > 0 && deadline < pause.until) reject(waiter, gaveUp(pause, clock))
   }
 
   return async <T extends Outcome>(call: Call, task: () => Promise<T>): Promise<T> => {
-    const number = await untilAborted<number>(call.signal, (start, reject) => {
-      const waiter = { ...call, start, reject }
+    const number = await untilAborted<number>(call.signal, (start, fail) => {
+      const waiter = { ...call, start, reject: fail }
       queue.add(waiter)
       check(waiter)
       startNext()
-      return () => queue.delete(waiter) && queue.size === 0 && timer?.abort()
+      return () => reject(waiter, call.signal?.reason)
     })
     const before = settled
     const patience = setTimeout(() => fresh.delete(number) && startNext(), PATIENCE)

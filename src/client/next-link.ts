@@ -1,12 +1,8 @@
-/** The longest part of a `Link` header that is read, in characters: Node's limit for all headers of a response. */
-export const MAX_LINK = 16_384
-
 /** Matches one parameter of a link, such as `; rel=next` or `; title="x, y"`. No backtracking: each text matches in one way. */
 const PARAMETER = /\s*;\s*([^\s=;,"<]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<]*)))?/y
 
 /** Returns the target of the link with the relation `next` (RFC 8288, section 3), in a time linear in the length. */
-export function nextTarget(header: string): string | undefined {
-  const link = header.slice(0, MAX_LINK)
+export function nextTarget(link: string): string | undefined {
   for (let position = 0; ; ) {
     const start = link.indexOf('<', position)
     const end = link.indexOf('>', start)

@@ -1,7 +1,6 @@
-import { PetStoreError } from '../errors.ts'
+import type { PetStoreError } from '../errors.ts'
 import { isToken68 } from '../keys/token.ts'
 import type { Clock } from '../ports.ts'
-import { describeValue } from '../support/describe-value.ts'
 import {
   checkOptions,
   functionRule,
@@ -73,7 +72,8 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
     expected: 'an http or https URL such as "https://api.example/v1", without credentials, query and fragment',
     check: (value) => isHttpUrl(value instanceof URL ? value.href : value),
   },
-  apiKey: { expected: 'the token of an API key', check: () => true },
+  // `resolveClientOptions` checks the key: the error must not contain it, because it may be a real token with a line break.
+  apiKey: { expected: 'the token of an API key, without white space and line breaks', check: () => true },
   fetch: functionRule,
   timeout: timeoutRule,
   onRetry: functionRule,
@@ -94,14 +94,10 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
   checkOptions(RULES, options)
   const { baseUrl, apiKey } = options
   if (baseUrl === undefined) throw invalidOption('baseUrl', RULES.baseUrl.expected, baseUrl)
-  if (!isToken68(apiKey)) throw wrongApiKey(apiKey)
-  const {
-    maxElapsed = 120_000,
-    maxRetries = Number.POSITIVE_INFINITY,
-    baseDelay = 500,
-    maxDelay = 10_000,
-  } = options.retry || {}
-  const retry = { maxElapsed, maxRetries, baseDelay, maxDelay }
+  if (!isToken68(apiKey))
+    throw invalidOption('apiKey', RULES.apiKey.expected, typeof apiKey === 'string' ? '***' : apiKey)
+  const given: RetryOptions = options.retry === false ? { maxElapsed: 0, maxRetries: 0 } : (options.retry ?? {})
+  const { maxElapsed = 120_000, maxRetries = Number.POSITIVE_INFINITY, baseDelay = 500, maxDelay = 10_000 } = given
   return {
     baseUrl: String(baseUrl).replace(/\/+$/, ''),
     apiKey,
@@ -109,19 +105,10 @@ export function resolveClientOptions(options: PetStoreClientOptions, seams: Clie
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     timeout: options.timeout ?? 30_000,
     onRetry: options.onRetry,
-    retry: options.retry === false ? { ...retry, maxElapsed: 0, maxRetries: 0 } : retry,
+    retry: { maxElapsed, maxRetries, baseDelay, maxDelay },
     sleep,
     random: Math.random,
     clock: systemClock,
     ...seams,
   }
-}
-
-/** Does not quote a string in the message, because the string may be a real token with a line break. */
-function wrongApiKey(value: unknown): PetStoreError {
-  const received = typeof value === 'string' ? 'a string with other characters' : describeValue(value)
-  return new PetStoreError(
-    'invalid_option',
-    `option apiKey: expected the token of an API key, without white space and line breaks, got ${received}`,
-  )
 }

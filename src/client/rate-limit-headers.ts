@@ -16,10 +16,8 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
 }
 
 /** Returns the error for a wait until the window ends; `undefined` if requests remain, or if the wait would be too long. */
-export function usedUp(headers: Headers, now: number): PetStoreError | undefined {
-  const { limit, remaining, resetsAt } = readRateLimit(headers) ?? UNKNOWN
-  // `resetsAt` is a time of the server's clock.
-  const delay = resetsAt - serverTime(headers, now)
+export function usedUp({ limit, remaining, resetsAt }: RateLimit, serverTime: number): PetStoreError | undefined {
+  const delay = resetsAt - serverTime
   if (remaining > 0 || delay > MAX_RESET) return undefined
   const retryAfter = Math.ceil(delay / 1000)
   const message = `All ${limit} requests of this window are used up, and it ends in ${retryAfter} seconds.`

@@ -1,4 +1,4 @@
-import { type ErrorCode, isErrorCode, PetStoreError } from '../errors.ts'
+import { isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { readableText, readLength } from '../support/readable-text.ts'
@@ -8,13 +8,8 @@ import { parseJsonIfValid } from './parse-json.ts'
 /** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 199
 
-/** The error codes for responses without an error code, such as those of a proxy. */
-const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
-  429: 'rate_limit_exceeded',
-  502: 'service_unavailable',
-  503: 'service_unavailable',
-  504: 'service_unavailable',
-}
+/** The statuses of a proxy whose server is away, or of a service whose back end is. */
+const UNAVAILABLE = [502, 503, 504]
 
 /** Returns the error for a response whose status is not 2xx. Masks the API key, which a server may have sent back. */
 export function responseError(response: Response, body: Uint8Array, clock: Clock, apiKey: string): PetStoreError {
@@ -23,12 +18,9 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   const { code, message } = Object(parseJsonIfValid(body)) as Record<string, unknown>
   const shown = typeof message === 'string' ? readableText(message, MAX_QUOTE, [apiKey]) : undefined
   if (isErrorCode(code)) return new PetStoreError(code, shown, options)
-  const known = CODE_BY_STATUS[status] ?? 'unexpected_response'
-  return new PetStoreError(
-    known,
-    `expected an error of the pet store, got status ${status}${quotedBody(body, apiKey)}`,
-    options,
-  )
+  const unavailable = UNAVAILABLE.includes(status) ? 'service_unavailable' : 'unexpected_response'
+  const text = `expected an error of the pet store, got status ${status}${quotedBody(body, apiKey)}`
+  return new PetStoreError(status === 429 ? 'rate_limit_exceeded' : unavailable, text, options)
 }
 
 /** Returns the error for a redirect. Browsers hide its status and target, and a `fetch` that ignores `redirect` follows it. */
@@ -73,7 +65,7 @@ function reasonOf(error: unknown, depth = 0): string {
 
 /** Returns whether a request may succeed later. Some servers send 409 while another request with the same idempotency key runs. */
 export function isTransient({ code, status = 0 }: PetStoreError): boolean {
-  return code === 'network_error' || [409, 429, 502, 503, 504].includes(status)
+  return code === 'network_error' || [409, 429, ...UNAVAILABLE].includes(status)
 }
 
 /** Returns the error of a call that would wait too long. `error` is why the call waits, and may come from another call. */
@@ -87,7 +79,7 @@ export function gaveUp({ error, until }: { error: PetStoreError; until: number }
 }
 
 /** Returns the error for a 2xx response that the API does not describe. */
-export function unexpectedResponse({ status }: Response, what: string, cause?: unknown): PetStoreError {
+export function unexpectedResponse({ status }: { status: number }, what: string, cause?: unknown): PetStoreError {
   const message = `expected ${what} with status ${status}, got something else: check that baseUrl belongs to a pet store`
   return new PetStoreError('unexpected_response', message, { status, cause })
 }

@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import { readResponse } from '../http/read-response.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
-import { untilAborted } from '../support/time.ts'
+import { untilAborted, withTimeout } from '../support/time.ts'
 import { createGate } from './gate.ts'
 import type { resolveClientOptions } from './options.ts'
 import { readRateLimit } from './rate-limit-headers.ts'
@@ -18,17 +18,22 @@ interface ClientRequest {
   readonly signal?: AbortSignal | undefined
 }
 
+/** A response, or a failed attempt to get one. */
 export interface ClientResponse {
-  readonly response: Response
-  /** The URL to which the request was sent. */
-  readonly url: string
-  readonly body: Uint8Array
+  /** The URL of the response; without a response, that of the request. */
+  url: string
+  /** The status; 0 without a response. */
+  status: number
+  headers: Headers
+  body: Uint8Array
 }
 
-type Attempt = { headers: Headers | undefined; begun: number; key: string | undefined } & (
-  | { received: ClientResponse; error?: undefined }
-  | { received?: undefined; error: PetStoreError }
-)
+interface Attempt extends ClientResponse {
+  readonly begun: number
+  /** The idempotency key that was sent. */
+  readonly key: string | undefined
+  error?: PetStoreError
+}
 
 /** Creates the sender of a client, which sends a failed request again unless that could add an animal twice. */
 export function createSender(options: ReturnType<typeof resolveClientOptions>) {
@@ -48,24 +53,24 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
-    let response: Response | undefined
-    const exchange = async (signal: AbortSignal): Promise<ClientResponse> => {
+    const result: Attempt = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begun, key }
+    const exchange = async (signal: AbortSignal) => {
       // With `follow`, a redirect could send the API key and the animal to another server.
-      response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
+      const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })
+      Object.assign(result, { status: response.status, headers: response.headers, url: response.url || url })
       const redirect = redirectError(response, url, apiKey)
       if (redirect !== undefined) throw redirect
       rateLimit = readRateLimit(response.headers)
-      const bytes = await readResponse(response)
-      if (!response.ok) throw responseError(response, bytes, clock, apiKey)
-      return { response, url, body: bytes }
+      result.body = await readResponse(response)
+      if (!response.ok) throw responseError(response, result.body, clock, apiKey)
     }
     try {
-      return { received: await withDeadline(exchange, timeout, signal), headers: response?.headers, begun, key }
+      await withDeadline(exchange, timeout, signal)
     } catch (cause) {
       signal?.throwIfAborted()
-      const error = cause instanceof PetStoreError ? cause : networkError(`${method} ${url}`, cause, apiKey)
-      return { error, headers: response?.headers, begun, key }
+      result.error = cause instanceof PetStoreError ? cause : networkError(`${method} ${url}`, cause, apiKey)
     }
+    return result
   }
 
   async function send(request: ClientRequest): Promise<ClientResponse> {
@@ -76,8 +81,9 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     for (let retries = 0; ; ) {
       // Keep the key after an unclear error: another server behind the same URL may support keys, and may have added the animal.
       const task = () => attempt(request, unclear !== undefined)
-      const { received, error, begun, key }: Attempt = await pass(call, task)
-      if (error === undefined) return received
+      const result = await pass(call, task)
+      const { error, begun, key } = result
+      if (error === undefined) return result
       if (error.code === 'idempotency_not_supported' && key !== undefined) {
         supportsKeys = false
         if (unclear !== undefined || !request.isRandomKey) throw unclear ?? error
@@ -93,12 +99,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     }
   }
 
-  return {
-    send,
-    get rateLimit() {
-      return rateLimit
-    },
-  }
+  return { send, lastRateLimit: () => rateLimit }
 }
 
 /** Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the signal that it gets. */
@@ -108,13 +109,12 @@ function withDeadline<T>(
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const controller = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  return untilAborted<T>(signal, (resolve, reject) => {
-    timer = setTimeout(() => {
-      controller.abort(new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError'))
-      reject(controller.signal.reason)
-    }, timeout)
+  const result = untilAborted<T>(signal, (resolve, reject) => {
     task(controller.signal).then(resolve, reject)
     return () => controller.abort(signal?.reason)
-  }).finally(() => clearTimeout(timer))
+  })
+  return withTimeout(result, timeout, () => {
+    controller.abort(new DOMException(`the timeout of ${timeout} milliseconds has passed`, 'TimeoutError'))
+    return controller.signal.reason
+  })
 }
