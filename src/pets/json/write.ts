@@ -9,7 +9,24 @@ const ENDS = new Map<unknown, string>([
   ...petStatuses.map((status) => [status, `,"status":"${status}"}`] as const),
 ])
 
-export function writePets(pets: readonly Pet[]): string {
+/** Returns a page of animals as JSON. On Bun, `JSON.stringify` takes half the time of `joinPets`; on Node.js 20, it takes longer. */
+export const writePets = 'Bun' in globalThis ? stringifyPets : joinPets
+
+export function stringifyPets(pets: readonly Pet[]): string {
+  const plain = Array.from(pets, withNumbers)
+  return plain.includes(undefined) ? joinPets(pets) : JSON.stringify(plain)
+}
+
+/** Returns `undefined` if `JSON.stringify` would not write the animal exactly, or if {@link writePet} throws for it. */
+function withNumbers(pet: Pet): object | undefined {
+  const { id, name, categoryId, status } = pet ?? ({} as Pet)
+  const plain = { id: safeInteger(id), name, categoryId: safeInteger(categoryId), status: status ?? undefined }
+  const isExact =
+    plain.id !== undefined && plain.categoryId !== undefined && typeof name === 'string' && ENDS.has(status)
+  return isExact ? (plain satisfies Record<keyof Pet, unknown>) : undefined
+}
+
+export function joinPets(pets: readonly Pet[]): string {
   let text = ''
   // `map` would skip the holes of a sparse array, for which `writePet` throws.
   for (const pet of pets) text += writePet(pet, text === '' ? '' : ',')
@@ -29,11 +46,17 @@ export function writePet(pet: Pet, separator = ''): string {
   throw new TypeError(`storage: expected an animal with id, name, categoryId and status, got ${received}`)
 }
 
-/** Returns an exact integer as text. V8 converts numbers faster than `bigint`, and storages in plain JavaScript return numbers. */
+/** Returns an exact integer as text. V8 converts numbers faster than `bigint`. */
 function integer(value: unknown): string | undefined {
-  const number = typeof value === 'bigint' ? Number(value) : value
-  if (Number.isSafeInteger(number)) return `${number}`
+  const number = safeInteger(value)
+  if (number !== undefined) return `${number}`
   return typeof value === 'bigint' ? String(value) : undefined
+}
+
+/** Returns an integer of at most 2^53-1 as a number. Storages in plain JavaScript return numbers in place of `bigint`. */
+function safeInteger(value: unknown): number | undefined {
+  const number = typeof value === 'bigint' ? Number(value) : value
+  return Number.isSafeInteger(number) ? (number as number) : undefined
 }
 
 function escapeQuotes(text: string): string {

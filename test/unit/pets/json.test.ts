@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { stringify } from 'lossless-json'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Pet, petStatuses } from '../../../src/index.ts'
 import { JsonNumber, parseExactly, parsePlain, readJson } from '../../../src/pets/json/read.ts'
-import { writePets } from '../../../src/pets/json/write.ts'
+import { joinPets, stringifyPets } from '../../../src/pets/json/write.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const read = (text: string) => readJson(bytes(text))
@@ -55,7 +55,7 @@ test.each([
   expect(() => readJson(body, 2_000)).toThrow(expect.objectContaining({ code: 'malformed_json', message }))
 })
 
-test('writes animals as JSON.stringify would, with all digits', () => {
+describe('animals are written', () => {
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
   const integer = fc.oneof(int64, fc.bigInt({ min: -100n, max: 100n }), fc.maxSafeInteger(), fc.constant(-0))
   const name = fc.oneof(
@@ -65,15 +65,37 @@ test('writes animals as JSON.stringify would, with all digits', () => {
   )
   const status = fc.constantFrom(...petStatuses, undefined, null)
   const animal = fc.record({ id: integer, name, categoryId: integer, status, other: fc.anything() })
-  fc.assert(
-    fc.property(fc.array(animal), (animals) => {
-      const known = animals.map(({ id, name, categoryId, status }) => ({
-        id,
-        name,
-        categoryId,
-        status: status ?? undefined,
-      }))
-      expect(writePets(animals as Pet[])).toBe(stringify(known))
-    }),
-  )
+
+  test('as JSON.stringify would, with all digits', () => {
+    fc.assert(
+      fc.property(fc.array(animal), (animals) => {
+        const known = animals.map(({ id, name, categoryId, status }) => ({
+          id,
+          name,
+          categoryId,
+          status: status ?? undefined,
+        }))
+        expect(joinPets(animals as Pet[])).toBe(stringify(known))
+      }),
+    )
+  })
+
+  test('in the same way on Bun, or rejected with the same error', () => {
+    const written = (write: typeof joinPets, animals: unknown) => {
+      try {
+        return write(animals as Pet[])
+      } catch (error) {
+        return String(error)
+      }
+    }
+    const almost = fc.record(
+      { id: fc.anything(), name: fc.anything(), categoryId: integer, status },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(animal, almost, fc.constantFrom(undefined, null, 7, 'a'))), (animals) => {
+        expect(written(stringifyPets, animals)).toBe(written(joinPets, animals))
+      }),
+    )
+  })
 })
