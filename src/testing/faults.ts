@@ -55,22 +55,26 @@ export interface PortFaults {
 /** The faults of one operation. `recover` does not end the faults of other operations. */
 export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
+/** One fault. The control API of `petstore serve` has the same members. */
 export interface Fault {
-  readonly part: 'storage' | 'keyStore' | 'quota' | 'connection'
-  readonly action: 'fail' | 'delay'
-  readonly operation: OperationName | undefined
+  readonly part: keyof typeof PART_NAMES
+  readonly action: 'fail' | 'delay' | 'break'
+  readonly operation?: OperationName | undefined
   /** How many more calls have this fault. */
   calls: number
+  /** The error of a call that fails. @default `service_unavailable` */
   readonly error?: unknown
   readonly milliseconds?: number
 }
+
+const PART_NAMES = { storage: 'storage', keys: 'key store', quota: 'quota store', connection: 'connection' }
 
 /** Creates the public fault switches, and the wrappers that make a back end and a handler obey them. */
 export function portFaults() {
   let faults: readonly Fault[] = []
 
   /** Adds a fault. Removes an older fault of the same part, action and operation. */
-  function add(fault: Fault): void {
+  function addFault(fault: Fault): void {
     const { calls, part, action, operation } = fault
     if (calls !== Number.POSITIVE_INFINITY && !isPositiveInteger(calls))
       throw invalidOption('times', 'a whole number of at least 1', calls)
@@ -92,25 +96,22 @@ export function portFaults() {
       const failure = take(part, 'fail', operation)
       const wait = take(part, 'delay', operation)?.milliseconds
       const settle = () => {
-        if (failure) throw failure.error
-        return call()
+        if (!failure) return call()
+        throw failure.error ?? new PetStoreError('service_unavailable', `The test makes the ${PART_NAMES[part]} fail.`)
       }
       return wait ? sleep(wait).then(settle) : settle()
     }
   }
 
-  /** @param name - the name of the part in the default error */
-  function switchOf(part: Fault['part'], name: string, operation?: OperationName): FaultSwitch {
-    const message = `The test makes the ${name} fail.`
-    const failTimes = (calls: number, error: unknown = new PetStoreError('service_unavailable', message)) =>
-      add({ part, action: 'fail', operation, calls, error })
+  function switchOf(part: Fault['part'], operation?: OperationName): FaultSwitch {
+    const failTimes = (calls: number, error?: unknown) => addFault({ part, action: 'fail', operation, calls, error })
     return {
       fail: (error) => failTimes(Number.POSITIVE_INFINITY, error),
       failTimes,
       delay(milliseconds, calls = Number.POSITIVE_INFINITY) {
         const { check, expected } = millisecondsRule
         if (!check(milliseconds)) throw invalidOption('milliseconds', expected, milliseconds)
-        add({ part, action: 'delay', operation, calls, milliseconds })
+        addFault({ part, action: 'delay', operation, calls, milliseconds })
       },
       recover() {
         faults = faults.filter((fault) => fault.part !== part || (operation && fault.operation !== operation))
@@ -118,19 +119,19 @@ export function portFaults() {
     }
   }
 
-  const broken = new BrokenConnection('network_error', 'The test breaks the connection after the request.')
   function faultsOf(operation?: OperationName): OperationFaults {
-    const { fail, failTimes, recover } = switchOf('connection', 'connection', operation)
+    const breakTimes = (calls: number) => addFault({ part: 'connection', action: 'break', operation, calls })
+    const { recover } = switchOf('connection', operation)
     return {
-      storage: switchOf('storage', 'storage', operation),
-      connection: { breakConnections: () => fail(broken), breakTimes: (times) => failTimes(times, broken), recover },
+      storage: switchOf('storage', operation),
+      connection: { breakConnections: () => breakTimes(Number.POSITIVE_INFINITY), breakTimes, recover },
     }
   }
 
   const publicFaults: PortFaults = {
     ...faultsOf(),
-    keyStore: switchOf('keyStore', 'key store'),
-    quota: switchOf('quota', 'quota store'),
+    keyStore: switchOf('keys'),
+    quota: switchOf('quota'),
     for(scope) {
       checkOptions({ operation: oneOf(...operationNames) }, scope)
       return faultsOf(scope.operation)
@@ -141,13 +142,13 @@ export function portFaults() {
   }
   return {
     faults: publicFaults,
+    addFault,
     faultsInForce: () => faults,
     /** Returns the response, or throws {@link BrokenConnection} in place of it. */
     breakConnection(request: ApiRequest, response: ApiResponse, basePath: string): ApiResponse {
       const { kind } = matchRoute(request.method, readTarget(request, basePath).route)
-      const failure = take('connection', 'fail', kind as OperationName)
-      if (failure) throw failure.error
-      return response
+      if (!take('connection', 'break', kind as OperationName)) return response
+      throw new BrokenConnection('network_error', 'The test breaks the connection after the request.')
     },
     inFrontOf: ({ storage, keyStore, quota }: BackEnd): BackEnd => ({
       storage: wrapPort(storage, {
@@ -156,7 +157,7 @@ export function portFaults() {
         createOnce: affect('storage', 'createPet'),
         get: affect('storage', 'getPet'),
       }),
-      keyStore: wrapPort(keyStore, { find: affect('keyStore') }),
+      keyStore: wrapPort(keyStore, { find: affect('keys') }),
       quota: wrapPort(quota, { spend: affect('quota') }),
     }),
   }

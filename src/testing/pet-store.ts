@@ -158,7 +158,7 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   clock: Clock,
   createParts: (inFrontOf: (ports: BackEnd) => BackEnd, fetch: typeof globalThis.fetch) => Promise<Parts>,
 ) {
-  const { faults, faultsInForce, inFrontOf, breakConnection } = portFaults()
+  const { inFrontOf, breakConnection, ...faults } = portFaults()
   const requests: RecordedRequest[] = []
   const respond = recordRequests((request) => parts.petStore.handle(request), clock, requests)
   const handle = async (request: ApiRequest) =>
@@ -169,13 +169,12 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   return {
     fetch,
     petStore: { fetch: fetchThrough(handle), handle, basePath: parts.petStore.basePath, reportError },
-    faults,
-    faultsInForce,
+    ...faults,
     requests,
     current: () => parts,
     async restart() {
       parts = await createParts(inFrontOf, fetch)
-      faults.recover()
+      faults.faults.recover()
       requests.length = 0
     },
   }

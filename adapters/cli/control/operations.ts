@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { isPetStoreError, PetStoreError } from '../../../src/errors.ts'
+import { PetStoreError } from '../../../src/errors.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
 import { newPetSchema, parseNewPet } from '../../../src/pets/animal.ts'
 import { demoPet } from '../demo-data.ts'
@@ -68,15 +68,9 @@ export const operations: readonly Operation[] = [
     summary: 'Make a part of the back end fail or wait, or break connections.',
     body: schemas.faultBody,
     response: { status: 204, description: 'The fault applies to the next requests.' },
-    run({ faults }, { body: fault }) {
-      const { operation, calls } = fault
-      const { storage, connection } = operation === undefined ? faults : faults.for({ operation })
-      if (fault.part === 'connection')
-        return calls === undefined ? connection.breakConnections() : connection.breakTimes(calls)
-      const target = { storage, keys: faults.keyStore, quota: faults.quota }[fault.part]
-      if (fault.action === 'delay') return target.delay(fault.milliseconds, calls)
-      const error = fault.status === 500 ? new Error('The control API makes this call fail.') : undefined
-      return calls === undefined ? target.fail(error) : target.failTimes(calls, error)
+    run({ addFault }, { body: { calls = Number.POSITIVE_INFINITY, ...fault } }) {
+      const isError = 'status' in fault && fault.status === 500
+      addFault({ ...fault, calls, error: isError ? new Error('The control API makes this call fail.') : undefined })
     },
   }),
   operation('GET /faults', {
@@ -84,14 +78,11 @@ export const operations: readonly Operation[] = [
     summary: 'List the faults in force.',
     response: { status: 200, description: 'The faults, the newest first.', body: schemas.faults },
     run: ({ faultsInForce }) =>
-      faultsInForce().map(({ part, action, operation, calls, error, milliseconds }) => ({
-        part: part === 'keyStore' ? 'keys' : part,
-        action: part === 'connection' ? 'break' : action,
-        operation,
+      faultsInForce().map(({ error, ...fault }) => ({
+        ...fault,
         // JSON has no member for `undefined`: the fault lasts until it is removed.
-        calls: calls === Number.POSITIVE_INFINITY ? undefined : calls,
-        milliseconds,
-        status: part === 'connection' || action === 'delay' ? undefined : isPetStoreError(error) ? 503 : 500,
+        calls: Number.isFinite(fault.calls) ? fault.calls : undefined,
+        status: fault.action === 'fail' ? (error === undefined ? 503 : 500) : undefined,
       })),
   }),
   operation('DELETE /faults', {
