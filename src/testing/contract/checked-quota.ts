@@ -16,7 +16,6 @@ interface Expected {
 
 const FURTHEST_BACK = 26 * 3_600_000
 
-/** Adds checks to an empty quota store. */
 export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>) {
   /** The expected counts, by subject. */
   const states = new Map<string, QuotaState>()

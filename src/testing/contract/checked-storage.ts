@@ -14,7 +14,6 @@ export interface CreateOnceCall {
   readonly key?: string
 }
 
-/** Adds checks to an empty storage. */
 export async function checkedStorage(session: Session<PetStorage>) {
   const { port, steps, now } = session
   /** The animals that the storage must have, by ascending id. */
@@ -109,11 +108,10 @@ export async function checkedStorage(session: Session<PetStorage>) {
     checkFound(text, await steps.call(text, () => port().get(id), rule, showPet), expected)
   }
 
-  /** Checks an animal from `get` or `list`. */
   function checkFound(text: string, found: Pet | null | undefined, expected: Pet | undefined): void {
     const check = (holds: boolean, what: string) =>
       steps.check(holds, `${text} returned ${what}`, expected ?? 'undefined or null', found)
-    if (found === undefined || found === null) {
+    if (found == null) {
       check(!expected, `${found}: animal ${expected?.id} was lost, although create had returned it`)
       return
     }
@@ -137,17 +135,15 @@ export async function checkedStorage(session: Session<PetStorage>) {
     check(wrong < 0, query, `${show(page[wrong])}: an animal has a bigint as id`, 'animals with ids such as 1n')
     page.forEach((pet, i) => {
       const name = showPet(pet)
-      if (after !== undefined) {
-        check(pet.id !== after, { after }, `${name}: after is exclusive`, `only ids above ${after}n`)
-        check(pet.id > after, { after }, `${name}: list returns only ids above after`, `only ids above ${after}n`)
-      }
+      const place = pet.id === after ? 'after is exclusive' : 'list returns only ids above after'
+      check(after === undefined || pet.id > after, { after }, `${name}: ${place}`, `only ids above ${after}n`)
       const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
       const rule = `${name} ${has}: list returns only the status of the query`
       check(matches(pet, status), { status }, rule, `only ${status} animals`)
       const before = page[i - 1]
-      if (before === undefined) return
-      check(pet.id !== before.id, query, `${name} twice`, 'each animal once')
-      check(pet.id > before.id, query, `${name} after ${showPet(before)}: ids ascend`, 'animals by ascending id')
+      const order = pet.id === before?.id ? 'twice' : `after ${showPet(before)}: ids ascend`
+      const ascends = before === undefined || pet.id > before.id
+      check(ascends, query, `${name} ${order}`, 'each animal once, by ascending id')
     })
     const rule = `${page.length} animals: limit is the largest number of animals`
     check(page.length <= limit, { limit }, rule, `at most ${limit} animals`)
@@ -183,14 +179,6 @@ export async function checkedStorage(session: Session<PetStorage>) {
     read,
     checkFound,
     list,
-    /** Reads all pages of a query. */
-    async walk(query: PetQuery): Promise<void> {
-      for (let after: bigint | undefined, left = pets.length; left >= 0; left--) {
-        const page = await list({ ...query, after })
-        if (page.length === 0) return
-        after = page.at(-1)?.id
-      }
-    },
     /** Opens the storage again, and checks that it still has the animals. */
     async reopen(): Promise<void> {
       await session.reopen()

@@ -53,10 +53,8 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
   },
 }
 
-interface LaterCall extends CreateOnceCall {
-  /** The time since the previous call, in milliseconds. */
-  readonly wait: number
-}
+/** A call, and the time since the previous call in milliseconds. */
+type LaterCall = CreateOnceCall & { readonly wait: number }
 
 /** Generates calls with few scopes, keys and animals, over a time in which 48 hours pass. */
 export function createOnceCalls(fc: FastCheck): Arbitrary<readonly LaterCall[]> {
@@ -74,7 +72,7 @@ export async function makeCreateOnceCalls(
   calls: readonly LaterCall[],
 ): Promise<void> {
   for (const { wait, ...call } of calls) {
-    if (wait > 0) setClock(now() + wait)
+    setClock(now() + wait)
     await createOnce(call)
   }
   await list()

@@ -1,6 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import { defaultPlans } from '../../model.ts'
 import type { IssueOptions, KeyChanges, ManagedKeyStore } from '../../ports.ts'
+import { manualClock } from '../clock.ts'
 import { texts } from './arbitraries.ts'
 import { type CheckedKeys, checkedKeys, mistakes } from './checked-keys.ts'
 import { show } from './report.ts'
@@ -137,19 +138,22 @@ const WRONG_VALUES: Record<keyof IssueOptions, readonly unknown[]> = {
 const WRONG: object[] = Object.entries(WRONG_VALUES).flatMap(([name, all]) => all.map((value) => ({ [name]: value })))
 
 function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
-  const onKey = (use: (checked: CheckedKeys, number: number) => Promise<void>) =>
-    usesWith(fc.nat(), async (checked: CheckedKeys, index) => {
-      if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1)
+  const onKey = <Value>(
+    values: Arbitrary<Value>,
+    use: (checked: CheckedKeys, number: number, value: Value) => Promise<void>,
+  ) =>
+    usesWith(fc.tuple(fc.nat(), values), async (checked: CheckedKeys, [index, value]) => {
+      if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1, value)
     })
   const unknown = fc.constantFrom('', 'key_', '%', '_', "' OR '1'='1", '🐕', '\u0000', '\ud800')
-  const issue = usesWith(issues(fc), ({ issue, now }: CheckedKeys, optionsAt) => issue(optionsAt(now())))
-  const find = onKey(({ find }, number) => find(number))
-  const update = changes(fc).chain((changesAt) => onKey(({ update, now }, number) => update(number, changesAt(now()))))
+  const issue = usesWith(issues(fc), ({ issue }: CheckedKeys, options) => issue(options))
+  const find = onKey(fc.constant(undefined), ({ find }, number) => find(number))
+  const update = onKey(changes(fc), ({ update }, number, changes) => update(number, changes))
   return [
     // These calls are in the list twice, so that they are chosen more often than the others.
     ...[issue, issue, find, find, update, update],
-    fc.constantFrom(...mistakes).chain((mistake) => onKey(({ find }, number) => find(number, mistake))),
-    onKey(({ revoke }, number) => revoke(number)),
+    onKey(fc.constantFrom(...mistakes), ({ find }, number, mistake) => find(number, mistake)),
+    onKey(fc.constant(undefined), ({ revoke }, number) => revoke(number)),
     usesWith(unknown, ({ update }, id) => update(id, { plan: 'pro' })),
     usesWith(unknown, ({ revoke }, id) => revoke(id)),
     fc.constant(({ list }) => list()),
@@ -157,31 +161,27 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
   ]
 }
 
-/** Generates functions that get the time and return options for `issue`. */
-function issues(fc: FastCheck): Arbitrary<(now: number) => IssueOptions> {
+function issues(fc: FastCheck): Arbitrary<IssueOptions> {
   const limit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(Number.MAX_SAFE_INTEGER))
+  const start = manualClock().now()
+  const soon = fc.integer({ min: start - 1_000, max: start + 100_000 })
   const options = fc.record(
     {
       plan: fc.oneof(fc.constantFrom('free', 'pro', 'business'), texts(fc)),
       account: texts(fc),
       label: fc.oneof(texts(fc), fc.constant('')),
       limits: fc.record({ perMinute: limit, perDay: limit }),
-      expiresIn: fc.oneof(fc.integer({ min: -1_000, max: 100_000 }), fc.constantFrom(0, 2 ** 52, -(2 ** 52))),
+      expiresAt: fc.oneof(soon, fc.constantFrom(start, 2 ** 52, -(2 ** 52))),
     },
     { requiredKeys: ['plan'] },
   )
-  return options.map(({ expiresIn, ...wanted }) => {
-    // `issue` rejects an unknown plan unless the key has limits.
-    const plan = wanted.limits ? wanted.plan : knownPlan(wanted.plan)
-    return (now) => ({ ...wanted, plan, ...(expiresIn !== undefined && { expiresAt: now + expiresIn }) })
-  })
+  // `issue` rejects an unknown plan unless the key has limits.
+  return options.map((wanted) => (wanted.limits ? wanted : { ...wanted, plan: knownPlan(wanted.plan) }))
 }
 
-/** Generates functions that get the time and return changes for `update`. */
-function changes(fc: FastCheck): Arbitrary<(now: number) => KeyChanges> {
+function changes(fc: FastCheck): Arbitrary<KeyChanges> {
   const removed = fc.subarray(['account', 'label', 'limits', 'expiresAt'])
-  return fc.tuple(issues(fc), removed, fc.boolean()).map(([optionsAt, names, hasPlan]) => (now) => {
-    const { plan, ...options } = optionsAt(now)
+  return fc.tuple(issues(fc), removed, fc.boolean()).map(([{ plan, ...options }, names, hasPlan]) => {
     const changed: KeyChanges = { ...options, ...Object.fromEntries(names.map((name) => [name, null])) }
     if (changed.limits === null) return { ...changed, plan: knownPlan(plan) }
     return hasPlan ? { ...changed, plan } : changed

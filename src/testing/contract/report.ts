@@ -32,9 +32,7 @@ export function recordSteps() {
       const differs = difference(received, expected)
       if (differs) check(false, `${text} ${differs.rule}`, expected, received)
     },
-    /** Adds a line that is not about a call. */
     note: (text: string) => void steps.push(text),
-    /** Removes all lines. */
     forget() {
       steps = []
     },
@@ -91,7 +89,6 @@ export function show(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.map(([name, member]) => `${name}: ${show(member)}`).join(', ')} }`
 }
 
-/** Returns a time as a date in ISO 8601, and any other value as code. */
 export function showTime(time: unknown): string {
   const isDate = typeof time === 'number' && time !== 0 && Math.abs(time) <= 8.64e15
   return isDate ? new Date(time).toISOString() : show(time)

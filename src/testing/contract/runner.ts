@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import type { Clock, MaybePromise } from '../../ports.ts'
 import { manualClock } from '../clock.ts'
-import { recordSteps, type Steps, showTime, throwReport } from './report.ts'
+import { recordSteps, showTime, throwReport } from './report.ts'
 
 export type FastCheck = typeof import('fast-check')
 
@@ -51,20 +51,41 @@ export interface SequenceOptions<Port> extends SuiteOptions<Port> {
 export class NotApplicable extends Error {}
 
 /** What the checks of a port need. */
-export interface Session<Port> {
-  /** Returns the port. After `reopen`, this is the new one. */
-  port(): Port
-  readonly steps: Steps
-  now(): number
-  setClock(time: number): void
-  reopen(): Promise<void>
-}
+export type Session<Port> = Awaited<ReturnType<typeof openSession<Port>>>
 
 /** The body of a test: uses a port with checks. */
 export type Use<Checked> = (checked: Checked) => unknown
 
 /** How often a failed test is repeated to find a simpler failure. More would exceed the time limit of a test on slow databases. */
 const MOST_SHRINKS = 500
+
+async function openSession<Port>(open: SuiteOptions<Port>['open']) {
+  const clock = manualClock()
+  const steps = recordSteps()
+  const opened = await steps.call('open()', () => open(clock), 'it must return { port, close }')
+  let { port, close, reopen } = Object(opened) as Opened<Port>
+  steps.forget()
+  const isOpened = Boolean(port) && typeof close === 'function'
+  steps.check(isOpened, 'open() returned another value than { port, close }', '{ port, close }', opened)
+  return {
+    steps,
+    /** Returns the port. After `reopen`, this is the new one. */
+    port: () => port,
+    now: clock.now,
+    setClock(time: number): void {
+      if (time === clock.now()) return
+      clock.set(time)
+      steps.note(`the clock goes to ${showTime(time)}`)
+    },
+    async reopen(): Promise<void> {
+      if (!reopen) throw new NotApplicable('open() returned no function reopen')
+      port = await steps.call('reopen()', reopen, 'it must return the port with its content', () => 'the port')
+      const isPort = typeof port === 'object' && port !== null && !('port' in port)
+      steps.check(isPort, 'reopen() returned another value than the port', 'the port alone', port)
+    },
+    close: () => steps.call('close()', close, 'it must release the port'),
+  }
+}
 
 /**
  * Returns functions that add tests. Each run of a test has a new port.
@@ -90,39 +111,16 @@ export function suiteOf<Port, Checked extends object>(
     })
 
   async function run(use: Use<Checked>): Promise<void> {
-    const clock = manualClock()
-    const steps = recordSteps()
-    const opened = await steps.call('open()', () => open(clock), 'it must return { port, close }')
-    let { port, close, reopen } = Object(opened) as Opened<Port>
-    steps.forget()
-    const isOpened = Boolean(port) && typeof close === 'function'
-    steps.check(isOpened, 'open() returned another value than { port, close }', '{ port, close }', opened)
-    const session: Session<Port> = {
-      port: () => port,
-      steps,
-      now: clock.now,
-      setClock(time) {
-        clock.set(time)
-        steps.note(`the clock goes to ${showTime(time)}`)
-      },
-      async reopen() {
-        if (!reopen) throw new NotApplicable('open() returned no function reopen')
-        port = await steps.call('reopen()', reopen, 'it must return the port with its content', () => 'the port')
-        const isPort = typeof port === 'object' && port !== null && !('port' in port)
-        steps.check(isPort, 'reopen() returned another value than the port', 'the port alone', port)
-      },
-    }
-    const closing = () => steps.call('close()', close, 'it must release the port')
+    const session = await openSession(open)
     try {
       await use(await check(session))
     } catch (error) {
-      await closing().catch(() => undefined)
+      await session.close().catch(() => undefined)
       throw error
     }
-    await closing()
+    await session.close()
   }
 
-  /** Adds tests without random values, by title. */
   function examples(uses: Readonly<Record<string, Use<Checked>>>): void {
     for (const [title, use] of Object.entries(uses))
       addTest(title, () =>
@@ -171,7 +169,6 @@ export function suiteOf<Port, Checked extends object>(
   return { examples, property, sequences }
 }
 
-/** Generates calls of `use` with random values. */
 export function usesWith<Checked, Value>(
   values: Arbitrary<Value>,
   use: (checked: Checked, value: Value) => unknown,

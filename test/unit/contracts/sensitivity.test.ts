@@ -167,7 +167,7 @@ const firstLines: Record<string, string> = {
     'update(the id of key 1, { plan: null }) did not throw invalid_option: call keyChanges, which checks the changes',
   'revoke returns true again': 'revoke(the id of key 1) returned true: the key was revoked before',
   'a call of revoke among others returns nothing':
-    'revoke returned true 0 times for 10 calls at once: only one of them has revoked the key',
+    'revoke(the id of key 1) returned false: the key was not revoked before',
   'list returns nothing': 'list() returned undefined: list returns an array',
   'list returns a key twice': 'list() returned 4 keys: 2 were issued',
   'list returns a key of an older run': 'a new key store has keys: open() must return an empty one',
