@@ -1,12 +1,12 @@
 import { originForm, pathOf } from '../../src/http/request.ts'
 import type { ApiResponse, PetStore } from '../../src/index.ts'
+import { nodeResponder } from './node/handler.ts'
 import { currentHeader } from './node/headers.ts'
 import { type MountedTarget, matchedPath, overlap } from './node/mount-path.ts'
-import { waitForEarlierResponses } from './node/pipelining.ts'
-import { NodeRequest } from './node/request.ts'
+import type { NodeRequest } from './node/request.ts'
 import type { NodeIncoming, NodeOutgoing } from './node/types.ts'
-import { endAfterBody, isGone } from './node/write-response.ts'
-import { type HandlerOptions, mountStore } from './shared/mounted-store.ts'
+import { endAfterBody } from './node/write-response.ts'
+import type { HandlerOptions } from './shared/mounted-store.ts'
 import { mergeHeaders } from './shared/response-headers.ts'
 
 export type { NodeIncoming, NodeOutgoing } from './node/types.ts'
@@ -69,29 +69,16 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // If a caller passes the store in place of the options, `petStore` is undefined, and `mountStore` says what it expected.
+  // If a caller passes the store in place of the options, `petStore` is undefined, and `nodeResponder` says what it expected.
   const petStore = options?.petStore
-  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
+  const respond = nodeResponder(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
   const prefix = scope.prefix.replace(/\/$/, '')
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
   const url = petStore.basePath.slice(shared.length)
   const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
-    const mounted = mountedTargetOf(raw, mount)
-    const request = new NodeRequest(raw, reply.raw, mounted, readAddress, currentHeader)
-    const giveUp = (error: unknown) => {
-      if (!isGone(reply.raw)) fail(error, request)
-      reply.raw.destroy()
-    }
-    try {
-      const waiting = waitForEarlierResponses(reply.raw)
-      if (waiting !== undefined && !(await waiting)) return reply
-      warnAboutProxy(request)
-      send(reply, request, await petStore.handle(request), giveUp)
-    } catch (error) {
-      // The error is not thrown, because Fastify would send its message to the client.
-      send(reply, request, fail(error, request), giveUp)
-    }
+    const write = (request: NodeRequest, response: ApiResponse) => send(reply, request, response)
+    await respond(raw, reply.raw, mountedTargetOf(raw, mount), currentHeader, write)
     return reply
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
@@ -110,17 +97,20 @@ function mountedTargetOf(raw: NodeIncoming, prefix: string): MountedTarget {
 }
 
 /** The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
-function send(
-  reply: FastifyReplyLike,
-  request: NodeRequest,
-  { status, headers, body }: ApiResponse,
-  giveUp: (error: unknown) => void,
-): void {
+async function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiResponse): Promise<void> {
+  const { status, headers, body } = response
+  const merged = mergeHeaders(headers, (header) => reply.getHeader(header))
   reply.code(status)
-  for (const [name, values] of mergeHeaders(headers, (header) => reply.getHeader(header))) {
+  for (const [name, values] of merged) {
     // `reply.header` would append to the existing `Set-Cookie`, which `values` already contains.
     reply.removeHeader(name)
     reply.header(name, values)
   }
-  endAfterBody(request, () => reply.send(body === '' ? undefined : Buffer.from(body)), giveUp)
+  try {
+    await endAfterBody(request, () => reply.send(body === '' ? undefined : Buffer.from(body)))
+  } catch (error) {
+    // Fastify rejects an invalid header only here. The 500 that follows must not have the header.
+    for (const [name] of merged) reply.removeHeader(name)
+    throw error
+  }
 }

@@ -38,14 +38,19 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
   }
 }
 
-/** The returned function never rejects, even if the store rejects. */
-export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
-  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options)
+/**
+ * The returned function never rejects, even if the store rejects.
+ *
+ * @param others - the names of options that only this adapter has
+ */
+export function nodeResponder(petStore: PetStore, options: HandlerOptions, others?: readonly string[]) {
+  const { readAddress, warnAboutProxy, fail } = mountStore(petStore, options, others)
   return async (
     incoming: NodeIncoming,
     outgoing: NodeOutgoing,
     mounted: MountedTarget,
     readHeader: typeof sentHeader,
+    write = writeResponse,
   ) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader)
@@ -59,21 +64,13 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions) {
       if (isBrokenConnection(error)) return void outgoing.destroy()
       response = fail(error, request)
     }
-    // Sends a 500 if the response cannot be written. If the 500 cannot be written either, closes the connection.
-    const giveUp = (error: unknown) => {
+    try {
+      await write(request, response)
+    } catch (error) {
       if (isGone(outgoing)) return
       const failure = fail(error, request)
-      try {
-        if (outgoing.headersSent) outgoing.destroy()
-        else writeResponse(request, failure, () => outgoing.destroy())
-      } catch {
-        outgoing.destroy()
-      }
-    }
-    try {
-      writeResponse(request, response, giveUp)
-    } catch (error) {
-      giveUp(error)
+      if (outgoing.headersSent) outgoing.destroy()
+      else await write(request, failure).catch(() => outgoing.destroy())
     }
   }
 }

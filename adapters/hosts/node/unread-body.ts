@@ -28,10 +28,7 @@ export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): bo
  * Private members of Node's response in HTTP/1, checked with Node 20 to 26. No public member says whether Node has sent "100
  * Continue". If Node removes them, a client that waits for it sends its body only after a time limit of its own.
  */
-interface PrivateFlags {
-  readonly _expect_continue?: boolean
-  readonly _sent100?: boolean
-}
+type PrivateFlags = Record<'_expect_continue' | '_sent100', unknown>
 
 /**
  * Returns whether the client waits for "100 Continue" before it sends the body (RFC 9110, section 10.1.1). Node does not send "100
@@ -46,9 +43,9 @@ export function isContinueDue(incoming: NodeIncoming, outgoing: NodeOutgoing): b
   return incoming.headers?.expect === '100-continue' && !isSent
 }
 
-/** Returns whether the request has a body at all. Call it only if `incoming.complete` is false: then the body is unread. */
+/** Returns whether the request has a body of which a part has not been read. */
 export function isUnreadBody(incoming: NodeIncoming): boolean {
-  return isChunked(incoming) || declaredLength(incoming) > 0
+  return !incoming.complete && (isChunked(incoming) || declaredLength(incoming) > 0)
 }
 
 function isChunked(incoming: NodeIncoming): boolean {
@@ -61,37 +58,30 @@ export function isSmallBody(incoming: NodeIncoming): boolean {
 
 /** Reads the rest of the request body after the response is sent. Only then can the client reuse the connection. */
 export function readRest(incoming: NodeIncoming, outgoing: NodeOutgoing): void {
-  const giveUp = () => {
+  outgoing.on('finish', async () => {
+    if (isSmallBody(incoming)) return incoming.resume()
+    await drain(incoming)
     if (!incoming.complete) incoming.socket?.destroy?.()
-  }
-  outgoing.on('finish', () => (isSmallBody(incoming) ? incoming.resume() : drain(incoming, giveUp)))
+  })
 }
 
-/** Discards the request body until it ends, exceeds `DRAINED_BYTES`, or pauses for `DRAIN_TIMEOUT`; then calls `finish` once. */
-export function drain(incoming: NodeIncoming, finish: () => void): void {
-  let left = DRAINED_BYTES
-  let isDone = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const stop = () => {
-    clearTimeout(timer)
-    if (isDone) return
-    isDone = true
-    finish()
-  }
-  const awaitData = () => {
-    clearTimeout(timer)
-    timer = setTimeout(stop, DRAIN_TIMEOUT)
-    // On Workers, a timer is a number and has no `unref`.
-    timer.unref?.()
-  }
-  awaitData()
-  // A chunk is text if the host has called `setEncoding`.
-  incoming.on('data', (chunk: unknown) => {
-    left -= (chunk as Uint8Array | string).length + CHUNK_COST
-    if (left < 0) stop()
-    else if (!isDone) awaitData()
+/** Discards the request body until it ends, exceeds `DRAINED_BYTES`, or pauses for `DRAIN_TIMEOUT`. */
+export function drain(incoming: NodeIncoming): Promise<void> {
+  return new Promise((resolve) => {
+    let left = DRAINED_BYTES
+    const timer = setTimeout(resolve, DRAIN_TIMEOUT).unref()
+    const stop = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    // A chunk is text if the host has called `setEncoding`.
+    incoming.on('data', (chunk: unknown) => {
+      left -= (chunk as Uint8Array | string).length + CHUNK_COST
+      if (left < 0) stop()
+      else timer.refresh()
+    })
+    incoming.on('end', stop)
+    incoming.on('close', stop)
+    incoming.resume()
   })
-  incoming.on('end', stop)
-  incoming.on('close', stop)
-  incoming.resume()
 }

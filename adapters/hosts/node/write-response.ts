@@ -18,33 +18,23 @@ export interface BytesResponse extends ApiResponse {
   readonly bytes: Uint8Array
 }
 
-/**
- * Writes a response, and discards the request body if it was not read.
- *
- * @param onFailure - called with an error that occurs after this function has returned
- */
-export function writeResponse(
-  request: NodeRequest,
-  response: ApiResponse | BytesResponse,
-  onFailure: (error: unknown) => void,
-): void {
+/** Writes a response, and discards the request body if it was not read. */
+export async function writeResponse(request: NodeRequest, response: ApiResponse | BytesResponse): Promise<void> {
   const { incoming, outgoing } = request
   if (outgoing.headersSent || isGone(outgoing)) return
   const body = 'bytes' in response ? response.bytes : response.body
   const headers = withLength(request.method, response, body)
-  if (incoming.httpVersionMajor > 1) return void writeStream(request, response.status, headers, body)
+  if (incoming.httpVersionMajor > 1) return writeStream(request, response.status, headers, body)
   if (isWrapped(outgoing)) {
     setHead(outgoing, response.status, headers)
-    return void endAfterBody(request, () => outgoing.end(body), onFailure)
+    return endAfterBody(request, () => outgoing.end(body))
   }
-  const isUnread = !incoming.complete && isUnreadBody(incoming)
+  const isUnread = isUnreadBody(incoming)
   const isLast = isUnread && closesAmidBody(incoming, outgoing)
   writeHead(outgoing, response.status, isLast ? [...headers, 'Connection', 'close'] : headers)
-  if (isLast || (isUnread && !isSmallBody(incoming))) endAfterDraining(request, body, isLast)
-  else {
-    outgoing.end(body)
-    if (isUnread) readRest(incoming, outgoing)
-  }
+  if (isLast || (isUnread && !isSmallBody(incoming))) return endAfterDraining(request, body, isLast)
+  outgoing.end(body)
+  if (isUnread) readRest(incoming, outgoing)
 }
 
 /** Returns true if middleware such as `compression` has replaced a method: the whole response body must be one call of `end`. */
@@ -82,7 +72,10 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
   if (!incoming.complete) {
     const { stream } = outgoing
     incoming.resume()
-    stream?.on('finish', () => drain(incoming, () => incoming.complete || stream.close()))
+    stream?.on('finish', async () => {
+      await drain(incoming)
+      if (!incoming.complete) stream.close()
+    })
   }
   outgoing.end(body)
 }
@@ -91,39 +84,25 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
  * Sends the whole response, but ends it only after the request body is read. Otherwise, a connection that closes with unread bytes
  * is reset, and the client may lose the response.
  */
-function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): void {
+async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): Promise<void> {
   const { incoming, outgoing } = request
-  const onWritten = (error?: Error | null) => {
-    request.isAnswered = !error
-  }
   if (isLast) setLastRequest(incoming)
-  if (body.length > 0) outgoing.write(body, onWritten)
-  else {
-    outgoing.flushHeaders?.()
-    onWritten()
-  }
-  drain(incoming, () => {
-    if (isLast || incoming.complete) outgoing.end('')
-    else outgoing.destroy()
+  // Node would send the headers of a response without a body only when it ends.
+  outgoing.flushHeaders?.()
+  outgoing.write(body, (error) => {
+    request.isAnswered = !error
   })
+  await drain(incoming)
+  if (isLast || incoming.complete) outgoing.end('')
+  else outgoing.destroy()
 }
 
 /** Calls `end`, which sends the whole response. If the connection closes after it, the rest of the request body is read first. */
-export function endAfterBody(request: NodeRequest, end: () => unknown, onFailure: (error: unknown) => void): void {
-  const { incoming, outgoing } = request
-  const isUnread = !incoming.complete && isUnreadBody(incoming)
+export async function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => unknown): Promise<void> {
+  const isUnread = isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {
     outgoing.shouldKeepAlive = false
-    drain(incoming, () => {
-      try {
-        end()
-      } catch (error) {
-        onFailure(error)
-        outgoing.destroy()
-      }
-    })
-  } else {
-    if (isUnread) readRest(incoming, outgoing)
-    end()
-  }
+    await drain(incoming)
+  } else if (isUnread) readRest(incoming, outgoing)
+  end()
 }

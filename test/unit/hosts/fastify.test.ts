@@ -138,6 +138,7 @@ test.each([
     },
   ],
   ['returns nothing', () => undefined],
+  ['returns an invalid header', () => ({ status: 200, headers: ['X-A', 'secret\r\n'], body: '' })],
 ])('responds with 500 when the store %s', async (_, handle) => {
   const petStore = { ...(await createTestPetStore()), handle: handle as never }
   const server = Fastify()
@@ -145,6 +146,14 @@ test.each([
   const answer = await server.inject('/v1/pets')
   expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
   expect(answer.body).not.toContain('secret')
+})
+
+test('closes the connection if the test store breaks it', async () => {
+  const { server, petStore } = await shop('/v1')
+  const url = `${await server.listen({ port: 0 })}/v1/pets`
+  petStore.faults.connection.breakTimes(1)
+  await expect(fetch(url, { headers: bearer(petStore) })).rejects.toThrow('fetch failed')
+  expect((await fetch(url, { headers: bearer(petStore) })).status).toBe(200)
 })
 
 test('serves the rewritten URL, not the original URL', async () => {
