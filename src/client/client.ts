@@ -5,7 +5,7 @@ import { describeValue } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
 import { nextTarget } from './next-link.ts'
 import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonIfValid } from './parse-json.ts'
 import { unexpectedResponse } from './response-error.ts'
 import { type ClientResponse, createSender } from './send.ts'
 import { stringifyJson } from './stringify-json.ts'
@@ -158,12 +158,8 @@ function isPets(value: unknown): value is Pet[] {
 }
 
 function parseBody<T>(response: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {
-  let value: unknown
-  try {
-    value = parseJson(response.body)
-  } catch (cause) {
-    throw unexpectedResponse(response, 'JSON', cause)
-  }
+  const value = parseJsonIfValid(response.body)
+  if (value === undefined) throw unexpectedResponse(response, 'JSON')
   if (!isValid(value)) throw unexpectedResponse(response, what)
   return value
 }

@@ -1,7 +1,7 @@
 import { isErrorCode, PetStoreError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { describeValue } from '../support/describe-value.ts'
-import { readableText, readLength } from '../support/readable-text.ts'
+import { readableText } from '../support/readable-text.ts'
 import { LAST_TIME } from '../support/time.ts'
 import { parseJsonIfValid } from './parse-json.ts'
 
@@ -19,7 +19,8 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   const shown = typeof message === 'string' ? readableText(message, MAX_QUOTE, [apiKey]) : undefined
   if (isErrorCode(code)) return new PetStoreError(code, shown, options)
   const unavailable = UNAVAILABLE.includes(status) ? 'service_unavailable' : 'unexpected_response'
-  const text = `expected an error of the pet store, got status ${status}${quotedBody(body, apiKey)}`
+  const page = new TextDecoder().decode(body).trim()
+  const text = `expected an error of the pet store, got status ${status}${page && ` and ${quoted(page, apiKey)}`}`
   return new PetStoreError(status === 429 ? 'rate_limit_exceeded' : unavailable, text, options)
 }
 
@@ -79,9 +80,9 @@ export function gaveUp({ error, until }: { error: PetStoreError; until: number }
 }
 
 /** Returns the error for a 2xx response that the API does not describe. */
-export function unexpectedResponse({ status }: { status: number }, what: string, cause?: unknown): PetStoreError {
+export function unexpectedResponse({ status }: { status: number }, what: string): PetStoreError {
   const message = `expected ${what} with status ${status}, got something else: check that baseUrl belongs to a pet store`
-  return new PetStoreError('unexpected_response', message, { status, cause })
+  return new PetStoreError('unexpected_response', message, { status })
 }
 
 /** Returns the seconds in `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */
@@ -90,12 +91,6 @@ export function readRetryAfter(value: string | null, clock: Clock): number | und
   if (/^\d+$/.test(value)) return Number(value)
   const seconds = Math.ceil((Date.parse(value) - clock.now()) / 1000)
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
-}
-
-function quotedBody(body: Uint8Array, apiKey: string): string {
-  // A UTF-16 code unit takes at most four bytes.
-  const text = new TextDecoder().decode(body.subarray(0, 4 * readLength(MAX_QUOTE, [apiKey]))).trim()
-  return text === '' ? '' : ` and ${quoted(text, apiKey)}`
 }
 
 function quoted(text: string, apiKey: string): string {

@@ -7,10 +7,8 @@ const failure = (description: string) => ({ description, ...json({ $ref: '#/comp
 /** @param address - the URL of the control API, with its secret: `http://127.0.0.1:3001/<secret>` */
 export function controlDocument(address: string) {
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const operation of operations) {
-    const { path, method } = operation
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation) }
-  }
+  for (const operation of operations)
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: operationObject(operation) }
   return {
     openapi: '3.1.0',
     info: {
