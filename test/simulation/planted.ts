@@ -53,9 +53,8 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
       { file: 'schema.ts', from: 'WHERE a.key IS NOT NULL\n', to: 'WHERE false\n' },
       {
         file: 'storage.ts',
-        from: 'const ids = rows.map(({ id }) => toBigInt(id))\n',
-        to: `const ids = rows.map(({ id }) => toBigInt(id))
-        for (const [index, { key: used }] of given.entries())
+        from: 'return rows.map((row) => ({ row, saved }))\n',
+        to: `for (const [index, { key: used }] of given.entries())
           if (used !== null && typeof rows[index].same !== 'boolean') {
             const [scope, key, fingerprint] = JSON.parse(used)
             await query(
@@ -64,7 +63,8 @@ export const PLANTED: Readonly<Record<string, { readonly rule: string; readonly 
                 ON CONFLICT DO NOTHING\`,
               [scope + key, fingerprint, rows[index].id, 1e12],
             )
-          }\n`,
+          }
+        return rows.map((row) => ({ row, saved }))\n`,
       },
     ],
   },

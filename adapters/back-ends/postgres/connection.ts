@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../src/support/option-rules.ts'
+import { invalidOption, withMethods } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/errors.ts'
 
 /** The part of a PostgreSQL client that this package uses. Clients of `pg` and PGlite have it. */
@@ -25,7 +25,7 @@ const NO_TIMEOUT = 2 ** 31 - 1
 const TRIES = 20
 
 export function connectionOf(client: PostgresClient): Connection {
-  if (!isClient(client)) throw invalidOption('client', 'an object with query(text, values)', client)
+  if (!withMethods('query').check(client)) throw invalidOption('client', 'an object with query(text, values)', client)
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
   return {
     query: repeating(run),
@@ -51,10 +51,6 @@ function repeating(run: PostgresClient['query']): Query {
       }
     }
   }
-}
-
-function isClient(client: unknown): boolean {
-  return typeof client === 'object' && client !== null && 'query' in client && typeof client.query === 'function'
 }
 
 /** A `Client` of pg is a single connection, so a statement waits for the one before it. */

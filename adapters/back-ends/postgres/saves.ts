@@ -10,6 +10,9 @@ export interface Unsaved {
   readonly lastId: bigint
 }
 
+const LOST =
+  'PostgreSQL crashed, or pets was truncated, before the animal was on disk, so it may be lost: a client with an idempotency key can send the animal again'
+
 /** @param statement - SQL that calls the function `save`, which waits until animals are on disk */
 export function postgresSaves({ queryPatiently }: Connection, statement: string, lockTimeout: number) {
   /** A random number for this process. It is chosen at the first save: Workers allow none while a module loads. */
@@ -33,29 +36,20 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   }
 
   // With two statements at a time, a call that arrives during a commit can begin its own commit at once.
-  const saveTogether = inBatches({
-    ...statementRules(lockTimeout),
-    send: saveAll,
-    concurrency: 2,
-  })
-
-  async function save(unsaved: Unsaved): Promise<void> {
-    let isSaved: boolean
-    try {
-      isSaved = await saveTogether(unsaved)
-    } catch (error) {
-      failed = unsaved
-      throw error
-    }
-    if (isSaved) return
-    const reason = 'PostgreSQL crashed, or pets was truncated, before the animal was on disk, so it may be lost'
-    throw unavailable(new Error(`${reason}: a client with an idempotency key can send the animal again`))
-  }
+  const saveTogether = inBatches({ ...statementRules(lockTimeout), send: saveAll, concurrency: 2 })
 
   return {
     /** Resolves when the animals are on disk. Rejects with `service_unavailable` if PostgreSQL may have lost them in a crash. */
     save(unsaved: Unsaved): Promise<void> {
-      const saved = save(unsaved)
+      const saved = saveTogether(unsaved).then(
+        (isSaved) => {
+          if (!isSaved) throw unavailable(new Error(LOST))
+        },
+        (error) => {
+          failed = unsaved
+          throw error
+        },
+      )
       // If adding the animals took too long, nobody waits for `saved` any more, and its rejection would end the process.
       saved.catch(() => {})
       return saved

@@ -12,10 +12,19 @@ const KEYS_PRUNED_AT_ONCE = 10_000
 const PRUNED_AT_ONCE = 1_000
 
 /**
- * A condition for statements that run in the background: their commits do not wait for the disk or a standby. In a transaction in
- * which the application has already written, it is false and nothing is deleted, because that commit must wait.
+ * Deletes old rows, for work in the background: the commit does not wait for the disk or a standby. In a transaction in which the
+ * application has already written, deletes nothing, because that commit must wait. `SKIP LOCKED`: another process may be deleting
+ * the same rows.
  */
-const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL) = 'off'`
+function prune(table: string, condition: string, order: string, limit = PRUNED_AT_ONCE): string {
+  return `DELETE FROM ${table}
+  WHERE (SELECT set_config('synchronous_commit', 'off', true) WHERE txid_current_if_assigned() IS NULL) = 'off'
+  AND ctid = ANY (ARRAY(
+    SELECT ctid FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`
+}
+
+/** SQL for the time `age` milliseconds ago. As a subquery, the time is computed once, so that an index can be used. */
+const timeAgo = (age: number) => `(SELECT ${timeOr('$1::float8')} - ${age})`
 
 /**
  * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares
@@ -24,7 +33,7 @@ const WITHOUT_WAIT = `(SELECT set_config('synchronous_commit', 'off', true) WHER
  * animals. No animal is missed: animals that are not durable yet have the greatest ids.
  */
 export function petStatements(schema: string) {
-  const [pets, durable, usedKeys] = [`${schema}.pets`, `${schema}.durable`, `${schema}.used_keys`]
+  const [pets, durable] = [`${schema}.pets`, `${schema}.durable`]
   const columns = `p.id::text AS id, p.name, p.category_id::text AS category, p.status`
   const isDurable = `p.id <= (SELECT max(d.up_to) FROM ${durable} AS d)`
   const page = (condition: string, order: string) => {
@@ -39,14 +48,12 @@ export function petStatements(schema: string) {
     addThemOnce: `SELECT a.id::text AS id, a.run::text AS run, a.same
 FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8) AS a ORDER BY a.place`,
     save: `SELECT ${schema}.save($1::bigint, $2::bigint, $3::bigint, $4::int) AS saved`,
-    // `SKIP LOCKED`: another process may be removing the same rows.
-    prune: `DELETE FROM ${durable} WHERE ${WITHOUT_WAIT} AND ctid = ANY (ARRAY(
-  SELECT ctid FROM ${durable}
-  WHERE up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)
-  ORDER BY up_to LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
-    pruneExpiredKeys: `DELETE FROM ${usedKeys} WHERE ${WITHOUT_WAIT} AND key_sha256 = ANY (ARRAY(
-  SELECT key_sha256 FROM ${usedKeys} WHERE used_at <= (SELECT ${timeOr('$1::float8')} - ${KEY_PERIOD})
-  ORDER BY used_at LIMIT ${KEYS_PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED))`,
+    prune: prune(
+      durable,
+      `up_to < (SELECT up_to FROM ${durable} ORDER BY up_to DESC OFFSET ${KEPT_IDS - 1} LIMIT 1)`,
+      'up_to',
+    ),
+    pruneExpiredKeys: prune(`${schema}.used_keys`, `used_at <= ${timeAgo(KEY_PERIOD)}`, 'used_at', KEYS_PRUNED_AT_ONCE),
   }
 }
 
@@ -77,20 +84,15 @@ export function keyStatements(schema: string) {
 }
 
 export function countStatements(schema: string) {
-  const [quota, anonymous] = [`${schema}.quota`, `${schema}.anonymous`]
-  const ended = 'greatest(day_ends_at, banned_until)'
-  const keptFrom = `(SELECT ${timeOr('$1::float8')} - ${KEPT_FOR})`
+  const end = 'greatest(day_ends_at, banned_until)'
   const count = (spend: string) =>
     `SELECT s.* FROM ${schema}.${spend}($1::text::json, $2::float8, $3::int) AS s ORDER BY s.place`
   return {
     countCustomers: count('spend'),
     countAnonymous: count('spend_anonymous'),
     prune: [
-      `DELETE FROM ${quota} WHERE ${WITHOUT_WAIT} AND subject IN (
-  SELECT subject FROM ${quota} WHERE ${ended} < ${keptFrom}
-  ORDER BY ${ended} LIMIT ${PRUNED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
-      `DELETE FROM ${anonymous} WHERE ${WITHOUT_WAIT} AND (bucket, subject) IN (
-  SELECT bucket, subject FROM ${anonymous} WHERE day_ends_at < ${keptFrom} FOR UPDATE SKIP LOCKED)`,
+      prune(`${schema}.quota`, `${end} < ${timeAgo(KEPT_FOR)}`, end),
+      prune(`${schema}.anonymous`, `day_ends_at < ${timeAgo(KEPT_FOR)}`, 'day_ends_at'),
     ],
   }
 }

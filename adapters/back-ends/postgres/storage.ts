@@ -36,7 +36,6 @@ const PRUNE_EVERY = 100
 const PRUNE_KEYS_EVERY = 1_000
 
 interface Given {
-  readonly pet: NewPet
   readonly row: string
   readonly key: string | null
 }
@@ -49,7 +48,7 @@ interface AddedRow {
 }
 
 interface Added {
-  readonly pet: CreatedPet
+  readonly row: AddedRow
   /** Resolves when the animal is on disk. */
   readonly saved: Promise<void>
 }
@@ -89,13 +88,9 @@ export function postgresStorage(
       keys === 0
         ? await query<AddedRow>(statements.addThem, values)
         : await query<AddedRow>(statements.addThemOnce, [...values, `[${given.map(({ key }) => String(key))}]`, now()])
-    const ids = rows.map(({ id }) => toBigInt(id))
-    const saved = saves.save({ run: (rows[0] as AddedRow).run, lastId: greatestOf(ids) })
-    return given.map(({ pet }, index) => {
-      const created = petOf(ids[index] as bigint, pet)
-      const same = rows[index]?.same ?? null
-      return { pet: same === null ? created : { ...created, earlier: same ? 'same' : 'different' }, saved }
-    })
+    const lastId = greatestOf(rows.map(({ id }) => toBigInt(id)))
+    const saved = saves.save({ run: (rows[0] as AddedRow).run, lastId })
+    return rows.map((row) => ({ row, saved }))
   }
 
   async function create(
@@ -104,9 +99,11 @@ export function postgresStorage(
     context: CallContext | undefined,
   ): Promise<CreatedPet> {
     // The JSON is written before the call joins a batch, so that a value that JSON cannot represent rejects only this call.
-    const added = await add({ pet, row: rowOf(pet), key: idempotency ? keyRowOf(idempotency) : null }, context)
+    const added = await add({ row: rowOf(pet), key: idempotency ? keyRowOf(idempotency) : null }, context)
     await added.saved
-    return added.pet
+    const created = petOf(toBigInt(added.row.id), pet)
+    const same = added.row.same ?? null
+    return same === null ? created : { ...created, earlier: same ? 'same' : 'different' }
   }
 
   return {

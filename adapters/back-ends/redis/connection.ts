@@ -35,18 +35,13 @@ type Evaluate = (command: 'EVALSHA' | 'EVAL', script: string, key: string, args:
 export function runnerOf(client: RedisClient, script: string): RunScript {
   const evaluate = evaluatorOf(client)
   let sha1: string | undefined
-  const run: RunScript = async (key, args) => {
+  return async (key, args) => {
     sha1 ??= await hexDigest('SHA-1', new TextEncoder().encode(script))
     try {
-      return await evaluate('EVALSHA', sha1, key, args)
-    } catch (error) {
-      if (!isScriptMissing(error)) throw error
-    }
-    return evaluate('EVAL', script, key, args)
-  }
-  return async (key, args) => {
-    try {
-      return await run(key, args)
+      return await evaluate('EVALSHA', sha1, key, args).catch((error) => {
+        if (isScriptMissing(error)) return evaluate('EVAL', script, key, args)
+        throw error
+      })
     } catch (error) {
       concealCommand(error)
       throw isUnavailable(error) ? unavailable(error) : error

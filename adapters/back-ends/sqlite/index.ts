@@ -9,6 +9,7 @@ import {
   millisecondsRule,
   type OptionRules,
   oneOf,
+  withMethods,
 } from '../../../src/support/option-rules.ts'
 import { systemClock } from '../../../src/support/time.ts'
 import { databaseKeys, type KeyOptions, keyRules } from '../shared/keys.ts'
@@ -65,7 +66,7 @@ const RULES: OptionRules<keyof SqliteOptions> = {
 export function sqlite(database: SqliteDatabase, options: SqliteOptions = {}): ManagedBackEnd {
   checkOptions(RULES, options)
   const { clock = systemClock, busyTimeout, synchronous } = options
-  if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function')
+  if (!withMethods('prepare', 'exec').check(database))
     throw invalidOption('database', 'a connection with prepare and exec', database)
   return guarded(() => {
     setUp(database, busyTimeout, synchronous)

@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../../src/support/option-rules.ts'
+import { invalidOption, withMethods } from '../../../../src/support/option-rules.ts'
 import { unavailable } from '../../shared/errors.ts'
 import { isUnavailableCode } from '../result-codes.ts'
 import type { SqliteValue } from '../statements.ts'
@@ -21,23 +21,19 @@ export type Command = readonly [sql: string, ...values: SqliteValue[]]
 export type Engine = ReturnType<typeof engineOf>
 
 export function engineOf(database: D1Database) {
-  if (typeof database?.prepare !== 'function' || typeof database.batch !== 'function')
+  if (!withMethods('prepare', 'batch').check(database))
     throw invalidOption('database', 'a D1 binding such as env.DB, with prepare and batch', database)
   const bound = ([sql, ...values]: Command) => database.prepare(sql).bind(...values)
   return {
-    run: async (...command: Command) => (await guarded(() => bound(command).all())).results,
+    run: async (...command: Command) => (await bound(command).all().catch(rethrow)).results,
     /** Runs statements in one round trip and one transaction. */
     transact: async (commands: readonly Command[]) =>
-      (await guarded(() => database.batch(commands.map(bound)))).map(({ results }) => results),
+      (await database.batch(commands.map(bound)).catch(rethrow)).map(({ results }) => results),
   }
 }
 
-async function guarded<T>(use: () => Promise<T>): Promise<T> {
-  try {
-    return await use()
-  } catch (error) {
-    throw isUnavailable(error) ? unavailable(error) : error
-  }
+function rethrow(error: unknown): never {
+  throw isUnavailable(error) ? unavailable(error) : error
 }
 
 /**
