@@ -17,12 +17,16 @@ const NOT_INSTALLED = new Set([
   'ERR_UNSUPPORTED_ESM_URL_SCHEME',
 ])
 
-/** Looks for the driver beside this package and in the current folder. Returns `undefined` if it is not installed. */
-export async function loadDriver(name: string): Promise<unknown> {
-  const beside = await loadIfInstalled(() => import(name))
-  // A name with a colon, such as `node:sqlite`, is a module of the runtime.
-  if (beside !== undefined || name.includes(':')) return beside
-  return loadIfInstalled(() => createRequire(join(process.cwd(), 'petstore'))(name))
+/** Returns the first driver that is installed, beside this package or in the current folder. Throws an error with `advice`. */
+export async function loadDriver<Driver>(names: readonly string[], advice: string): Promise<Driver> {
+  const require = createRequire(join(process.cwd(), 'petstore'))
+  for (const name of names) {
+    const beside = await loadIfInstalled(() => import(name))
+    // A name with a colon, such as `node:sqlite`, is a module of the runtime.
+    const driver = beside ?? (name.includes(':') ? undefined : await loadIfInstalled(() => require(name)))
+    if (driver !== undefined) return driver as Driver
+  }
+  throw new Error(advice)
 }
 
 async function loadIfInstalled(load: () => unknown): Promise<unknown> {

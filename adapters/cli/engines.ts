@@ -23,17 +23,16 @@ type Pg = { Pool: new (options: object) => Pool }
 /** Connects, and creates or updates the tables. */
 export async function openPostgres(url: string, plans: readonly string[]): Promise<OpenedBackEnd> {
   const place = `PostgreSQL at ${placeOf(url, '--database-url', /^postgres(?:ql)?:$/, 'postgres://user@host:5432/name')}`
-  const module = (await loadDriver('pg')) as (Pg & { default?: Pg }) | undefined
-  if (module === undefined) throw new Error('--database-url needs the driver pg: npm install pg')
+  const advice = '--database-url needs the driver pg: npm install pg'
+  const module = await loadDriver<Pg & { default?: Pg }>(['pg'], advice)
   const { Pool } = module.default ?? module
   const pool = new Pool({ connectionString: url, ...POOL_TIMEOUTS })
-  pool.on('error', () => {})
+  printErrorsOf(place, pool)
   const close = () => pool.end()
   return closeOnFailure(close, async () => {
     const onError = (error: unknown) => printError(`${place}: ${innermostMessage(error)}`)
     const { migrate, ...backEnd } = postgres(pool, { plans, onError })
     await using(place, () => migrate().catch(explainPooler))
-    printErrorsOf(place, pool)
     return { ...backEnd, place, close }
   })
 }
@@ -46,34 +45,27 @@ function explainPooler(error: unknown): never {
 }
 
 type IoRedis = Events & { connect(): Promise<unknown>; disconnect(): void } & RedisClient
-type IoRedisDriver = { Redis: new (url: string, options: object) => IoRedis }
 type NodeRedis = Events & { connect(): Promise<unknown>; destroy(): void } & RedisClient
-type NodeRedisDriver = { createClient(options: object): NodeRedis }
+type RedisDriver =
+  | { Redis: new (url: string, options: object) => IoRedis }
+  | { createClient(options: object): NodeRedis; Redis?: undefined }
 
 export async function openRedis(url: string): Promise<Pick<OpenedBackEnd, 'quota' | 'place' | 'close'>> {
   const place = `Redis at ${placeOf(url, '--redis-url', /^rediss?:$/, 'redis://host:6379')}`
-  const { client, close } = await createRedisClient(url, place)
+  const advice = '--redis-url needs the driver ioredis or redis: npm install ioredis'
+  const driver = await loadDriver<RedisDriver>(['ioredis', 'redis'], advice)
+  const client = await using(place, () =>
+    driver.Redis
+      ? new driver.Redis(url, ioRedisOptions(TIMEOUTS))
+      : driver.createClient(nodeRedisOptions(url, TIMEOUTS)),
+  )
+  const close = async () => ('destroy' in client ? client.destroy() : client.disconnect())
   const failed = new Promise<never>((_resolve, reject) => client.on('error', reject))
   return closeOnFailure(close, async () => {
     await using(place, () => Promise.race([client.connect(), failed]))
     printErrorsOf(place, client)
     return { ...redis(client), place, close }
   })
-}
-
-async function createRedisClient(
-  url: string,
-  place: string,
-): Promise<{ client: IoRedis | NodeRedis; close: () => Promise<void> }> {
-  const ioredis = (await loadDriver('ioredis')) as IoRedisDriver | undefined
-  if (ioredis !== undefined) {
-    const client = await using(place, () => new ioredis.Redis(url, ioRedisOptions(TIMEOUTS)))
-    return { client, close: async () => client.disconnect() }
-  }
-  const nodeRedis = (await loadDriver('redis')) as NodeRedisDriver | undefined
-  if (nodeRedis === undefined) throw new Error('--redis-url needs the driver ioredis or redis: npm install ioredis')
-  const client = await using(place, () => nodeRedis.createClient(nodeRedisOptions(url, TIMEOUTS)))
-  return { client, close: async () => client.destroy() }
 }
 
 /** Does not repeat the last message, because drivers report each failed attempt to reconnect. */

@@ -7,12 +7,9 @@ type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection
 
 /** Drivers of the runtime come first. */
-const DRIVERS = [
-  ['bun:sqlite', 'Database'],
-  ['node:sqlite', 'DatabaseSync'],
-  ['better-sqlite3', 'default'],
-  ['libsql', 'default'],
-] as const
+const DRIVERS = ['bun:sqlite', 'node:sqlite', 'better-sqlite3', 'libsql']
+const ADVICE =
+  '--data needs a SQLite driver: npm install libsql (it takes seconds), or run Node 22.13 or later, which contains one'
 
 export async function openSqliteFile(path: string, plans: readonly string[] = []): Promise<OpenedBackEnd> {
   const database = await connectTo(path)
@@ -24,7 +21,8 @@ export async function openSqliteFile(path: string, plans: readonly string[] = []
 /** Creates the file if it is missing. */
 export async function connectTo(path: string): Promise<Connection> {
   await using(path, () => requirePlace(path))
-  const Driver = await findDriver()
+  const module = await loadDriver<Driver & Readonly<Record<string, Driver | undefined>>>(DRIVERS, ADVICE)
+  const Driver = module.Database ?? module.DatabaseSync ?? module.default ?? module
   return using(path, () => new Driver(path))
 }
 
@@ -57,15 +55,4 @@ function isAllowed(place: string, mode: number): boolean {
   } catch {
     return false
   }
-}
-
-async function findDriver(): Promise<Driver> {
-  for (const [name, member] of DRIVERS) {
-    const module = (await loadDriver(name)) as Record<string, Driver> | Driver | undefined
-    if (typeof module === 'function') return module
-    if (module?.[member] !== undefined) return module[member]
-  }
-  throw new Error(
-    '--data needs a SQLite driver: npm install libsql (it takes seconds), or run Node 22.13 or later, which contains one',
-  )
 }
