@@ -31,8 +31,8 @@ export async function runServe(flags: ServeFlags): Promise<void> {
 }
 
 async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<void> {
-  const site = await serveSite(createService(backEnd, flags, Date), backEnd, flags)
-  const closing = closeOnSignal(drainDelayOf(flags), site.close, async () => {
+  const { close, showStart } = await serveSite(createService(backEnd, flags, Date), backEnd, flags)
+  const closing = closeOnSignal(drainDelayOf(flags), close, async () => {
     await adding.catch(() => {})
     await backEnd.close()
   })
@@ -40,11 +40,9 @@ async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
-    if (closing.aborted) return
-    site.showDemoKeys(added)
-    site.printStart(backEnd.place, added)
+    if (!closing.aborted) showStart(backEnd.place, added)
   } catch (error) {
-    await site.close()
+    await close()
     // After SIGINT or SIGTERM, an interrupted start is no error.
     if (!closing.aborted) throw error
   }
@@ -67,91 +65,54 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
     plans: knownPlans(planLimits),
     clock: Date,
   })
-  const site = await serveSite(double, double.ports(), flags)
+  const { close, showStart } = await serveSite(double, double.ports(), flags)
   const secret = newSecret()
   const control = await serve(createControlApi(double, secret), { port: controlPort }).catch(async (error) => {
-    await site.close()
+    await close()
     throw Object.assign(error, { flag: '--control-port' })
   })
-  closeOnSignal(drainDelayOf(flags), site.close, control.close)
+  closeOnSignal(drainDelayOf(flags), close, control.close)
   const added = { animals: seed, keys: demoKeys, hasKeys: key.length > 0 }
-  site.showDemoKeys(added)
-  site.printStart('memory', added, `${control.url}/${secret}`)
+  showStart('memory', added, `${control.url}/${secret}`)
 }
 
-async function serveSite(service: Service, ports: BackEnd, flags: ServeFlags) {
-  const { petStore, usageOf, keyOf } = service
+async function serveSite({ petStore, usageOf, keyOf }: Service, ports: BackEnd, flags: ServeFlags) {
   const { port, host, trustProxy, publicUrl, planLimits, bodyLimit } = flags
+  const { basePath } = petStore
   const swaggerFolder = findSwagger()
   const secret = newSecret()
   let demoKeys: readonly DemoKey[] = []
-  const described = { serverUrl: publicUrl, basePath: petStore.basePath, plans: planLimits, bodyLimit }
+  const described = { serverUrl: publicUrl, basePath, plans: planLimits, bodyLimit }
   const { requestsAfter, ...logged } = logRequests(petStore, keyOf, secretsOf(flags))
   const site = withSite(logged, {
     '/favicon.ico': () => ({ status: 204, headers: ['Cache-Control', 'max-age=86400'], body: '' }),
     ...documentRoutes(described),
     '/reference': referenceRoute(described, swaggerFolder !== undefined),
-    ...pageRoutes({
-      basePath: petStore.basePath,
-      secret,
-      demoKeys: () => demoKeys,
-      usageOf,
-      requestsAfter,
-      swaggerFolder,
-    }),
+    ...pageRoutes({ basePath, secret, demoKeys: () => demoKeys, usageOf, requestsAfter, swaggerFolder }),
   })
   const onFailure = (part: string, error: unknown) => printError(`/ready: ${part}: ${innermostMessage(error)}`)
   const checkReady = readyCheck(ports, { onFailure })
-  const drainDelay = drainDelayOf(flags)
-  const { url, close } = await serve(site, {
-    port,
-    host,
-    trustProxy,
-    checkReady,
-    drainDelay,
-    closeTimeout: CLOSE_TIMEOUT,
-  })
-  return {
-    close,
-    /** Lets the page show the demo keys, if `isOnlyForThisMachine` allows it. */
-    showDemoKeys({ keys }: AddedData): void {
-      if (isOnlyForThisMachine(flags)) demoKeys = keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
-    },
-    printStart(place: string, added: AddedData, control?: string): void {
-      const addresses = { api: url + petStore.basePath, page: `${url}/#${secret}`, control }
-      if (flags.json) console.log(startJson(addresses, place, added))
-      else {
-        const text = startText(addresses, place, added, flags)
-        // With `--log json`, each line of standard output must be a JSON object, so this text goes to standard error.
-        flags.log === 'json' ? console.error(text) : console.log(text)
-      }
-    },
+  const closing = { drainDelay: drainDelayOf(flags), closeTimeout: CLOSE_TIMEOUT }
+  const { url, close } = await serve(site, { port, host, trustProxy, checkReady, ...closing })
+  const showStart = (place: string, added: AddedData, control?: string) => {
+    // If only this machine can reach the server and nothing is stored, the page may show the demo keys.
+    if (!isPersistent(flags) && isLoopback(host) && publicUrl === undefined && !trustProxy)
+      demoKeys = added.keys.map(({ key: { id, plan }, token }) => ({ id, plan, token }))
+    const addresses = { api: url + basePath, page: `${url}/#${secret}`, control }
+    const text = flags.json ? startJson(addresses, place, added) : startText(addresses, place, added, flags)
+    // With `--log json`, each line of standard output must be a JSON object, so other text goes to standard error.
+    if (flags.log === 'json' && !flags.json) console.error(text)
+    else console.log(text)
   }
-}
-
-/** Returns whether only this machine can reach the server and nothing is stored: then the page may show demo keys. */
-function isOnlyForThisMachine(flags: ServeFlags): boolean {
-  const isProxied = flags.publicUrl !== undefined || Boolean(flags.trustProxy)
-  return !isPersistent(flags) && isLoopback(flags.host) && !isProxied
+  return { close, showStart }
 }
 
 /** The service also records the usage of keys, for the page. */
 function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Service {
   const { usageOf, keyOf, ...watched } = watchUsage(backEnd, clock)
-  const { storage, keyStore, quota } = { ...backEnd, ...watched }
   const { basePath, publicUrl, cors, bodyLimit, planLimits: plans, log } = flags
-  const options = {
-    storage,
-    keyStore,
-    quota,
-    clock,
-    basePath,
-    publicUrl,
-    cors,
-    bodyLimit,
-    plans,
-    ...logTo(log, secretsOf(flags)),
-  }
+  const ports = { storage: backEnd.storage, ...watched, clock }
+  const options = { ...ports, basePath, publicUrl, cors, bodyLimit, plans, ...logTo(log, secretsOf(flags)) }
   return { petStore: createPetStore(options), usageOf, keyOf }
 }
 
