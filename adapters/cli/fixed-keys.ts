@@ -1,4 +1,4 @@
-import type { ApiKey, IssuedKey, ManagedKeyStore } from '../../src/index.ts'
+import type { IssuedKey, ManagedKeyStore } from '../../src/index.ts'
 import type { PlanLimitsByName } from './back-end.ts'
 import { demoLimits, type FixedKey, knownPlans, type ServeFlags } from './flags.ts'
 import { printable } from './output.ts'
@@ -8,24 +8,23 @@ import { hashOf } from './page/usage.ts'
 /** Returns a key store that also finds the keys in `known`. Their tokens need not begin with `pet_`. */
 export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedKey[]): ManagedKeyStore {
   if (known.length === 0) return keyStore
-  const byHash = new Map(known.map(({ token, key }) => [hashOf(token), key]))
-  const revoked = new Map<string, ApiKey>()
+  const entries = known.map(({ token, key }) => ({ hash: hashOf(token), key }))
   return {
-    issue: (options) => keyStore.issue(options),
+    ...keyStore,
     find(token, context) {
-      const key = byHash.get(hashOf(token))
-      if (key === undefined) return keyStore.find(token, context)
-      return revoked.has(key.id) ? undefined : key
+      const hash = hashOf(token)
+      const entry = entries.find((entry) => entry.hash === hash)
+      if (entry === undefined) return keyStore.find(token, context)
+      return entry.key.revokedAt === undefined ? entry.key : undefined
     },
-    update: (id, changes) => keyStore.update(id, changes),
     async revoke(id) {
-      const key = known.find(({ key }) => key.id === id)?.key
-      if (key === undefined) return keyStore.revoke(id)
-      if (revoked.has(id)) return false
-      revoked.set(id, { ...key, revokedAt: Date.now() })
+      const entry = entries.find(({ key }) => key.id === id)
+      if (entry === undefined) return keyStore.revoke(id)
+      if (entry.key.revokedAt !== undefined) return false
+      entry.key = { ...entry.key, revokedAt: Date.now() }
       return true
     },
-    list: async () => [...known.map(({ key }) => revoked.get(key.id) ?? key), ...(await keyStore.list())],
+    list: async () => [...entries.map(({ key }) => key), ...(await keyStore.list())],
   }
 }
 

@@ -5,18 +5,19 @@ import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
-export interface IssueFlags extends PlaceFlags {
-  readonly plan: string
+/** For a flag such as `--no-label`, the value is `false`. */
+interface KeyFlags<Removed> extends PlaceFlags {
+  readonly plan?: string
   readonly planLimits: PlanLimitsByName
-  readonly account?: string
-  readonly label?: string
-  readonly limits?: PlanLimits
-  readonly expires?: number
+  readonly account?: string | Removed
+  readonly label?: string | Removed
+  readonly limits?: PlanLimits | Removed
+  readonly expires?: number | Removed
   readonly json?: true
 }
 
 /** Prints only the token or the JSON to standard output, for scripts, and everything else to standard error. */
-export async function runIssue(flags: IssueFlags): Promise<void> {
+export async function runIssue(flags: KeyFlags<never> & { readonly plan: string }): Promise<void> {
   const { plan, account, label, limits, expires, json, ...place } = flags
   requirePlan(plan, place.planLimits, limits)
   const failure = await withPlace(place, async ({ keyStore }) => {
@@ -47,29 +48,14 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
     )
 }
 
-export interface ListFlags extends PlaceFlags {
-  readonly json?: true
-}
-
-export async function runList({ json, ...place }: ListFlags): Promise<void> {
+export async function runList({ json, ...place }: PlaceFlags & { readonly json?: true }): Promise<void> {
   if (place.data !== undefined) requireFile(place.data)
   const keys = await withPlace(place, ({ keyStore }) => keyStore.list())
   if (json) await print(readableJson(keys, [], 2))
-  else await print(keys.length === 0 ? 'No keys have been issued.' : table([HEADINGS, ...keys.map(toRow)]))
+  else await print(keys.length === 0 ? 'No keys have been issued.' : table(keys))
 }
 
-/** For a flag such as `--no-label`, the value is `false`. */
-export interface UpdateFlags extends PlaceFlags {
-  readonly plan?: string
-  readonly planLimits: PlanLimitsByName
-  readonly account?: string | false
-  readonly label?: string | false
-  readonly limits?: PlanLimits | false
-  readonly expires?: number | false
-  readonly json?: true
-}
-
-export async function runUpdate(id: string, flags: UpdateFlags): Promise<void> {
+export async function runUpdate(id: string, flags: KeyFlags<false>): Promise<void> {
   const { plan, account, label, limits, expires, json, ...place } = flags
   if (plan !== undefined) requirePlan(plan, place.planLimits, limits || undefined)
   const orNull = <Value>(value: Value | false | undefined) => (value === false ? null : value)
@@ -83,13 +69,13 @@ export async function runUpdate(id: string, flags: UpdateFlags): Promise<void> {
   if (Object.values(changes).every((value) => value === undefined))
     throw new Error('expected a change, such as --plan pro, --limits 10/100 or --no-label')
   const key = await changeKey(id, place, (keyStore) => keyStore.update(id, changes))
-  await print(json ? JSON.stringify(key, null, 2) : table([HEADINGS, toRow(key)]))
+  await print(json ? JSON.stringify(key, null, 2) : table([key]))
   console.error(`Changed ${id}. Running servers apply this within 30 seconds.`)
 }
 
 export async function runRevoke(id: string, place: PlaceFlags): Promise<void> {
   await changeKey(id, place, (keyStore) => keyStore.revoke(id))
-  console.log(`Revoked ${id}. Running servers refuse it within 30 seconds.`)
+  console.log(`Revoked ${id}. Running servers reject it within 30 seconds.`)
 }
 
 /** If `change` returns nothing, throws an error that says whether the key is revoked or unknown. */
@@ -129,14 +115,9 @@ function instant(time: number | undefined): string {
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 16)
 }
 
-function table(rows: readonly string[][]): string {
+function table(keys: readonly ApiKey[]): string {
+  const rows = [HEADINGS, ...keys.map(toRow)]
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  const padded = (cell: string, column: number) => cell.padEnd(widths[column] ?? 0)
+  return rows.map((row) => row.map(padded).join('  ').trimEnd()).join('\n')
 }

@@ -28,19 +28,12 @@ export function logTo(
     console.error(`petstore: ${request}failed: ${readableLines(fault, MAX_FAULT, secrets)}`)
   }
 
-  const logFaultAsJson = (error: unknown, { method, target, operation, keyId }: ErrorReport) => {
+  const logFaultAsJson = (error: unknown, report: ErrorReport) => {
+    const level = isNotice(error) ? 'warn' : 'error'
     const stack = error instanceof Error && !isNotice(error) ? error.stack : undefined
-    const entry = {
-      time: new Date(),
-      level: isNotice(error) ? 'warn' : 'error',
-      method,
-      target: target && pathIn(target),
-      operation,
-      keyId,
-      error: withoutSecrets(causeOf(error), MAX_LOG_LINE, secrets),
-      stack,
-    }
-    console.error(readableJson(entry, secrets))
+    const message = withoutSecrets(causeOf(error), MAX_LOG_LINE, secrets)
+    const target = report.target && pathIn(report.target)
+    console.error(readableJson({ time: new Date(), level, ...report, target, error: message, stack }, secrets))
   }
 
   const logResponse = ({ method, target, status, keyId, clientAddress, durationMs }: ResponseReport) => {
@@ -49,10 +42,9 @@ export function logTo(
     console.log(readableText(line, MAX_LOG_LINE, secrets))
   }
 
-  const logResponseAsJson = (response: ResponseReport) => {
-    console.log(
-      readableJson({ time: new Date(), level: 'info', ...response, target: pathIn(response.target) }, secrets),
-    )
+  const logResponseAsJson = (report: ResponseReport) => {
+    const target = pathIn(report.target)
+    console.log(readableJson({ time: new Date(), level: 'info', ...report, target }, secrets))
   }
 
   if (format === 'json') return { onError: logFaultAsJson, onResponse: logResponseAsJson }

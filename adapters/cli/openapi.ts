@@ -2,16 +2,14 @@ import type { ApiRequest } from '../../src/index.ts'
 import type { OpenApiDocument, OpenApiOptions } from '../../src/openapi/index.ts'
 import { boundedMap } from '../../src/support/bounded-map.ts'
 import type { SiteRoute, SiteRoutes } from '../hosts/node/site.ts'
-import type { PlanLimitsByName } from './back-end.ts'
+import type { ServeFlags } from './flags.ts'
 import { print } from './output.ts'
 import { PAGE_HEADERS } from './page/routes.ts'
 import { documentResponse, isProxied, type SharedDocument, sharedDocument } from './shared-document.ts'
 
-export interface OpenApiFlags {
+export interface OpenApiFlags extends Pick<ServeFlags, 'basePath' | 'planLimits'> {
   readonly yaml?: true
   readonly serverUrl?: string
-  readonly basePath?: string
-  readonly planLimits: PlanLimitsByName
 }
 
 export async function runOpenApi({ yaml, planLimits, ...address }: OpenApiFlags): Promise<void> {
