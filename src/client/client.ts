@@ -3,7 +3,7 @@ import { isPet, MAX_LIMIT, type NewPet, type Pet, type PetStatus } from '../mode
 import type { RateLimit } from '../quota/rate-limit.ts'
 import { describeValue } from '../support/describe-value.ts'
 import { invalidOption } from '../support/option-rules.ts'
-import { nextTarget } from './next-link.ts'
+import { linkTarget } from './link-target.ts'
 import { type ClientSeams, type PetStoreClientOptions, resolveClientOptions } from './options.ts'
 import { parseJsonIfValid } from './parse-json.ts'
 import { unexpectedResponse } from './response-error.ts'
@@ -174,7 +174,7 @@ function readNextCursor(response: ClientResponse): string | undefined {
   if (bare) return bare
   const link = headers.get('Link') ?? ''
   if (link.length > MAX_LINK) throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
-  const target = nextTarget(link)
+  const target = linkTarget(link, 'next')
   if (target === undefined) return undefined
   const cursor = URL.canParse(target, url) ? new URL(target, url).searchParams.get('cursor') : null
   if (!cursor) throw unexpectedResponse(response, 'a Link to the next page with a cursor')

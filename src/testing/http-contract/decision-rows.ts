@@ -1,3 +1,4 @@
+import { linkTarget } from '../../client/link-target.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { MAX_LIMIT, type Pet } from '../../model.ts'
 import type { ContractClient, ContractResponse } from './client.ts'
@@ -21,9 +22,8 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore"' }
 const INVALID_TOKEN = { 'WWW-Authenticate': 'Bearer realm="petstore", error="invalid_token"' }
 const ALLOW_PETS = { Allow: 'GET, HEAD, POST, OPTIONS' }
 
-/** Returns the target of the `Link` with this relation, such as `next`. */
 function linkOf({ headers }: ContractResponse, relation: string): string | undefined {
-  return new RegExp(`<([^>]*)>;\\s*rel="?${relation}"?`).exec(headers.get('Link') ?? '')?.[1]
+  return linkTarget(headers.get('Link') ?? '', relation)
 }
 
 /** Requests the target of a link from the tested server, also if the link names another host: only the server gets the API key. */

@@ -27,6 +27,18 @@ describe('rows of the HTTP contract', () => {
     await expect(check(clientOf(async () => new Response('{}', { headers })))).rejects.toThrow(Error)
   })
 
+  test('the rows accept a Link with other parameters before rel', async () => {
+    const { token, fetch } = await createTestPetStore()
+    const client = clientOf(async (url, init) => {
+      const response = await fetch(url, init)
+      const link = response.headers.get('link')
+      if (link !== null) response.headers.set('link', link.replace(/; rel="?(\w+)"?$/, '; title="a, b"; rel=$1'))
+      return response
+    }, token)
+    await rowOf('Link leads to the next page').check(client)
+    await rowOf('X-Next-Cursor and Link').check(client)
+  })
+
   test('the rows send fewer than 300 requests', async () => {
     const { token, fetch, requests } = await createTestPetStore({ plan: 'business' })
     const client = clientOf(fetch, token)

@@ -1,8 +1,8 @@
 /** Matches one parameter of a link, such as `; rel=next` or `; title="x, y"`. No backtracking: each text matches in one way. */
 const PARAMETER = /\s*;\s*([^\s=;,"<]*)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<]*)))?/y
 
-/** Returns the target of the link with the relation `next` (RFC 8288, section 3), in a time linear in the length. */
-export function nextTarget(link: string): string | undefined {
+/** Returns the target of the link with a relation such as `next` (RFC 8288, section 3), in a time linear in the length. */
+export function linkTarget(link: string, relation: string): string | undefined {
   for (let position = 0; ; ) {
     const start = link.indexOf('<', position)
     const end = link.indexOf('>', start)
@@ -14,7 +14,7 @@ export function nextTarget(link: string): string | undefined {
       if (text === '') break
       position += text.length
       const relations = (quoted ?? plain).toLowerCase().split(/\s+/)
-      if (name.toLowerCase() === 'rel' && relations.includes('next')) return link.slice(start + 1, end)
+      if (name.toLowerCase() === 'rel' && relations.includes(relation)) return link.slice(start + 1, end)
     }
   }
 }
