@@ -1,6 +1,6 @@
 import { INT64_MAX, isInt64, type NewPet, type Pet, type PetStatus } from '../../model.ts'
 import { fingerprintOf, KEY_PERIOD, keyText } from '../../pets/idempotency.ts'
-import type { CreatedPet, MaybePromise, PetQuery, PetStorage } from '../../ports.ts'
+import type { CreatedPet, Idempotency, MaybePromise, PetQuery, PetStorage } from '../../ports.ts'
 import { REX } from './arbitraries.ts'
 import { few, show } from './report.ts'
 import { NotApplicable, type Session } from './runner.ts'
@@ -8,11 +8,7 @@ import { NotApplicable, type Session } from './runner.ts'
 /** A storage whose results are compared with those of a plain list. */
 export type CheckedStorage = Awaited<ReturnType<typeof checkedStorage>>
 
-export interface CreateOnceCall {
-  readonly pet?: NewPet
-  readonly scope?: string
-  readonly key?: string
-}
+export type CreateOnceCall = { readonly pet?: NewPet } & Partial<Pick<Idempotency, 'scope' | 'key'>>
 
 export async function checkedStorage(session: Session<PetStorage>) {
   const { port, steps, now } = session

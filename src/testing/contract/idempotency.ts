@@ -7,35 +7,41 @@ import type { FastCheck, Use } from './runner.ts'
 const ADA = { ...SOLD, name: 'Ada' } as const
 const HOUR = 3_600_000
 
+/** A call, and the time since the previous call in milliseconds. */
+type LaterCall = CreateOnceCall & { readonly wait?: number }
+
+/** Returns a test that makes calls one after another. */
+export function createsOnce(calls: readonly LaterCall[]): Use<CheckedStorage> {
+  return async ({ createOnce, setClock, now, list }) => {
+    for (const { wait = 0, ...call } of calls) {
+      setClock(now() + wait)
+      await createOnce(call)
+    }
+    await list()
+  }
+}
+
+const LONG_KEY = 'k'.repeat(254)
+const HARD_KEYS = ['a', 'A', '"', '\\', "'", '%', '_', `${LONG_KEY}1`, `${LONG_KEY}2`, 'a', `${LONG_KEY}1`]
+
 /** One example for each rule. They are skipped if the storage has no `createOnce`. */
 export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
-  'createOnce adds one animal for each idempotency key': async ({ createOnce, list }) => {
-    for (const key of ['order-1', 'order-1', 'order-2', 'order-1']) await createOnce({ key })
-    await list()
-  },
+  'createOnce adds one animal for each idempotency key': createsOnce(
+    ['order-1', 'order-1', 'order-2', 'order-1'].map((key) => ({ key })),
+  ),
   'concurrent repeats of an idempotency key add one animal': async ({ createOnce, list }) => {
     await createOnce({}, 10)
     await createOnce()
     await list()
   },
-  'createOnce reports an idempotency key that was used for another animal': async ({ createOnce, list }) => {
-    await createOnce()
-    for (const pet of [ADA, { ...REX, status: 'available' }, { ...REX, categoryId: 2n }, REX] as const)
-      await createOnce({ pet })
-    await list()
-  },
-  'each scope has idempotency keys of its own': async ({ createOnce, list }) => {
-    await createOnce()
-    for (const scope of ['account:ACME', 'account:acme ', 'key:acme']) await createOnce({ scope })
-    await createOnce({ scope: 'account:acmeorder', key: '-1' })
-    await list()
-  },
-  'an idempotency key differs by each of its characters': async ({ createOnce, list }) => {
-    const long = 'k'.repeat(254)
-    for (const key of ['a', 'A', '"', '\\', "'", '%', '_', `${long}1`, `${long}2`, 'a', `${long}1`])
-      await createOnce({ key })
-    await list()
-  },
+  'createOnce reports an idempotency key that was used for another animal': createsOnce(
+    [REX, ADA, { ...REX, status: 'available' } as const, { ...REX, categoryId: 2n }, REX].map((pet) => ({ pet })),
+  ),
+  'each scope has idempotency keys of its own': createsOnce([
+    ...['account:acme', 'account:ACME', 'account:acme ', 'key:acme'].map((scope) => ({ scope })),
+    { scope: 'account:acmeorder', key: '-1' },
+  ]),
+  'an idempotency key differs by each of its characters': createsOnce(HARD_KEYS.map((key) => ({ key }))),
   'keeps idempotency keys when it is opened again': async ({ createOnce, reopen, list }) => {
     const keys = Array.from({ length: 30 }, (_, i) => `order-${i}`)
     for (const key of keys) await createOnce({ key })
@@ -43,18 +49,10 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
     for (const key of keys) await createOnce({ key })
     await list()
   },
-  'an idempotency key ends after 48 hours': async ({ createOnce, setClock, now, list }) => {
-    const start = now()
-    for (const time of [0, KEY_PERIOD - 1, KEY_PERIOD, KEY_PERIOD + 1, 2 * KEY_PERIOD - 1]) {
-      setClock(start + time)
-      await createOnce()
-    }
-    await list()
-  },
+  'an idempotency key ends after 48 hours': createsOnce(
+    [0, KEY_PERIOD - 1, 1, 1, KEY_PERIOD - 2].map((wait) => ({ wait })),
+  ),
 }
-
-/** A call, and the time since the previous call in milliseconds. */
-type LaterCall = CreateOnceCall & { readonly wait: number }
 
 /** Generates calls with few scopes, keys and animals, over a time in which 48 hours pass. */
 export function createOnceCalls(fc: FastCheck): Arbitrary<readonly LaterCall[]> {
@@ -65,15 +63,4 @@ export function createOnceCalls(fc: FastCheck): Arbitrary<readonly LaterCall[]> 
     wait: fc.constantFrom(0, 0, 0, 1, 11 * HOUR, KEY_PERIOD - 1, KEY_PERIOD),
   })
   return fc.array(call, { minLength: 1, maxLength: 20, size: 'max' })
-}
-
-export async function makeCreateOnceCalls(
-  { createOnce, setClock, now, list }: CheckedStorage,
-  calls: readonly LaterCall[],
-): Promise<void> {
-  for (const { wait, ...call } of calls) {
-    setClock(now() + wait)
-    await createOnce(call)
-  }
-  await list()
 }

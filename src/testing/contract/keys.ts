@@ -123,37 +123,34 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   },
 }
 
+const WRONG_LIMITS = [0, 1.5, 2 ** 53, undefined]
 const WRONG_VALUES: Record<keyof IssueOptions, readonly unknown[]> = {
   plan: ['', 7, 'a\u0000b', 'a\ud800b', 'enterprise'],
   account: ['', '\udfff'],
   label: [7, 'a\u0000b', 'a\ud800b'],
-  limits: [
-    { perMinute: 0, perDay: 1 },
-    { perMinute: 1 },
-    ...[1.5, 2 ** 53].map((perDay) => ({ perMinute: 1, perDay })),
-  ],
+  limits: WRONG_LIMITS.flatMap((wrong) => [
+    { perMinute: wrong, perDay: 1 },
+    { perMinute: 1, perDay: wrong },
+  ]),
   expiresAt: [1.5, Number.NaN, new Date(0)],
 }
 /** Members that neither the options nor the changes of a key may have. */
 const WRONG: object[] = Object.entries(WRONG_VALUES).flatMap(([name, all]) => all.map((value) => ({ [name]: value })))
 
 function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {
-  const onKey = <Value>(
-    values: Arbitrary<Value>,
-    use: (checked: CheckedKeys, number: number, value: Value) => Promise<void>,
-  ) =>
-    usesWith(fc.tuple(fc.nat(), values), async (checked: CheckedKeys, [index, value]) => {
-      if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1, value)
+  const onKey = (use: (checked: CheckedKeys, number: number) => Promise<void>) =>
+    usesWith(fc.nat(), async (checked: CheckedKeys, index) => {
+      if (checked.keys.length > 0) await use(checked, (index % checked.keys.length) + 1)
     })
   const unknown = fc.constantFrom('', 'key_', '%', '_', "' OR '1'='1", '🐕', '\u0000', '\ud800')
   const issue = usesWith(issues(fc), ({ issue }: CheckedKeys, options) => issue(options))
-  const find = onKey(fc.constant(undefined), ({ find }, number) => find(number))
-  const update = onKey(changes(fc), ({ update }, number, changes) => update(number, changes))
+  const find = onKey(({ find }, number) => find(number))
+  const update = changes(fc).chain((changes) => onKey(({ update }, number) => update(number, changes)))
   return [
     // These calls are in the list twice, so that they are chosen more often than the others.
     ...[issue, issue, find, find, update, update],
-    onKey(fc.constantFrom(...mistakes), ({ find }, number, mistake) => find(number, mistake)),
-    onKey(fc.constant(undefined), ({ revoke }, number) => revoke(number)),
+    fc.constantFrom(...mistakes).chain((mistake) => onKey(({ find }, number) => find(number, mistake))),
+    onKey(({ revoke }, number) => revoke(number)),
     usesWith(unknown, ({ update }, id) => update(id, { plan: 'pro' })),
     usesWith(unknown, ({ revoke }, id) => revoke(id)),
     fc.constant(({ list }) => list()),

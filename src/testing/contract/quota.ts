@@ -82,10 +82,12 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedQuota>>[] {
     .record({ subject: subjects(fc), limits: fc.record({ perMinute: limit, perDay: limit }), ban })
     .map((request): Spending => ({ ...request, anonymous: request.subject.startsWith('address:') }))
   const several = fc.uniqueArray(one, { minLength: 2, maxLength: 3, selector: ({ subject }) => subject })
+  const times = fc.integer({ min: 2, max: 12 })
+  const fewTimes = fc.integer({ min: 1, max: 5 })
   return [
     usesWith(one, ({ spend }, request) => spend(request)),
-    usesWith(fc.tuple(one, fc.integer({ min: 2, max: 12 })), ({ spend }, [request, times]) => spend(request, times)),
-    usesWith(fc.tuple(several, fc.integer({ min: 1, max: 5 })), ({ spend }, [different, times]) =>
+    usesWith(fc.tuple(one, times), ({ spend }, [request, times]) => spend(request, times)),
+    usesWith(fc.tuple(several, fewTimes), ({ spend }, [different, times]) =>
       Promise.all(different.map((request) => spend(request, times))),
     ),
     usesWith(steps(fc), ({ setClock, now }, milliseconds) => setClock(now() + milliseconds)),
@@ -113,11 +115,8 @@ function steps(fc: FastCheck): Arbitrary<number> {
 
 /** Generates moves of the clock to the end of a window or ban, or one millisecond before or after it. */
 function ends(fc: FastCheck): Arbitrary<Use<CheckedQuota>> {
-  const moves = fc.tuple(
-    fc.nat(),
-    fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil'),
-    fc.constantFrom(-1, 0, 1),
-  )
+  const ends = fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil')
+  const moves = fc.tuple(fc.nat(), ends, fc.constantFrom(-1, 0, 1))
   return usesWith(moves, ({ states, setClock, now }, [index, end, offset]) => {
     const state = [...states.values()][index % Math.max(1, states.size)]
     setClock(Math.max((state?.[end] ?? 0) + offset, now()))

@@ -108,10 +108,7 @@ export function few(items: readonly string[], most = 8): string {
 }
 
 /** Returns the first member that differs from the expected one, or `undefined` if all members are equal. */
-export function difference(
-  received: object,
-  expected: object,
-): { readonly name: string; readonly rule: string } | undefined {
+export function difference(received: object, expected: object) {
   const [actual, wanted] = [new Map(Object.entries(received)), new Map(Object.entries(expected))]
   for (const name of new Set([...wanted.keys(), ...actual.keys()])) {
     const [one, other] = [actual.get(name), wanted.get(name)]

@@ -132,7 +132,7 @@ export function suiteOf<Port, Checked extends object>(
   function property<Value>(
     title: string,
     values: (fc: FastCheck) => Arbitrary<Value>,
-    use: (checked: Checked, value: Value, fc: FastCheck) => unknown,
+    use: (checked: Checked, value: Value) => unknown,
     settings?: { readonly numRuns?: number; readonly endOnFailure?: boolean },
   ): void {
     addTest(title, async () => {
@@ -140,7 +140,7 @@ export function suiteOf<Port, Checked extends object>(
       let runsLeft = Number.POSITIVE_INFINITY
       const property = fc.asyncProperty(values(fc), async (value) => {
         if (runsLeft-- <= 0) return
-        await run((checked) => use(checked, value, fc)).catch((error) => {
+        await run((checked) => use(checked, value)).catch((error) => {
           runsLeft = Math.min(runsLeft, error instanceof NotApplicable ? 0 : MOST_SHRINKS)
           throw error
         })
@@ -151,20 +151,11 @@ export function suiteOf<Port, Checked extends object>(
   }
 
   /** Adds a test with random sequences of at most `longest` calls, or 60. */
-  function sequences(title: string, calls: (fc: FastCheck) => readonly Arbitrary<Use<Checked>>[], longest = 60): void {
-    const toCommand = (use: Use<Checked>) => ({
-      check: () => true,
-      run: async (_model: object, checked: Checked) => void (await use(checked)),
+  function sequences(title: string, calls: (fc: FastCheck) => Arbitrary<Use<Checked>>[], longest = 60): void {
+    const sequence = (fc: FastCheck) => fc.array(fc.oneof(...calls(fc)), { maxLength: longest, size: 'max' })
+    property(title, sequence, async (checked, uses) => {
+      for (const use of uses) await use(checked)
     })
-    property(
-      title,
-      (fc) =>
-        fc.commands(
-          calls(fc).map((call) => call.map(toCommand)),
-          { maxCommands: longest, size: 'max' },
-        ),
-      (real, sequence, fc) => fc.asyncModelRun(() => ({ model: {}, real }), sequence),
-    )
   }
   return { examples, property, sequences }
 }

@@ -3,7 +3,7 @@ import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type NewPet, type Pet, petSta
 import type { PetQuery, PetStorage } from '../../ports.ts'
 import { int64s, newPets, REX, SOLD } from './arbitraries.ts'
 import { type CheckedStorage, checkedStorage, showIds } from './checked-storage.ts'
-import { createOnceCalls, idempotencyExamples, makeCreateOnceCalls } from './idempotency.ts'
+import { createOnceCalls, createsOnce, idempotencyExamples } from './idempotency.ts'
 import { show } from './report.ts'
 import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 import { races, runRace, smallRace } from './storage-race.ts'
@@ -34,7 +34,9 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     const { examples, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
     examples(EXAMPLES)
     sequences('gives the same results as a plain list', calls, commands)
-    property('idempotency keys give the same results as a plain map', createOnceCalls, makeCreateOnceCalls)
+    property('idempotency keys give the same results as a plain map', createOnceCalls, (checked, calls) =>
+      createsOnce(calls)(checked),
+    )
     // `endOnFailure`: a simpler race cannot be found, because a race may pass when it is repeated.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),
@@ -143,11 +145,10 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedStorage>>[] {
   const place = places(fc)
   const query = fc.record({ limit, status, after: fc.option(place, { nil: undefined }) })
   const walk = fc.record({ limit: fc.integer({ min: 1, max: 5 }), status })
+  const several = fc.array(pets, { minLength: 2, maxLength: 12 })
   return [
     usesWith(pets, ({ create }, pet) => create(pet)),
-    usesWith(fc.array(pets, { minLength: 2, maxLength: 12 }), ({ create }, several) =>
-      Promise.all(several.map(create)),
-    ),
+    usesWith(several, ({ create }, pets) => Promise.all(pets.map(create))),
     usesWith(query, ({ list, pets }, { after, ...query }) => list({ ...query, after: after?.(pets) })),
     usesWith(walk, async ({ list, pets }, query) => {
       for (let i = 0; i <= pets.length; i += query.limit) await list({ ...query, after: pets[i - 1]?.id })
