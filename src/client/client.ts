@@ -97,6 +97,7 @@ export function createClient(options: PetStoreClientOptions, seams: ClientSeams 
     if (cursor !== undefined) query.set('cursor', cursor)
     const path = query.size > 0 ? `/pets?${query}` : '/pets'
     const received = await send({ method: 'GET', path, signal })
+    const isPets = (value: unknown): value is Pet[] => Array.isArray(value) && value.every(isPet)
     return { pets: parseBody(received, 'an array of animals', isPets), next: readNextCursor(received) }
   }
 
@@ -151,10 +152,6 @@ function checkExact(name: string, value: unknown): void {
 
 function isIdempotencyKey(value: unknown): boolean {
   return typeof value === 'string' && /^[ -~]{1,255}$/.test(value)
-}
-
-function isPets(value: unknown): value is Pet[] {
-  return Array.isArray(value) && value.every(isPet)
 }
 
 function parseBody<T>(response: ClientResponse, what: string, isValid: (value: unknown) => value is T): T {

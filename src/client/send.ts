@@ -103,13 +103,9 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
 }
 
 /** Runs a task. Rejects after the timeout or when the signal aborts, even if the task ignores the signal that it gets. */
-function withDeadline<T>(
-  task: (signal: AbortSignal) => Promise<T>,
-  timeout: number,
-  signal: AbortSignal | undefined,
-): Promise<T> {
+function withDeadline(task: (signal: AbortSignal) => Promise<void>, timeout: number, signal?: AbortSignal) {
   const controller = new AbortController()
-  const result = untilAborted<T>(signal, (resolve, reject) => {
+  const result = untilAborted<void>(signal, (resolve, reject) => {
     task(controller.signal).then(resolve, reject)
     return () => controller.abort(signal?.reason)
   })

@@ -80,8 +80,6 @@ function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
   for (const name of path) received = (received as Record<PropertyKey, unknown> | undefined)?.[name]
   const text = shorten(JSON.stringify(received) ?? 'nothing', MAX_RECEIVED)
   const place = path.length === 0 ? '' : `${path.join('.')}: `
-  throw new PetStoreError(
-    code,
-    `${place}expected ${message}, got ${text}. GET /openapi.json describes every operation.`,
-  )
+  const problem = `${place}expected ${message}, got ${text}.`
+  throw new PetStoreError(code, `${problem} GET /openapi.json describes every operation.`)
 }

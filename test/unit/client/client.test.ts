@@ -467,7 +467,7 @@ describe('a redirect', () => {
     const { client, sent } = clientOf([redirect('https://user:secret@other.example/v1/pets')])
     const call = client.createPet({ name: 'Rex', categoryId: 1n })
     await expect(call).rejects.toMatchObject({ code: 'unexpected_response', status: 307 })
-    await expect(call).rejects.toThrow('got a redirect to "https://other.example/v1/pets"')
+    await expect(call).rejects.toThrow('got a redirect to "https://***@other.example/v1/pets"')
     expect(sent.map(({ init }) => init.redirect)).toEqual(['manual'])
   })
 
