@@ -1,7 +1,7 @@
 import { type CorsOptions, corsRules } from './http/cors.ts'
 import { linkBaseOf } from './http/link-base.ts'
 import { defaultPlans, type PetStatus, type PlanLimits, petStatuses } from './model.ts'
-import { newPetSchema } from './pets/animal.ts'
+import { newPetRules } from './pets/animal.ts'
 import type { SunsetPolicy } from './pets/get.ts'
 import type { BanRule, Clock, KeyStore, PetStorage, QuotaStore } from './ports.ts'
 import type { QuotaRules } from './quota/rate-limit.ts'
@@ -150,7 +150,7 @@ export function resolveOptions(options: PetStoreOptions) {
     observers: { onError: options.onError ?? logError, onResponse: options.onResponse },
     sunset: options.sunset ?? 'enforce',
     bodyLimit: options.bodyLimit ?? 65_536,
-    newPet: newPetSchema(maxNameLength),
+    newPet: newPetRules(maxNameLength),
     maxNameLength,
     defaultStatus: options.defaultStatus === undefined ? 'available' : options.defaultStatus,
   } as const

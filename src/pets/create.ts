@@ -4,7 +4,7 @@ import { jsonResponse, type OwnResponse } from '../http/response.ts'
 import type { NewPet, PetStatus } from '../model.ts'
 import type { CreatedPet, MaybePromise, PetStorage } from '../ports.ts'
 import { andThen } from '../support/maybe-promise.ts'
-import { type newPetSchema, parseNewPet } from './animal.ts'
+import { type newPetRules, parseNewPet } from './animal.ts'
 import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts'
 import { readJson } from './json/read.ts'
 import { writePet } from './json/write.ts'
@@ -14,8 +14,7 @@ const MAX_VALUES = 2_000
 
 interface BodyRules {
   readonly bodyLimit: number
-  readonly newPet: ReturnType<typeof newPetSchema>
-  readonly maxNameLength: number
+  readonly newPet: ReturnType<typeof newPetRules>
   readonly defaultStatus: PetStatus | null
 }
 
@@ -26,7 +25,7 @@ interface BodyRules {
 export function createPet(
   storage: PetStorage,
   request: ApiRequest,
-  { bodyLimit, newPet, maxNameLength, defaultStatus }: BodyRules,
+  { bodyLimit, newPet, defaultStatus }: BodyRules,
   linkBase: string | undefined,
   scope: string,
 ): MaybePromise<OwnResponse> {
@@ -34,7 +33,7 @@ export function createPet(
   if (error) return error
   const key = idempotencyKeyOf(request, storage)
   return andThen(request.body(bodyLimit), (bytes) => {
-    const pet = withStatus(parseNewPet(newPet, readJson(bytes, MAX_VALUES), maxNameLength), defaultStatus)
+    const pet = withStatus(parseNewPet(newPet, readJson(bytes, MAX_VALUES)), defaultStatus)
     const creating: MaybePromise<CreatedPet> | undefined =
       key === undefined
         ? storage.create(pet, request)

@@ -4,10 +4,9 @@ import { linkBaseOf } from '../http/link-base.ts'
 import { type ApiRequest, isBelow, pathOf } from '../http/request.ts'
 import { isToken68, newToken } from '../keys/token.ts'
 import { memory } from '../memory/index.ts'
-import type { NewPet } from '../model.ts'
+import { isInt64, isPet, type NewPet } from '../model.ts'
 import { type PetStoreOptions, resolvePlans, storeRules } from '../options.ts'
 import { createPetStore, fetchThrough, type PetStore, type PetStoreFetch } from '../pet-store.ts'
-import { petSchema } from '../pets/animal.ts'
 import type { BackEnd, Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../ports.ts'
 import { checkOptions, invalidOption, type OptionRules } from '../support/option-rules.ts'
 import { systemClock } from '../support/time.ts'
@@ -231,7 +230,7 @@ function firstPets({ pets = [], defaultStatus = 'available' }: TestPetStoreOptio
   return pets.map((value, index) => {
     const { name, categoryId = 1n, status = defaultStatus ?? undefined } = Object(value) as SeedPet
     const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>
-    if (petSchema.safeParse({ ...pet, id: 1n }).success) return pet
+    if (isPet({ ...pet, id: 1n }) && typeof categoryId === 'bigint' && isInt64(categoryId)) return pet
     throw invalidOption(`pets[${index}]`, '{ name, categoryId, status } with a bigint categoryId', value)
   })
 }

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { PetStoreError } from '../../../src/errors.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { newPetSchema, parseNewPet } from '../../../src/pets/animal.ts'
+import { newPetRules, parseNewPet } from '../../../src/pets/animal.ts'
 import { demoPet } from '../demo-data.ts'
 import * as schemas from './schemas.ts'
 import type { TestDouble } from './test-double.ts'
@@ -129,10 +129,10 @@ export const operations: readonly Operation[] = [
     response: { status: 201, description: 'The animals with their ids.', body: schemas.pets },
     run(double, { exactBody }) {
       const body = exactBody as { pets: readonly unknown[] } | { count: bigint }
-      const newPet = newPetSchema(DEFAULT_MAX_NAME_LENGTH)
+      const newPet = newPetRules(DEFAULT_MAX_NAME_LENGTH)
       const pets =
         'pets' in body
-          ? body.pets.map((pet) => parseNewPet(newPet, pet, DEFAULT_MAX_NAME_LENGTH))
+          ? body.pets.map((pet) => parseNewPet(newPet, pet))
           : Array.from({ length: Number(body.count) }, (_, index) => demoPet(index))
       const { storage } = double.ports()
       return Promise.all(pets.map(async (pet) => storage.create({ ...pet, status: pet.status ?? 'available' })))

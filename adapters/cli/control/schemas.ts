@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { operationNames } from '../../../src/http/routes.ts'
+import { type NewPet, petStatuses } from '../../../src/model.ts'
 import { DEFAULT_MAX_NAME_LENGTH } from '../../../src/options.ts'
-import { newPetSchema, petSchema } from '../../../src/pets/animal.ts'
-import { limitSchema } from '../../../src/pets/list.ts'
+import { NAME } from '../../../src/pets/animal.ts'
 import { isTime } from '../../../src/support/time.ts'
 
 export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = 'input') {
@@ -119,9 +119,14 @@ const key = z.object({
 export const keys = z.array(key)
 export const issuedKey = z.object({ token: z.string(), key })
 
-export const pets = z.array(petSchema)
+const petMembers = {
+  name: z.string().check(z.meta({ maxLength: DEFAULT_MAX_NAME_LENGTH, pattern: NAME.source })),
+  categoryId: z.bigint(),
+  status: z.optional(z.enum(petStatuses)),
+} satisfies Record<keyof NewPet, z.ZodMiniType>
+export const pets = z.array(z.object({ id: z.bigint(), ...petMembers, name: z.string() }))
 /** Accepts any value, because its integers are already rounded here. `parseNewPet` checks the exact values. */
-const checkedLater = z.unknown().check(z.meta(toJsonSchema(newPetSchema(DEFAULT_MAX_NAME_LENGTH))))
+const checkedLater = z.unknown().check(z.meta(toJsonSchema(z.object(petMembers))))
 export const petsBody = z.union(
   [
     z.strictObject({ pets: described(z.array(checkedLater), 'The animals to add.') }),
@@ -130,7 +135,11 @@ export const petsBody = z.union(
   '{ "pets": [{ "name", "categoryId", "status"? }] } or { "count": number }',
 )
 
-export const requestsQuery = z.object({ limit: limitSchema(1_000, 100) })
+const LIMIT = 'a whole number from 1 to 1000'
+const digits = z.string(LIMIT).check(z.regex(/^[1-9]\d*$/, LIMIT))
+export const requestsQuery = z.object({
+  limit: z._default(z.pipe(z.pipe(digits, z.transform(Number)), integer(1, 1_000)), 100),
+})
 export const journal = z.object({
   total: described(z.int(), 'The number of requests in the journal, which keeps the last 1,000.'),
   requests: z.array(
