@@ -1,5 +1,4 @@
 import { createClient, type PetStoreClient } from '../client/client.ts'
-import type { ClientSeams } from '../client/options.ts'
 import { linkBaseOf } from '../http/link-base.ts'
 import { type ApiRequest, isBelow, pathOf } from '../http/request.ts'
 import { isToken68, newToken } from '../keys/token.ts'
@@ -105,7 +104,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const start = ownClock.now()
   const shownClock: Clock = options.clock ?? ownClock
   // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call.
-  const clock = shownClock === globalThis.Date ? systemClock : shownClock
+  const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
   const pets = firstPets(options)
   // A copy by names, because options may be inherited.
   const storeOptions = Object.fromEntries(Object.keys(storeRules).map((name) => [name, Reflect.get(options, name)]))
@@ -121,17 +120,34 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     await issuer.find(issued.token)
     const petStore = createPetStore({ ...storeOptions, clock, ...inFrontOf(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`
-    return { ...ports, petStore, client: createClient({ baseUrl, apiKey: token, fetch }, seamsOf(clock)) }
+    // With a manual clock, the client advances the clock instead of waiting.
+    const wait = clock.advance ? { sleep: async (milliseconds: number) => clock.advance?.(milliseconds) } : {}
+    return { ...ports, petStore, client: createClient({ baseUrl, apiKey: token, fetch }, { clock, ...wait }) }
   }
 
   const { petStore, fetch, faults, requests, current, restart } = await createRestartable(clock, createGeneration)
   const { handle, basePath } = petStore
+  const linkBase = linkBaseOf(basePath, options.publicUrl)({ path: basePath, route: '', query: '' })
+  const request: TestPetStore['request'] = (asked, init = {}) => {
+    if (typeof asked !== 'string' || /^(?!https?:)\w/.test(asked))
+      throw invalidOption('path', 'a path such as "/pets"', asked)
+    const path = isBelow(pathOf(asked), linkBase) ? basePath + asked.slice(linkBase.length) : asked
+    const target = isBelow(pathOf(path), basePath) ? path : basePath + path
+    const sent = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
+    const { headers } = sent
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
+    // `Request` sets the type of a form or file. For a string it sets `text/plain`, which is replaced unless the caller chose it.
+    const chosen = typeof init.body === 'string' ? new Headers(init.headers) : headers
+    if (init.body != null && !chosen.has('content-type')) headers.set('content-type', 'application/json')
+    return fetch(sent)
+  }
+
   return {
     petStore,
     fetch,
     handle,
     basePath,
-    request: requestFunction({ basePath, token, fetch }, options.publicUrl),
+    request,
     client: {
       ...forwarding(() => current().client),
       get rateLimit() {
@@ -188,37 +204,11 @@ function forwarding<T extends object>(current: () => T): T {
   ) as T
 }
 
-/** With a manual clock, the client advances the clock instead of waiting. */
-function seamsOf(clock: Partial<ManualClock> & Clock): ClientSeams {
-  return clock.advance ? { clock, sleep: async (milliseconds) => clock.advance?.(milliseconds) } : { clock }
-}
-
-function requestFunction(
-  { basePath, token, fetch }: Pick<TestPetStore, 'basePath' | 'token' | 'fetch'>,
-  publicUrl: string | undefined,
-): TestPetStore['request'] {
-  const address = linkBaseOf(basePath, publicUrl)({ path: basePath, route: '', query: '' })
-  return (asked, init = {}) => {
-    if (typeof asked !== 'string' || /^(?!https?:)\w/.test(asked))
-      throw invalidOption('path', 'a path such as "/pets"', asked)
-    const path = isBelow(pathOf(asked), address) ? basePath + asked.slice(address.length) : asked
-    const target = isBelow(pathOf(path), basePath) ? path : basePath + path
-    const request = new Request(/^https?:/.test(path) ? path : `http://localhost${target}`, init)
-    const { headers } = request
-    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`)
-    // `Request` sets the type of a form or file. For a string it sets `text/plain`, which is replaced unless the caller chose it.
-    const chosen = typeof init.body === 'string' ? new Headers(init.headers) : headers
-    if (init.body != null && !chosen.has('content-type')) headers.set('content-type', 'application/json')
-    return fetch(request)
-  }
-}
-
 /** Checks the options here, because an error of `createPetStore` would not list the options that only the test store has. */
 function checkTestOptions(options: TestPetStoreOptions<Clock>): void {
   checkOptions(testRules, options, PORTS)
-  const given: PetStoreOptions = options
-  const own = PORTS.find((name) => given[name] !== undefined)
-  if (own) throw invalidOption(own, 'none, because a test store has its own', given[own])
+  const own = PORTS.find((name) => Reflect.get(options, name) !== undefined)
+  if (own) throw invalidOption(own, 'none, because a test store has its own', Reflect.get(options, own))
   const { plan = 'free', plans } = options
   const known = resolvePlans(plans)
   if (!Object.hasOwn(known, plan))
