@@ -18,7 +18,6 @@ export interface BatchOptions<Input, Output> {
   readonly timeout: number
   /** The largest sum of the sizes of the calls in a statement. A single call may be larger. @default no limit */
   readonly maxSize?: number
-  /** @default 1 for each call */
   sizeOf?(input: Input): number
   /** The largest number of statements that run at the same time. @default 1 */
   readonly concurrency?: number
@@ -97,7 +96,7 @@ function isWanted({ context, reject }: Call<unknown, never>): boolean {
   return !signal?.aborted
 }
 
-/** How long a statement may take, in milliseconds, in addition to its wait for locks. */
+/** How long a statement may take besides its wait for locks, in milliseconds. */
 const WORKING_TIME = 4_000
 
 export function statementRules(lockTimeout: number): Pick<BatchOptions<never, never>, 'timeout' | 'reachOf'> {

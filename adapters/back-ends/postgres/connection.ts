@@ -1,3 +1,4 @@
+import type { Clock } from '../../../src/index.ts'
 import { invalidOption, withMethods } from '../../../src/support/option-rules.ts'
 import { unavailable } from '../shared/errors.ts'
 
@@ -11,6 +12,16 @@ export type PostgresValue = string | number | null
 
 /** Runs one statement. Rejects with `service_unavailable` if PostgreSQL cannot be reached. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
+
+/** What the storage and the quota store share. */
+export interface PostgresContext {
+  readonly connection: Connection
+  /** The quoted name of the schema. */
+  readonly schema: string
+  readonly clock: Clock | undefined
+  readonly lockTimeout: number
+  readonly report: (error: unknown) => void
+}
 
 export interface Connection {
   readonly query: Query

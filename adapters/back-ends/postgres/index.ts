@@ -85,10 +85,11 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   // PostgreSQL would reject a text with U+0000, such as an id that no key can have, with an error.
   const run: Parameters<typeof databaseKeys>[1] = (name, ...values) =>
     values.some((value) => String(value).includes('\u0000')) ? [] : query(statements[name], values)
+  const context = { connection, schema, clock, lockTimeout, report }
   return {
-    storage: postgresStorage(connection, schema, clock, lockTimeout, report),
+    storage: postgresStorage(context),
     keyStore: databaseKeys(options, run, run, clock),
-    quota: postgresQuota(query, schema, clock, lockTimeout, report),
+    quota: postgresQuota(context),
     async migrate() {
       await migrate(query, schema)
       const [row] = await query<{ synchronous_commit: string }>('SHOW synchronous_commit')

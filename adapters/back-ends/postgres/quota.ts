@@ -1,9 +1,9 @@
 import { countRequest, newQuotaState, type QuotaState } from '../../../src/back-end.ts'
-import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
+import type { QuotaCount, QuotaRequest, QuotaStore } from '../../../src/index.ts'
 import { bucketOf, rulesOf, subjectName } from '../shared/counters.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
-import type { Query } from './connection.ts'
+import type { PostgresContext } from './connection.ts'
 import { countStatements } from './statements.ts'
 
 const LARGEST_BATCH = 1_000
@@ -26,20 +26,15 @@ interface Group {
  * but a crash of PostgreSQL loses about a second of counts. Anonymous clients have separate statements, so that a flood of them
  * does not delay clients with a key.
  */
-export function postgresQuota(
-  query: Query,
-  schema: string,
-  clock: Clock | undefined,
-  lockTimeout: number,
-  onError: (error: unknown) => void,
-): QuotaStore {
+export function postgresQuota({ connection, schema, clock, lockTimeout, report }: PostgresContext): QuotaStore {
+  const { query } = connection
   const statements = countStatements(schema)
   const countCustomer = counter(statements.countCustomers)
   const countAnonymous = counter(statements.countAnonymous)
   const prune = async () => {
     for (const statement of statements.prune) await query(statement, [clock?.now() ?? null])
   }
-  const pruneEnded = inBackground(PRUNE_EVERY, prune, onError)
+  const pruneEnded = inBackground(PRUNE_EVERY, prune, report)
 
   function counter(text: string) {
     return inBatches<QuotaRequest, QuotaCount>({

@@ -6,7 +6,6 @@ import type { Connection } from './connection.ts'
 export interface Unsaved {
   /** A number for the time since PostgreSQL last crashed or `pets` was truncated. */
   readonly run: string
-  /** The greatest id of the animals. */
   readonly lastId: bigint
 }
 
@@ -17,7 +16,6 @@ const LOST =
 export function postgresSaves({ queryPatiently }: Connection, statement: string, lockTimeout: number) {
   /** A random number for this process. It is chosen at the first save: Workers allow none while a module loads. */
   let process: number | undefined
-  /** The animals of the last save that failed. */
   let failed: Unsaved | undefined
 
   /**

@@ -57,7 +57,6 @@ FROM ${schema}.add_pets_once($1::text::json, $3::text::json, $2::int, $4::float8
   }
 }
 
-/** An API key as JSON. */
 const KEY = `json_strip_nulls(json_build_object('id', id, 'plan', plan, 'account', account, 'label', label,
   'limits', CASE WHEN limit_per_minute IS NOT NULL
     THEN json_build_object('perMinute', limit_per_minute, 'perDay', limit_per_day) END,

@@ -1,18 +1,9 @@
-import type {
-  CallContext,
-  Clock,
-  CreatedPet,
-  Idempotency,
-  NewPet,
-  Pet,
-  PetStatus,
-  PetStorage,
-} from '../../../src/index.ts'
+import type { CallContext, CreatedPet, Idempotency, NewPet, Pet, PetStatus, PetStorage } from '../../../src/index.ts'
 import { INT64_MIN } from '../../../src/model.ts'
 import { petOf } from '../shared/pet.ts'
 import { inBackground } from './background.ts'
 import { inBatches, statementRules } from './batches.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresContext } from './connection.ts'
 import { greatestOf, postgresSaves } from './saves.ts'
 import { petStatements } from './statements.ts'
 
@@ -49,7 +40,6 @@ interface AddedRow {
 
 interface Added {
   readonly row: AddedRow
-  /** Resolves when the animal is on disk. */
   readonly saved: Promise<void>
 }
 
@@ -57,13 +47,7 @@ interface Added {
  * Animals that are added at the same time share two statements: one adds them, and another waits until they are on disk. Only then
  * can clients read them, as docs/durability.md explains.
  */
-export function postgresStorage(
-  connection: Connection,
-  schema: string,
-  clock: Clock | undefined,
-  lockTimeout: number,
-  onError: (error: unknown) => void,
-): PetStorage {
+export function postgresStorage({ connection, schema, clock, lockTimeout, report }: PostgresContext): PetStorage {
   const { query } = connection
   const statements = petStatements(schema)
   const now = () => clock?.now() ?? null
@@ -75,8 +59,8 @@ export function postgresStorage(
     sizeOf: ({ row, key }: Given) => row.length + (key?.length ?? 0) + ROW_SIZE,
   })
   const saves = postgresSaves(connection, statements.save, lockTimeout)
-  const pruneDurable = inBackground(PRUNE_EVERY, () => query(statements.prune), onError)
-  const pruneKeys = inBackground(PRUNE_KEYS_EVERY, () => query(statements.pruneExpiredKeys, [now()]), onError)
+  const pruneDurable = inBackground(PRUNE_EVERY, () => query(statements.prune), report)
+  const pruneKeys = inBackground(PRUNE_KEYS_EVERY, () => query(statements.pruneExpiredKeys, [now()]), report)
 
   async function addMany(given: readonly Given[]): Promise<readonly Added[]> {
     await saves.retryFailed()

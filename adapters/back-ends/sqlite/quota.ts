@@ -14,7 +14,6 @@ interface Row {
 }
 
 interface Entry {
-  /** The row as the transaction has read it. */
   readonly row: Row | undefined
   /** `null` for a client with a key. */
   readonly bucket: number | null

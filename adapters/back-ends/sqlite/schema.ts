@@ -53,7 +53,6 @@ export const IS_THERE = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND na
 
 export const VERSION = 'SELECT version FROM petstore_schema'
 
-/** Throws `invalid_option` if a later release has migrated the schema. */
 export function versionIn([row]: readonly unknown[], latest: number): number {
   const version = Number((row as { readonly version: number | bigint } | undefined)?.version ?? 0)
   if (version > latest) throw laterSchema('database', latest, version)

@@ -1,4 +1,7 @@
+import { newQuotaState } from '../../../../src/back-end.ts'
 import { ENGINE_TIME, makeRoomStatement, pruneStatement } from '../statements.ts'
+
+const NAMES = Object.keys(newQuotaState())
 
 /**
  * Counts or refuses one request by the same rules as `countRequest`, in SQL.
@@ -17,9 +20,7 @@ request AS MATERIALIZED (
 ),
 kept AS MATERIALIZED (
   SELECT request.*,
-    coalesce(state ->> 'usedInMinute', 0) AS usedInMinute, coalesce(state ->> 'minuteEndsAt', 0) AS minuteEndsAt,
-    coalesce(state ->> 'usedInDay', 0) AS usedInDay, coalesce(state ->> 'dayEndsAt', 0) AS dayEndsAt,
-    coalesce(state ->> 'refusedInMinute', 0) AS refusedInMinute, coalesce(state ->> 'bannedUntil', 0) AS bannedUntil
+    ${NAMES.map((name) => `coalesce(state ->> '${name}', 0) AS ${name}`).join(', ')}
   FROM request LEFT JOIN petstore_quota ON subject = ?1
 ),
 rolled AS MATERIALIZED (
