@@ -4,7 +4,7 @@ import { type ErrorCode, errorTable } from '../../../src/errors.ts'
 import { errorResponse } from '../../../src/http/response.ts'
 import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from '../../../src/index.ts'
 import { systemClock } from '../../../src/support/time.ts'
-import { isOpen, type Running } from './closing.ts'
+import type { Connections } from './closing.ts'
 
 /** In milliseconds. If the connection closed at once after the response, a client that is still sending could lose the response. */
 const LINGER = 2_000
@@ -16,23 +16,21 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 }
 
 /** Responds to requests that Node's parser rejects. Node's own responses have no body and no rate-limit headers. */
-export function answerClientErrors(server: Server, running: Running, petStore: PetStore): void {
+export function answerClientErrors(server: Server, { responsesOn }: Connections, petStore: PetStore): void {
   const rejected = new WeakSet<Socket>()
 
   async function rejectRequest(socket: Socket, code: ErrorCode): Promise<void> {
-    const responses = running.get(socket) ?? []
-    const last = responses.at(-1)
+    const responses = responsesOn(socket)
     // The response of the rejected request, if its head was valid and only its body was rejected.
-    const current = last?.req.complete === false ? last : undefined
-    const earlier = responses.filter((one) => isOpen(one) && one !== current).at(-1)
+    const current = responses.find((one) => !one.req.complete)
+    const earlier = responses.findLast((one) => !one.destroyed && one !== current)
     // Responses must be sent in the order of the requests, so the 4xx waits for earlier responses.
     if (earlier) return void earlier.on('close', () => void rejectRequest(socket, code))
     const hasBegun = () => !socket.writable || current?.headersSent
     const message = hasBegun() ? '' : messageOf(await rejection(petStore, code, socket))
     // If the handler has begun its own response during `await`, a second response must not follow: only the first is completed.
     socket.end(hasBegun() ? '' : message)
-    const timer = setTimeout(() => socket.destroy(), LINGER)
-    socket.on('close', () => clearTimeout(timer))
+    setTimeout(() => socket.destroy(), LINGER).unref()
   }
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -40,7 +38,7 @@ export function answerClientErrors(server: Server, running: Running, petStore: P
     if (rejected.has(socket)) return
     rejected.add(socket)
     // A client that ends the connection in the middle of a request has left. After any other error, the client may read a response.
-    const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && running.get(socket)?.some(isOpen)
+    const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && responsesOn(socket).some((one) => !one.destroyed)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
     else void rejectRequest(socket, CODES[error.code ?? ''] ?? 'bad_request')
   })

@@ -7,7 +7,7 @@ import { checkOptions, functionRule, millisecondsRule, type OptionRules } from '
 import { trustProxyRule } from '../shared/client-address.ts'
 import { type HandlerOptions, report } from '../shared/mounted-store.ts'
 import { answerClientErrors, rejectingHeader } from './client-error.ts'
-import { closer, REQUEST_EVENTS, runningResponses } from './closing.ts'
+import { type Connections, trackConnections } from './closing.ts'
 import { nodeResponder } from './handler.ts'
 import { sentHeader } from './headers.ts'
 import { probeRoutes, withSite } from './site.ts'
@@ -74,36 +74,37 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   checkOptions(RULES, options)
   const { port = 3000, host = '127.0.0.1', idleTimeout = 120_000, checkReady, trustProxy } = options
   const server = createServer({ requireHostHeader: false })
-  const running = runningResponses(server)
-  const { close, isClosing } = closer(server, running, options)
-  const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, isClosing))
+  const connections = trackConnections(server, options)
+  const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, connections.isClosing))
   // No limit: Node silently drops the headers beyond the limit, perhaps `Authorization`. Node limits their total size anyway.
   server.maxHeadersCount = 0
   // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
   // Node would close idle connections after 5 seconds, before proxies do. A proxy could send a request on a closing connection.
   server.keepAliveTimeout = idleTimeout
-  answerClientErrors(server, running, petStore)
-  handleAll(server, nodeResponder(site, { trustProxy }))
+  answerClientErrors(server, connections, petStore)
+  handleAll(server, connections, nodeResponder(site, { trustProxy }))
   await once(server.listen(port, host), 'listening')
   // The server survives errors such as EMFILE, but without a listener, they would end the process.
   server.on('error', (error) => report(petStore, error, undefined))
-  return { url: urlOf(server.address() as AddressInfo), close }
+  return { url: urlOf(server.address() as AddressInfo), close: connections.close }
 }
 
 /** A host with an optional port (RFC 3986, section 3.2). Two Host headers do not match: `sentHeader` joins them with ", ". */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
-function handleAll(server: Server, answer: ReturnType<typeof nodeResponder>): void {
-  const reply = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+function handleAll(server: Server, { track }: Connections, respond: ReturnType<typeof nodeResponder>): void {
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    track(outgoing)
     // Checked here, because Node accepts two Host headers, and its response to a missing Host has no body (RFC 9112, section 3.2).
     const host = sentHeader(incoming, 'host') ?? (incoming.httpVersion === '1.1' ? undefined : '')
-    const isRefused = host === undefined || !HOST.test(host)
-    if (isRefused) outgoing.shouldKeepAlive = false
-    const readHeader = isRefused ? withoutValidHost : sentHeader
-    void answer(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, readHeader)
+    const isRejected = host === undefined || !HOST.test(host)
+    if (isRejected) outgoing.shouldKeepAlive = false
+    const readHeader = isRejected ? withoutValidHost : sentHeader
+    void respond(incoming, outgoing, { target: originForm(incoming.url ?? '/'), mountPath: '' }, readHeader)
   }
-  for (const event of REQUEST_EVENTS) server.on(event, reply)
+  // For a request with an `Expect` header, Node emits `checkContinue` or `checkExpectation` in place of `request`.
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
 }
 
 const rejectHeader = rejectingHeader('bad_request')

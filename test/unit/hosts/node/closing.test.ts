@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, Server as NetServer } from 'node:net'
+import { type AddressInfo, connect, Server as NetServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { closer, runningResponses } from '../../../../adapters/hosts/node/closing.ts'
+import { trackConnections } from '../../../../adapters/hosts/node/closing.ts'
 import { serve, toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory, type Pet, type PetStoreOptions, readyCheck } from '../../../../src/index.ts'
 import { within } from '../../../support/deadline.ts'
@@ -405,9 +405,16 @@ test('close does not wait for a client that has disconnected', async () => {
 
 test('the server keeps at most one closed response of a connection, and no closed connection', async () => {
   const gone = signalled()
-  const server = createServer((_request, response) => response.end())
-  server.on('connection', (socket) => socket.on('close', () => setImmediate(gone.resolve)))
-  const running = runningResponses(server)
+  const sockets: Socket[] = []
+  const server = createServer((_request, response) => {
+    track(response)
+    response.end()
+  })
+  server.on('connection', (socket) => {
+    sockets.push(socket)
+    socket.on('close', () => setImmediate(gone.resolve))
+  })
+  const { track, responsesOn } = trackConnections(server, {})
   onTestFinished(() => void server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
@@ -415,15 +422,15 @@ test('the server keeps at most one closed response of a connection, and no close
     await connection.send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\n')
     await connection.answer('HEAD')
   }
-  expect([...running.values()].map((responses) => responses.length <= 1)).toEqual([true])
+  expect(sockets.map((socket) => responsesOn(socket).length)).toEqual([1])
   connection.leave()
   await within(gone.promise, 'the end of the connection')
-  expect(running.size).toBe(0)
+  expect(sockets.map((socket) => responsesOn(socket).length)).toEqual([0])
 })
 
 test('close destroys no connection that has already closed', async () => {
   const server = new NetServer()
-  const { close } = closer(server as never, runningResponses(server as never), { closeTimeout: LONG })
+  const { close } = trackConnections(server as never, { closeTimeout: LONG })
   const [gone, silent] = [1, 2].map(() => Object.assign(new EventEmitter(), { bytesRead: 0, destroy: vi.fn() }))
   for (const socket of [gone, silent]) server.emit('connection', socket)
   gone?.emit('close')
