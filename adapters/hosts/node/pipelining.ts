@@ -19,7 +19,7 @@ export function isAfterLastRequest(incoming: NodeIncoming): boolean {
 }
 
 /** For each connection, the functions that let its waiting requests continue. */
-const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
+const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
  * Waits until the earlier responses of the connection have been sent. Resolves to false if the connection has closed. Returns
@@ -28,20 +28,18 @@ const waiting = new WeakMap<Socket, Set<(isConnected: boolean) => void>>()
  */
 export function waitForEarlierResponses(outgoing: NodeOutgoing): Promise<boolean> | undefined {
   if (!(outgoing instanceof ServerResponse) || outgoing.socket) return undefined
-  const { socket }: { readonly socket?: Socket } = outgoing.req
-  // Mock requests may have no socket.
-  if (!socket) return undefined
+  const { socket } = outgoing.req
   if (socket.destroyed) return Promise.resolve(false)
   const others = waiting.get(socket) ?? watch(socket)
   socket.pause()
   return new Promise((resolve) => {
-    const settle = (isConnected: boolean) => {
+    const settle = () => {
       others.delete(settle)
       if (others.size === 0) socket.resume()
-      resolve(isConnected)
+      resolve(!socket.destroyed)
     }
     others.add(settle)
-    outgoing.on('socket', () => settle(true))
+    outgoing.on('socket', settle)
   })
 }
 
@@ -49,14 +47,14 @@ export function waitForEarlierResponses(outgoing: NodeOutgoing): Promise<boolean
  * Keeps the socket paused while requests wait, although Node resumes it after each response. Otherwise, a client that sends
  * requests and reads no responses could fill the memory.
  */
-function watch(socket: Socket): Set<(isConnected: boolean) => void> {
-  const settles = new Set<(isConnected: boolean) => void>()
+function watch(socket: Socket): Set<() => void> {
+  const settles = new Set<() => void>()
   waiting.set(socket, settles)
   socket.on('resume', () => {
     if (settles.size > 0) socket.pause()
   })
   socket.on('close', () => {
-    for (const settle of settles) settle(false)
+    for (const settle of settles) settle()
   })
   return settles
 }

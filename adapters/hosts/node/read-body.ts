@@ -35,21 +35,19 @@ function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const body = new BodyBytes(limit)
     let settled = false
-    const onBreak = (cause?: unknown) => {
-      if (!settled) reject(new PetStoreError('incomplete_body', undefined, { cause }))
+    const fail = (error: PetStoreError) => {
       settled = true
+      reject(error)
+    }
+    const onBreak = (cause?: unknown) => {
+      if (!settled) fail(new PetStoreError('incomplete_body', undefined, { cause }))
     }
     const onData = (chunk: unknown) => {
       if (settled) return
       const bytes = toBytes(chunk, incoming.readableEncoding)
-      if (bytes === undefined) {
-        settled = true
-        reject(lost('the host reads the body as text, and some bytes may have been replaced'))
-        return
-      }
-      const problem = body.add(bytes)
-      settled = problem !== undefined
-      if (problem !== undefined) reject(payloadTooLarge(problem))
+      const problem = bytes && body.add(bytes)
+      if (!bytes) fail(lost('the host reads the body as text, and some bytes may have been replaced'))
+      else if (problem !== undefined) fail(payloadTooLarge(problem))
     }
     const onEnd = () => {
       if (settled) return

@@ -82,16 +82,13 @@ function abortOnLeave(request: NodeRequest): AbortController {
   const { incoming, outgoing } = request
   const controller = new AbortController()
   const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished
+  // HTTP/2 sockets are ignored: many requests share a socket, and reading it may throw.
+  const hasFailed = () => incoming.httpVersionMajor < 2 && incoming.socket?.errored != null
   const onClose = () => {
-    if (!request.isAnswered && (!isFinished() || hasFailed(incoming))) controller.abort()
+    if (!request.isAnswered && (!isFinished() || hasFailed())) controller.abort()
   }
   if (incoming.httpVersionMajor >= 2) incoming.on('aborted', () => controller.abort())
   if (outgoing.destroyed) onClose()
   else outgoing.on('close', onClose)
   return controller
-}
-
-/** HTTP/2 sockets are ignored: many requests share a socket, and reading it may throw. */
-function hasFailed({ httpVersionMajor, socket }: NodeIncoming): boolean {
-  return httpVersionMajor < 2 && socket?.errored != null
 }

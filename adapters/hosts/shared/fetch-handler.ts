@@ -17,14 +17,10 @@ export abstract class ServedRequest<Connection> extends FetchRequest {
 
   protected abstract readPeer(): string | undefined
 
-  /** The IP address of the connection. Stored, because reading it is slow, and a closed connection has none. */
-  protected get peer(): string | undefined {
-    if (this.#peer === null) this.#peer = this.readPeer()
-    return this.#peer
-  }
-
   override get clientAddress(): string | undefined {
-    return this.#readAddress(this.peer, this.header(FORWARDED_FOR))
+    // The IP address of the connection is stored: reading it is slow, and a closed connection has none.
+    if (this.#peer === null) this.#peer = this.readPeer()
+    return this.#readAddress(this.#peer, this.header(FORWARDED_FOR))
   }
 
   /** Ignores the signal: Bun and Deno end the read if the client disconnects, and reading Deno's signal is slow. */
