@@ -47,11 +47,8 @@ export function leaveTimeForOthers(batchTime: number): Promise<void> {
 }
 
 export async function issueDemoKeys(keyStore: ManagedKeyStore, planLimits: PlanLimitsByName): Promise<IssuedKey[]> {
-  return Promise.all(
-    knownPlans(planLimits).map((plan) =>
-      keyStore.issue({ plan, label: `demo key, ${plan}`, limits: demoLimits(plan, planLimits) }),
-    ),
-  )
+  const keyOf = (plan: string) => ({ plan, label: `demo key, ${plan}`, limits: demoLimits(plan, planLimits) })
+  return Promise.all(knownPlans(planLimits).map((plan) => keyStore.issue(keyOf(plan))))
 }
 
 export const DEMO_ANIMALS = 8

@@ -10,12 +10,7 @@ export interface OpenedBackEnd extends ManagedBackEnd {
   close(): Promise<void>
 }
 
-const NOT_INSTALLED = new Set([
-  'ERR_MODULE_NOT_FOUND',
-  'MODULE_NOT_FOUND',
-  'ERR_UNKNOWN_BUILTIN_MODULE',
-  'ERR_UNSUPPORTED_ESM_URL_SCHEME',
-])
+const NOT_INSTALLED = /^(?:(?:ERR_)?MODULE_NOT_FOUND|ERR_UNKNOWN_BUILTIN_MODULE|ERR_UNSUPPORTED_ESM_URL_SCHEME)$/
 
 /** Returns the first driver that is installed, beside this package or in the current folder. Throws an error with `advice`. */
 export async function loadDriver<Driver>(names: readonly string[], advice: string): Promise<Driver> {
@@ -33,7 +28,7 @@ async function loadIfInstalled(load: () => unknown): Promise<unknown> {
   try {
     return await load()
   } catch (error) {
-    if (NOT_INSTALLED.has(String((error as { code?: unknown }).code))) return undefined
+    if (NOT_INSTALLED.test(String((error as { code?: unknown }).code))) return undefined
     throw error
   }
 }
@@ -48,11 +43,9 @@ export async function using<T>(place: string, use: () => T | Promise<T>): Promis
   }
 }
 
-export async function closeOnFailure<T>(close: () => Promise<void>, use: () => Promise<T>): Promise<T> {
-  try {
-    return await use()
-  } catch (error) {
+export function closeOnFailure<T>(close: () => Promise<void>, use: () => Promise<T>): Promise<T> {
+  return use().catch(async (error: unknown) => {
     await close()
     throw error
-  }
+  })
 }

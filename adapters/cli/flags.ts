@@ -145,16 +145,11 @@ function splitList(text: string): string[] {
 /** Returns milliseconds since the Unix epoch. */
 export function parseExpiry(text: string): number {
   const [, day = ''] = /^(\d{4}-\d\d-\d\d)(?:T.*(?:Z|[+-]\d\d:?\d\d))?$/.exec(text) ?? []
-  const time = isDay(day) ? Date.parse(text) : Number.NaN
+  // `Date.parse` reads 30 February as 1 or 2 March. The JSON of an invalid date is `null`.
+  const time = new Date(day).toJSON()?.startsWith(day) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time))
     throw new InvalidArgumentError('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
   if (time <= Date.now())
     throw new InvalidArgumentError('Expected a date in the future: the key would be rejected from the start.')
   return time
-}
-
-/** `Date.parse` reads 30 February as 1 or 2 March. */
-function isDay(text: string): boolean {
-  const time = Date.parse(text)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }

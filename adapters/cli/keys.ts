@@ -111,8 +111,8 @@ function stateOf({ revokedAt, expiresAt }: ApiKey): string {
 
 function instant(time: number | undefined): string {
   if (time === undefined) return '-'
-  const date = new Date(time)
-  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 16)
+  // The JSON of an invalid date is `null`.
+  return new Date(time).toJSON()?.slice(0, 16) ?? String(time)
 }
 
 function table(keys: readonly ApiKey[]): string {

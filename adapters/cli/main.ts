@@ -10,6 +10,8 @@ import { runSeed } from './seed.ts'
 import { runServe } from './serve.ts'
 
 type Parse = (text: string, previous: never) => unknown
+type Run = (...parameters: never[]) => Promise<void>
+type Part = Option | Argument
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
@@ -38,6 +40,8 @@ function createProgram(): Command {
     flag('--database-url <url>', 'store everything in this PostgreSQL database'),
   ]
   const port = flags.wholeNumber(0, 65_535)
+  // Without a maximum, a mistyped number could fill the memory.
+  const demoAnimals = flags.wholeNumber(0, 1_000_000)
   const basePath = flag('--base-path <path>', 'path under which clients see the API').default('/v1')
   const planLimits = flag(
     '--plan-limits <plan=minute/day...>',
@@ -67,12 +71,7 @@ function createProgram(): Command {
     flag('--key <plan=token...>', 'fixed development key, such as pro=my-token; may be repeated', flags.parseKeys),
     flag('--insecure-keys', 'allow --key on an address that other machines reach'),
     flag('--demo', 'add demo animals and keys to an empty file or database (in memory: always)'),
-    // Without a maximum, a mistyped number could fill the memory.
-    flag(
-      '--seed <number>',
-      'number of demo animals for an empty store (default: 8 with demo data)',
-      flags.wholeNumber(0, 1_000_000),
-    ),
+    flag('--seed <number>', 'number of demo animals for an empty store (default: 8 with demo data)', demoAnimals),
     flag('--log [format]', 'print a line for each request: text or json', flags.parseLogFormat).preset('text'),
     flag('--json', 'print the addresses and demo keys as one line of JSON'),
     flag(
@@ -151,13 +150,7 @@ function createProgram(): Command {
   return program
 }
 
-function add(
-  parent: Command,
-  name: string,
-  description: string,
-  run: (...parameters: never[]) => Promise<void>,
-  parts: readonly (Option | Argument)[],
-): void {
+function add(parent: Command, name: string, description: string, run: Run, parts: readonly Part[]): void {
   const command = parent.command(name).description(description)
   command.action(run as (...parameters: unknown[]) => Promise<void>)
   for (const part of parts) part instanceof Option ? command.addOption(part) : command.addArgument(part)

@@ -37,11 +37,9 @@ export function referenceRoute(options: OpenApiOptions, hasConsole: boolean): Si
   })
 }
 
-function documentRoute(
-  options: OpenApiOptions,
-  headers: readonly string[],
-  write: (document: OpenApiDocument) => string | Promise<string>,
-): SiteRoute {
+type Write = (document: OpenApiDocument) => string | Promise<string>
+
+function documentRoute(options: OpenApiOptions, headers: readonly string[], write: Write): SiteRoute {
   const byServer = boundedMap<Promise<SharedDocument>>(MAX_ADDRESSES)
   return async (request) => {
     const server = options.serverUrl === undefined ? serverOf(request) : undefined

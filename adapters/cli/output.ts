@@ -61,14 +61,10 @@ export function fail(error: unknown, failureCode = 1): void {
   printError(explain(error, code, String(message)))
 }
 
-interface ListenError {
-  readonly address?: string
-  readonly port?: number
-  readonly flag?: string
-}
+type ListenError = NodeJS.ErrnoException & { address?: string; port?: number; flag?: string }
 
 function explain(error: unknown, code: string | undefined, message: string): string {
-  const { address, port, syscall, flag = '--port' } = error as NodeJS.ErrnoException & ListenError
+  const { address, port, syscall, flag = '--port' } = error as ListenError
   if (code === 'EADDRINUSE')
     return `port ${port} on ${address} is in use: choose another port with ${flag}, or 0 for any free port`
   if (code === 'EACCES')

@@ -16,15 +16,13 @@ export function drainDelayOf({ drainDelay, ...place }: ServeFlags): number {
   return drainDelay ?? (process.stdin.isTTY || !isPersistent(place) ? 0 : DRAIN_DELAY)
 }
 
+type Close = () => Promise<void>
+
 /**
  * On the first SIGINT or SIGTERM, closes the server, then the back end. The second signal ends the process at once. Returns a
  * signal that aborts when closing begins.
  */
-export function closeOnSignal(
-  drainDelay: number,
-  closeServer: () => Promise<void>,
-  closeBackEnd: () => Promise<void>,
-): AbortSignal {
+export function closeOnSignal(drainDelay: number, closeServer: Close, closeBackEnd: Close): AbortSignal {
   const controller = new AbortController()
   const close = async () => {
     await closeServer()

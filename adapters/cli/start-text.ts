@@ -17,12 +17,8 @@ export function startJson({ api: url, page, control }: Addresses, place: string,
   return escapeHidden(JSON.stringify({ url, page, control, place, animals, keys: tokens }))
 }
 
-export function startText(
-  { api: url, page, control }: Addresses,
-  place: string,
-  added: AddedData,
-  flags: ServeFlags,
-): string {
+export function startText(addresses: Addresses, place: string, added: AddedData, flags: ServeFlags): string {
+  const { api: url, page, control } = addresses
   const { animals = 0 } = added
   const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place}: gone when it ends`
   const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
