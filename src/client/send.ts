@@ -26,9 +26,6 @@ export interface ClientResponse {
   status: number
   headers: Headers
   body: Uint8Array
-}
-
-interface Attempt extends ClientResponse {
   readonly begun: number
   /** The idempotency key that was sent. */
   readonly key: string | undefined
@@ -45,7 +42,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   const pass = createGate(options)
 
   /** Sends a request once. Rejects only if the signal of the call aborts. */
-  async function attempt(request: ClientRequest, keepsKey: boolean): Promise<Attempt> {
+  async function attempt(request: ClientRequest, keepsKey: boolean): Promise<ClientResponse> {
     const { method, path, body, idempotencyKey, isRandomKey, signal } = request
     const begun = clock.now()
     const key = supportsKeys || keepsKey || !isRandomKey ? idempotencyKey : undefined
@@ -53,7 +50,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     const headers: Record<string, string> = { Accept: 'application/json', Authorization: `Bearer ${apiKey}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     if (key !== undefined) headers['Idempotency-Key'] = `"${key.replaceAll(/["\\]/g, '\\$&')}"`
-    const result: Attempt = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begun, key }
+    const result: ClientResponse = { url, status: 0, headers: new Headers(), body: new Uint8Array(), begun, key }
     const exchange = async (signal: AbortSignal) => {
       // With `follow`, a redirect could send the API key and the animal to another server.
       const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', signal })

@@ -91,6 +91,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const constant = (value: string) => ({ schema: { type: 'string', const: value }, example: value })
   const integer = (minimum: number, example: number) => ({ schema: { type: 'integer', minimum }, example })
 
+  const heading = (operationId: string, summary: string) => ({ operationId, tags: ['pets'], summary })
   const addedPet = {
     operationId: 'getPet',
     description: 'The added animal.',
@@ -107,9 +108,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   }
 
   const listPets = {
-    operationId: 'listPets',
-    tags: ['pets'],
-    summary: 'List animals',
+    ...heading('listPets', 'List animals'),
     description:
       'Returns the animals by ascending id, one page at a time. No animal is repeated or skipped while others are added.',
     parameters: [
@@ -137,9 +136,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   }
 
   const createPet = {
-    operationId: 'createPet',
-    tags: ['pets'],
-    summary: 'Add an animal',
+    ...heading('createPet', 'Add an animal'),
     description: `Adds an animal. A body of more than ${grouped(bodyLimit)} bytes gets 413.`,
     parameters: [
       {
@@ -171,9 +168,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   }
 
   const getPet = {
-    operationId: 'getPet',
-    tags: ['pets'],
-    summary: 'Get an animal',
+    ...heading('getPet', 'Get an animal'),
     description:
       'Returns one animal. This operation is removed on 5 December 2030: use `GET /pets` with a `status` filter instead.',
     deprecated: true,
