@@ -43,6 +43,9 @@ export class NoResponse extends Error {}
 /** The longest total wait after 429 responses, in seconds: long enough for a limit per minute, but not for one per day. */
 const MAX_WAIT = 180
 
+/** The largest limit per minute that a row uses up. */
+const MAX_REQUESTS = 100
+
 /** @param onWait - called before each wait, with the number of seconds */
 export function contractClient(
   { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractTarget,
@@ -103,7 +106,13 @@ export function contractClient(
         await sleep(seconds * 1_000)
       }
     },
-    /** Sends a request with the option `limitedToken`. Does not wait after a 429. */
-    sendLimited: (name: string) => sendOnce(name, { authorization: `Bearer ${limitedToken}` }),
+    /** Sends requests with the option `limitedToken` until its limit is used up. Returns the 429 response. */
+    async useUp() {
+      for (let i = 0; i <= MAX_REQUESTS; i++) {
+        const response = await sendOnce('GET /pets?limit=1', { authorization: `Bearer ${limitedToken}` })
+        if (response.status === 429) return response
+      }
+      throw new Error(`expected a 429 after at most ${MAX_REQUESTS} requests with the limited key`)
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { INT64_MAX, MAX_LIMIT, type NewPet } from '../../model.ts'
 import type { ContractClient } from './client.ts'
 import { check, checkEqual, expectError, expectPet, expectPets, expectRateLimit } from './expectations.ts'
-import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET, useUp } from './row.ts'
+import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
 
 const row = rowsOf('contract')
 const limitedRow = rowsOf('contract', true)
@@ -102,7 +102,7 @@ export const contractRows: readonly HttpContractRow[] = [
     }
   }),
   limitedRow('rejects a request over the limit with 429 and Retry-After', async (client) => {
-    const response = await useUp(client)
+    const response = await client.useUp()
     checkEqual(expectRateLimit(response).remaining, 0, `${response.name}: X-RateLimit-Remaining`)
     check((response.headers.get('Retry-After') ?? '') !== '', `${response.name}: expected Retry-After`)
   }),

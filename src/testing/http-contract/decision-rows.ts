@@ -13,7 +13,7 @@ import {
   expectStatus,
 } from './expectations.ts'
 import { idempotencyRows } from './idempotency-rows.ts'
-import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET, useUp } from './row.ts'
+import { checkGetPet, type HttpContractRow, post, REX, rowsOf, UNKNOWN_PET } from './row.ts'
 
 const row = rowsOf('decision')
 const limitedRow = rowsOf('decision', true)
@@ -186,7 +186,7 @@ export const decisionRows: readonly HttpContractRow[] = [
       expectHeaders(await client.send('GET /pets?limit=1', request), { 'X-Content-Type-Options': 'nosniff' })
   }),
   limitedRow('sends Retry-After in whole seconds, and a code, with a 429', async (client) => {
-    const response = await useUp(client)
+    const response = await client.useUp()
     const seconds = response.headers.get('Retry-After') ?? ''
     check(/^[1-9]\d*$/.test(seconds), `${response.name}: expected whole seconds in Retry-After`)
     const { code } = Object(response.json) as { code?: string }

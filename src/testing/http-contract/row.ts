@@ -37,14 +37,3 @@ export async function checkGetPet(
   const response = await client.send(`GET ${path}`, request)
   if (response.status !== 410 || response.time < SUNSET_AT) expect(response)
 }
-
-const MAX_REQUESTS = 100
-
-/** Sends requests until the limit of `limitedToken` is used up. Returns the 429 response. */
-export async function useUp(client: ContractClient): Promise<ContractResponse> {
-  for (let i = 0; i <= MAX_REQUESTS; i++) {
-    const response = await client.sendLimited('GET /pets?limit=1')
-    if (response.status === 429) return response
-  }
-  throw new Error(`expected a 429 after at most ${MAX_REQUESTS} requests with the limited key`)
-}
