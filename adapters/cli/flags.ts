@@ -1,19 +1,16 @@
 import { InvalidArgumentError } from 'commander'
-import type { CorsOptions, PlanLimits } from '../../src/index.ts'
+import type { CorsOptions, PetStoreOptions, PlanLimits } from '../../src/index.ts'
 import { isToken68 } from '../../src/keys/token.ts'
 import { defaultPlans } from '../../src/model.ts'
 import { isHttpUrl } from '../../src/support/option-rules.ts'
 import type { TrustProxy } from '../hosts/node/index.ts'
 import type { BackEndFlags, PlanLimitsByName } from './back-end.ts'
 
-export interface ServeFlags extends BackEndFlags {
+export interface ServeFlags extends BackEndFlags, Pick<PetStoreOptions, 'publicUrl' | 'cors' | 'bodyLimit'> {
   readonly port: number
   readonly host: string
   readonly basePath: string
-  readonly publicUrl?: string
-  readonly cors?: boolean | CorsOptions
   readonly trustProxy?: TrustProxy
-  readonly bodyLimit?: number
   readonly planLimits: PlanLimitsByName
   readonly key?: readonly FixedKey[]
   readonly insecureKeys?: true
