@@ -72,12 +72,17 @@ export interface PetStoreOptions {
   readonly onResponse?: ((report: ResponseReport) => void) | undefined
 }
 
+const BASE_PATH = /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/
+
 export const storeRules: OptionRules<keyof PetStoreOptions> = {
   storage: withMethods('list', 'create', 'get'),
   keyStore: keyStoreRule,
   quota: withMethods('spend'),
   clock: clockRule,
-  basePath: { expected: 'a path such as "/v1", without query and escapes', check: isBasePath },
+  basePath: {
+    expected: 'a path such as "/v1", without query and escapes',
+    check: (value) => typeof value === 'string' && BASE_PATH.test(value),
+  },
   publicUrl: {
     expected: 'an http or https URL such as "https://shop.example", without credentials, query and fragment',
     check: isHttpUrl,
@@ -104,7 +109,7 @@ export const storeRules: OptionRules<keyof PetStoreOptions> = {
     members: {
       origins: {
         expected: '"*" or a list of origins such as "https://shop.example", in lower case and without a trailing slash',
-        check: isOrigins,
+        check: (value) => value === '*' || (Array.isArray(value) && value.every(isOrigin)),
       },
       headers: {
         expected: 'a list of header names such as "traceparent"',
@@ -158,14 +163,6 @@ export function resolveOptions(options: PetStoreOptions) {
 
 export function resolvePlans(plans: PetStoreOptions['plans']): QuotaRules['plans'] {
   return { ...defaultPlans, ...plans }
-}
-
-function isBasePath(value: unknown): boolean {
-  return typeof value === 'string' && /^(?:\/(?!\.\.?(?:\/|$))[\w\-.~!$&'()*+,;=:@]+)*\/?$/.test(value)
-}
-
-function isOrigins(value: unknown): boolean {
-  return value === '*' || (Array.isArray(value) && value.every(isOrigin))
 }
 
 /** Returns whether a value is an origin as browsers send it. `URL.origin` cannot be used: it is "null" for browser extensions. */

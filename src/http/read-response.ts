@@ -21,12 +21,9 @@ export async function readResponse(response: Response, limit = MAX_RESPONSE): Pr
     if (bytes.add(value) !== undefined) {
       // Do not wait, because `cancel` of some streams never resolves.
       reader.cancel().catch(() => {})
-      throw tooLong(response, limit)
+      const { status } = response
+      const message = `expected a body of at most ${limit} bytes with status ${status}, got a longer one`
+      throw new PetStoreError('unexpected_response', message, { status })
     }
   }
-}
-
-function tooLong({ status }: Response, limit: number): PetStoreError {
-  const message = `expected a body of at most ${limit} bytes with status ${status}, got a longer one`
-  return new PetStoreError('unexpected_response', message, { status })
 }

@@ -1,4 +1,4 @@
-import { defaultPlans } from '../model.ts'
+import { type ApiKey, defaultPlans } from '../model.ts'
 import type { IssuedKey, IssueOptions, KeyChanges } from '../ports.ts'
 import { checkOptions, invalidOption, limitsRule, type OptionRule, type OptionRules } from '../support/option-rules.ts'
 import { looksLikeSeconds } from '../support/time.ts'
@@ -36,20 +36,14 @@ const RULES: OptionRules<keyof IssueOptions> = {
  */
 export async function newKey(options: IssueOptions, now: number, plans: readonly string[] = []): Promise<NewKey> {
   checkOptions(RULES, options)
-  const { plan, account, limits, label, expiresAt } = options
+  const { plan, limits } = options
   if (plan === undefined) throw invalidOption('plan', RULES.plan.expected, plan)
   if (limits === undefined) requireLimitsOf(plan, plans)
   const token = newToken()
-  const key = {
-    id: newKeyId(),
-    plan,
-    createdAt: now,
-    ...(account !== undefined && { account }),
-    ...(limits !== undefined && { limits: Object.freeze({ perMinute: limits.perMinute, perDay: limits.perDay }) }),
-    ...(label !== undefined && { label }),
-    ...(expiresAt !== undefined && { expiresAt }),
-  }
-  return { token, hash: await hashToken(token), key: Object.freeze(key) }
+  const members: Partial<ApiKey> = Object.fromEntries(givenMembers(options))
+  const copy = limits && { limits: Object.freeze({ perMinute: limits.perMinute, perDay: limits.perDay }) }
+  const key = Object.freeze({ id: newKeyId(), plan, createdAt: now, ...members, ...copy })
+  return { token, hash: await hashToken(token), key }
 }
 
 /**
@@ -75,8 +69,12 @@ export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): 
   const { plan, limits } = changes
   if (plan !== undefined && limits == null) requireLimitsOf(plan, plans)
   if (plan === undefined && limits === null) throw invalidOption('plan', 'a plan to replace the removed limits', plan)
+  return givenMembers(changes)
+}
+
+function givenMembers(options: KeyChanges): [keyof KeyChanges, unknown][] {
   const names = Object.keys(RULES) as (keyof KeyChanges)[]
-  return names.flatMap((name) => (changes[name] === undefined ? [] : [[name, changes[name]]]))
+  return names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]]))
 }
 
 /** Throws if the plan has no limits: a key of this plan needs `limits` of its own. */

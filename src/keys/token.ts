@@ -14,7 +14,7 @@ export function isToken68(value: unknown): value is string {
   return typeof value === 'string' && ONE_TOKEN68.test(value)
 }
 
-/** Returns a new token: 256 random bits in base62, and a checksum. A mistyped token is refused without a look-up. */
+/** Returns a new token: 256 random bits in base62, and a checksum. A mistyped token is rejected without a look-up. */
 export function newToken(): string {
   const secret = PREFIX + base62(randomInteger(32), SECRET_LENGTH)
   return secret + checksum(secret)

@@ -94,8 +94,7 @@ interface WrittenPage {
   readonly headers: readonly string[]
 }
 
-interface KeptPage {
-  readonly page: WrittenPage
+interface KeptPage extends WrittenPage {
   readonly path: string
   readonly found: readonly Pet[]
 }
@@ -115,16 +114,15 @@ export function pageWriter(linkBase: LinkBase) {
   /** @param found - the animals of the page, and one more if there is a next page */
   return ({ limit, kept, cacheKey }: PageQuery, found: readonly Pet[], target: Target): WrittenPage => {
     const known = pages.get(cacheKey)
-    if (known && known.path === target.path && hasSameItems(known.found, found)) return known.page
+    if (known && known.path === target.path && hasSameItems(known.found, found)) return known
     const pets = found.slice(0, limit)
     const text = writePets(pets)
     const end = found.length > limit ? pets.at(-1) : undefined
     const headers = end ? nextPageHeaders(linkBase(target) + target.route, kept, encodeCursor(end.id)) : []
     const isKept = known !== undefined && found.every(isPlainAndFrozen)
-    const page = { text, headers }
     if (pages.size >= MAX_QUERIES) pages.clear()
-    pages.set(cacheKey, isKept && { page, path: target.path, found: [...found] })
-    return page
+    pages.set(cacheKey, isKept && { text, headers, path: target.path, found: [...found] })
+    return { text, headers }
   }
 }
 

@@ -73,7 +73,6 @@ describe('the folders', () => {
 
   test('the core imports no Node module, driver, framework or adapter', () => {
     const allowed = new Set([
-      'zod/mini',
       'itty-router/IttyRouter',
       'lru-cache',
       'lossless-json',
