@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 type LaterCall = CreateOnceCall & { readonly wait?: number }
 
 /** Returns a test that makes calls one after another. */
-export function createsOnce(calls: readonly LaterCall[]): Use<CheckedStorage> {
+function createsOnce(calls: readonly LaterCall[]): Use<CheckedStorage> {
   return async ({ createOnce, setClock, now, list }) => {
     for (const { wait = 0, ...call } of calls) {
       setClock(now() + wait)
@@ -55,12 +55,12 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
 }
 
 /** Generates calls with few scopes, keys and animals, over a time in which 48 hours pass. */
-export function createOnceCalls(fc: FastCheck): Arbitrary<readonly LaterCall[]> {
+export function createOnceCalls(fc: FastCheck): Arbitrary<Use<CheckedStorage>> {
   const call = fc.record({
     pet: fc.constantFrom(REX, ADA),
     scope: fc.constantFrom('account:acme', 'key:7'),
     key: fc.constantFrom('order-1', 'order-2', '~'.repeat(255)),
     wait: fc.constantFrom(0, 0, 0, 1, 11 * HOUR, KEY_PERIOD - 1, KEY_PERIOD),
   })
-  return fc.array(call, { minLength: 1, maxLength: 20, size: 'max' })
+  return fc.array(call, { minLength: 1, maxLength: 20, size: 'max' }).map(createsOnce)
 }

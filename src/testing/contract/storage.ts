@@ -3,7 +3,7 @@ import { INT64_MAX, INT64_MIN, isInt64, MAX_LIMIT, type NewPet, type Pet, petSta
 import type { PetQuery, PetStorage } from '../../ports.ts'
 import { int64s, newPets, REX, SOLD } from './arbitraries.ts'
 import { type CheckedStorage, checkedStorage, showIds } from './checked-storage.ts'
-import { createOnceCalls, createsOnce, idempotencyExamples } from './idempotency.ts'
+import { createOnceCalls, idempotencyExamples } from './idempotency.ts'
 import { show } from './report.ts'
 import { type FastCheck, type SequenceOptions, suiteOf, type TestRunner, type Use, usesWith } from './runner.ts'
 import { races, runRace, smallRace } from './storage-race.ts'
@@ -34,9 +34,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     const { examples, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
     examples(EXAMPLES)
     sequences('gives the same results as a plain list', calls, commands)
-    property('idempotency keys give the same results as a plain map', createOnceCalls, (checked, calls) =>
-      createsOnce(calls)(checked),
-    )
+    property('idempotency keys give the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
     // `endOnFailure`: a simpler race cannot be found, because a race may pass when it is repeated.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),
