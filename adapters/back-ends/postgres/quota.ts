@@ -16,7 +16,6 @@ type GroupRow = Readonly<Record<'decided' | Lowercase<keyof QuotaState>, number>
 /** Requests of one subject with equal limits and ban rules. The statement gets them as one entry. */
 interface Group {
   readonly request: QuotaRequest
-  readonly entry: readonly (string | number | null)[]
   /** The positions of the requests in their batch. */
   readonly positions: number[]
 }
@@ -41,7 +40,12 @@ export function postgresQuota({ connection, schema, clock, lockTimeout, report }
       ...statementRules(lockTimeout),
       async send(requests) {
         const groups = groupsOf(requests)
-        const entries = groups.map(({ entry, positions }) => [...entry, positions.length])
+        const entries = groups.map(({ request, positions }) => [
+          request.subject,
+          bucketOf(request.subject),
+          ...rulesOf(request),
+          positions.length,
+        ])
         const rows = await query<GroupRow>(text, [JSON.stringify(entries), clock?.now() ?? null, lockTimeout])
         const counts: QuotaCount[] = []
         for (const [index, group] of groups.entries()) countGroup(group, rows[index] as GroupRow, counts)
@@ -69,19 +73,22 @@ function groupsOf(requests: readonly QuotaRequest[]): Group[] {
   )
   const groups: Group[] = []
   for (const [position, request] of sorted) {
-    const entry = [request.subject, bucketOf(request.subject), ...rulesOf(request)]
     const group = groups.at(-1)
-    if (group && String(group.entry) === String(entry)) group.positions.push(position)
-    else groups.push({ request, entry, positions: [position] })
+    const isSame = group?.request.subject === request.subject && `${rulesOf(group.request)}` === `${rulesOf(request)}`
+    if (isSame) group.positions.push(position)
+    else groups.push({ request, positions: [position] })
   }
   return groups
 }
 
-const NAMES = Object.keys(newQuotaState()) as (keyof QuotaState)[]
+/** Each member of a state, and its column. */
+const COLUMNS = Object.keys(newQuotaState()).map(
+  (name) => [name, name.toLowerCase()] as [keyof QuotaState, keyof GroupRow],
+)
 
 /** PostgreSQL returns only the state before the requests of a group, so this counts each request again, into `counts`. */
 function countGroup({ request, positions }: Group, row: GroupRow, counts: QuotaCount[]): void {
-  const numbers = NAMES.map((name) => [name, Number(row[name.toLowerCase() as Lowercase<typeof name>])])
-  const state: QuotaState = Object.fromEntries(numbers)
+  const state = newQuotaState()
+  for (const [name, column] of COLUMNS) state[name] = Number(row[column])
   for (const position of positions) counts[position] = countRequest(state, { ...request, now: Number(row.decided) })
 }
