@@ -120,9 +120,10 @@ export function pageWriter(linkBase: LinkBase) {
     const end = found.length > limit ? pets.at(-1) : undefined
     const headers = end ? nextPageHeaders(linkBase(target) + target.route, kept, encodeCursor(end.id)) : []
     const isKept = known !== undefined && found.every(isPlainAndFrozen)
+    const page = { text, headers, path: target.path, found: isKept ? [...found] : found }
     if (pages.size >= MAX_QUERIES) pages.clear()
-    pages.set(cacheKey, isKept && { text, headers, path: target.path, found: [...found] })
-    return { text, headers }
+    pages.set(cacheKey, isKept && page)
+    return page
   }
 }
 
