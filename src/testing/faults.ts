@@ -55,7 +55,7 @@ export interface PortFaults {
 /** The faults of one operation. `recover` does not end the faults of other operations. */
 export type OperationFaults = Pick<PortFaults, 'storage' | 'connection'>
 
-/** One fault. The control API of `petstore serve` has the same members. */
+/** One fault. The control API of `petstore serve` has the same members, with `status` in place of `error`. */
 export interface Fault {
   readonly part: keyof typeof PART_NAMES
   readonly action: 'fail' | 'delay' | 'break'

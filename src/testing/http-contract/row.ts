@@ -25,13 +25,11 @@ export function post(client: ContractClient, body: string | object = REX, header
   return client.send('POST /pets', { body, headers })
 }
 
-type Expectation = (response: ContractResponse) => void
-
 /** Reads an animal and checks the response. Accepts 410 after the announced removal of getPet, but not earlier. */
 export async function checkGetPet(
   client: ContractClient,
   path: string,
-  expect: Expectation,
+  expect: (response: ContractResponse) => void,
   request?: ContractRequest,
 ) {
   const response = await client.send(`GET ${path}`, request)
