@@ -2,7 +2,6 @@ import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { sleep } from '../../../src/support/time.ts'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
-import type { ServeOptions } from './serve.ts'
 
 /** For each open connection, its latest response and all earlier responses that are not yet closed. */
 type Running = Map<Socket, ServerResponse[]>
@@ -12,7 +11,7 @@ export type Connections = ReturnType<typeof trackConnections>
 /** Tracks the connections of a server. After the first call of `close`, each connection closes after its next response. */
 export function trackConnections(
   server: Server,
-  { drainDelay = 0, closeTimeout = 10_000 }: Pick<ServeOptions, 'drainDelay' | 'closeTimeout'>,
+  { drainDelay = 0, closeTimeout = 10_000 }: { drainDelay?: number | undefined; closeTimeout?: number | undefined },
 ) {
   const running: Running = new Map()
   let closed: Promise<void> | undefined
