@@ -76,10 +76,9 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
   const shared = overlap(prefix, petStore.basePath)
   const mount = prefix.slice(0, prefix.length - shared.length)
   const url = petStore.basePath.slice(shared.length)
-  const onRequest = async ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
+  const onRequest = ({ raw }: FastifyRequestLike, reply: FastifyReplyLike) => {
     const write = (request: NodeRequest, response: ApiResponse) => send(reply, request, response)
-    await respond(raw, reply.raw, mountedTargetOf(raw, mount), currentHeader, write)
-    return reply
+    return respond(raw, reply.raw, mountedTargetOf(raw, mount), currentHeader, write)
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
   // `/*` also matches the root, if there is neither a prefix nor a base path.
@@ -97,7 +96,7 @@ function mountedTargetOf(raw: NodeIncoming, prefix: string): MountedTarget {
 }
 
 /** The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
-async function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiResponse): Promise<void> {
+function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiResponse): Promise<void> | undefined {
   const { status, headers, body } = response
   const merged = mergeHeaders(headers, (header) => reply.getHeader(header))
   reply.code(status)
@@ -106,11 +105,13 @@ async function send(reply: FastifyReplyLike, request: NodeRequest, response: Api
     reply.removeHeader(name)
     reply.header(name, values)
   }
-  try {
-    await endAfterBody(request, () => reply.send(body === '' ? undefined : Buffer.from(body)))
-  } catch (error) {
-    // Fastify rejects an invalid header only here. The 500 that follows must not have the header.
-    for (const [name] of merged) reply.removeHeader(name)
-    throw error
-  }
+  return endAfterBody(request, () => {
+    try {
+      reply.send(body === '' ? undefined : Buffer.from(body))
+    } catch (error) {
+      // Fastify rejects an invalid header only here. The 500 that follows must not have the header.
+      for (const [name] of merged) reply.removeHeader(name)
+      throw error
+    }
+  })
 }

@@ -3,9 +3,6 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { sleep } from '../../../src/support/time.ts'
 import { isAfterLastRequest, setLastRequest } from './pipelining.ts'
 
-/** For each open connection, its latest response and all earlier responses that are not yet closed. */
-type Running = Map<Socket, ServerResponse[]>
-
 export type Connections = ReturnType<typeof trackConnections>
 
 /** Tracks the connections of a server. After the first call of `close`, each connection closes after its next response. */
@@ -13,7 +10,8 @@ export function trackConnections(
   server: Server,
   { drainDelay = 0, closeTimeout = 10_000 }: { drainDelay?: number | undefined; closeTimeout?: number | undefined },
 ) {
-  const running: Running = new Map()
+  /** For each open connection, its latest response and all earlier responses that are not yet closed. */
+  const running = new Map<Socket, ServerResponse[]>()
   let closed: Promise<void> | undefined
   server.on('connection', (socket: Socket) => {
     running.set(socket, [])
@@ -56,7 +54,7 @@ export function trackConnections(
 }
 
 /** Waits until written responses are sent. `server.close` alone would cut them off: it treats their connections as idle. */
-async function closeGently(server: Server, running: Running): Promise<void> {
+async function closeGently(server: Server, running: Map<Socket, ServerResponse[]>): Promise<void> {
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   let unsent: ServerResponse[]
   // Other responses may be written during the wait.

@@ -38,6 +38,9 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
   }
 }
 
+/** Writes a response. Returns a promise if the rest of the request body is read first. */
+export type ResponseWriter = (request: NodeRequest, response: ApiResponse) => Promise<void> | undefined
+
 /**
  * The returned function never rejects, even if the store rejects.
  *
@@ -50,7 +53,7 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions, other
     outgoing: NodeOutgoing,
     mounted: MountedTarget,
     readHeader: typeof sentHeader,
-    write = writeResponse,
+    write: ResponseWriter = writeResponse,
   ) => {
     if (isAfterLastRequest(incoming)) return
     const request = new NodeRequest(incoming, outgoing, mounted, readAddress, readHeader)
@@ -65,12 +68,17 @@ export function nodeResponder(petStore: PetStore, options: HandlerOptions, other
       response = fail(error, request)
     }
     try {
-      await write(request, response)
+      const written = write(request, response)
+      if (written) await written
     } catch (error) {
       if (isGone(outgoing)) return
       const failure = fail(error, request)
-      if (outgoing.headersSent) outgoing.destroy()
-      else await write(request, failure).catch(() => outgoing.destroy())
+      try {
+        if (outgoing.headersSent) outgoing.destroy()
+        else await write(request, failure)
+      } catch {
+        outgoing.destroy()
+      }
     }
   }
 }

@@ -55,13 +55,8 @@ export class NodeRequest implements ApiRequest {
     return this.#readHeader(this.incoming, name)
   }
 
-  /** Not `async`, because that would delay each body by three microtasks. */
   body(limit: number): Promise<Uint8Array> {
-    try {
-      return readBody(this.incoming, this.outgoing, limit)
-    } catch (error) {
-      return Promise.reject(error)
-    }
+    return readBody(this.incoming, this.outgoing, limit)
   }
 }
 

@@ -107,8 +107,7 @@ function handleAll(server: Server, { track }: Connections, respond: ReturnType<t
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest)
 }
 
-const rejectHeader = rejectingHeader('bad_request')
-const withoutValidHost = (_incoming: unknown, name: string) => rejectHeader(name)
+const withoutValidHost = (_incoming: unknown, name: string) => rejectingHeader('bad_request')(name)
 
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '::' || address === '0.0.0.0' ? 'localhost' : address

@@ -11,9 +11,8 @@ const DRAIN_TIMEOUT = 2_000
 const SMALL_BODY = 1_048_576
 
 export function closesAmidBody(incoming: NodeIncoming, outgoing: NodeOutgoing): boolean {
-  return (
-    isContinueDue(incoming, outgoing) || isLastByHead(incoming, outgoing) || declaredLength(incoming) > DRAINED_BYTES
-  )
+  const isTooLong = declaredLength(incoming) > DRAINED_BYTES
+  return isTooLong || isContinueDue(incoming, outgoing) || isLastByHead(incoming, outgoing)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../../src/index.ts'
 import { mergeHeaders } from '../shared/response-headers.ts'
+import type { ResponseWriter } from './handler.ts'
 import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeOutgoing } from './types.ts'
@@ -19,7 +20,7 @@ export interface BytesResponse extends ApiResponse {
 }
 
 /** Writes a response, and discards the request body if it was not read. */
-export async function writeResponse(request: NodeRequest, response: ApiResponse | BytesResponse): Promise<void> {
+export const writeResponse: ResponseWriter = (request, response: ApiResponse | BytesResponse) => {
   const { incoming, outgoing } = request
   if (outgoing.headersSent || isGone(outgoing)) return
   const body = 'bytes' in response ? response.bytes : response.body
@@ -66,7 +67,7 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
  * request body does not end soon after the response, the stream is closed. The response emits `finish` only when the stream has
  * closed, so `finish` of the stream is used.
  */
-function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): void {
+function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): undefined {
   const { incoming, outgoing } = request
   setHead(outgoing, status, headers)
   if (!incoming.complete) {
@@ -98,11 +99,12 @@ async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast
 }
 
 /** Calls `end`, which sends the whole response. If the connection closes after it, the rest of the request body is read first. */
-export async function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => unknown): Promise<void> {
+export function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => void): Promise<void> | undefined {
   const isUnread = isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {
     outgoing.shouldKeepAlive = false
-    await drain(incoming)
-  } else if (isUnread) readRest(incoming, outgoing)
+    return drain(incoming).then(end)
+  }
+  if (isUnread) readRest(incoming, outgoing)
   end()
 }
