@@ -7,7 +7,7 @@ import { findMountedTarget, type MountedTarget } from './mount-path.ts'
 import { isAfterLastRequest, waitForEarlierResponses } from './pipelining.ts'
 import { NodeRequest } from './request.ts'
 import type { NodeHandler, NodeIncoming, NodeOutgoing } from './types.ts'
-import { isGone, writeResponse } from './write-response.ts'
+import { isGone, type ResponseWriter, writeResponse } from './write-response.ts'
 
 /**
  * Creates a request handler for `node:http`, `node:https`, and the compatibility API of `node:http2`.
@@ -37,9 +37,6 @@ export function toNodeHandler(petStore: PetStore, options: HandlerOptions = {}):
     return respond(incoming, outgoing, mounted ?? { target: incoming.url ?? '/', mountPath: '' }, readHeader)
   }
 }
-
-/** Writes a response. Returns a promise if the rest of the request body is read first. */
-export type ResponseWriter = (request: NodeRequest, response: ApiResponse) => Promise<void> | undefined
 
 /**
  * The returned function never rejects, even if the store rejects.

@@ -1,11 +1,11 @@
 import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** How many bytes of a refused upload are read and discarded, because many clients read the response only after their upload. */
+/** How many bytes of a rejected upload are read, because many clients read the response only after their upload. */
 const DRAINED_BYTES = 16_777_216
 /** Added to the size of each chunk that counts towards `DRAINED_BYTES`: very many tiny chunks would keep the server busy. */
 const CHUNK_COST = 256
-/** How long the server waits for more bytes of a refused upload, in milliseconds. */
+/** How long the server waits for more bytes of a rejected upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
 /** A request body of at most this declared length, in bytes, is always read to its end. */
 const SMALL_BODY = 1_048_576

@@ -1,7 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { ApiResponse } from '../../../src/index.ts'
 import { mergeHeaders } from '../shared/response-headers.ts'
-import type { ResponseWriter } from './handler.ts'
 import { setLastRequest } from './pipelining.ts'
 import type { NodeRequest } from './request.ts'
 import type { NodeOutgoing } from './types.ts'
@@ -19,7 +18,10 @@ export interface BytesResponse extends ApiResponse {
   readonly bytes: Uint8Array
 }
 
-/** Writes a response, and discards the request body if it was not read. */
+/** Writes a response. Returns a promise if the rest of the request body is read first. */
+export type ResponseWriter = (request: NodeRequest, response: ApiResponse) => Promise<void> | undefined
+
+/** Discards the request body if it was not read. */
 export const writeResponse: ResponseWriter = (request, response: ApiResponse | BytesResponse) => {
   const { incoming, outgoing } = request
   if (outgoing.headersSent || isGone(outgoing)) return
