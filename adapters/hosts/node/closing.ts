@@ -59,7 +59,8 @@ async function closeGently(server: Server, running: Map<Socket, ServerResponse[]
   let unsent: ServerResponse[]
   // Other responses may be written during the wait.
   do {
-    await requestsRead()
+    // Waits until Node has read the data that has arrived: two turns, because in this turn, Node may be past reading.
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
     unsent = [...running.values()].flat().filter((one) => one.writableEnded && !one.destroyed)
     await Promise.all(unsent.map((one) => new Promise((resolve) => one.on('close', resolve))))
   } while (unsent.length > 0)
@@ -68,9 +69,4 @@ async function closeGently(server: Server, running: Map<Socket, ServerResponse[]
   // Closes connections without a request, which browsers open in advance. Node does not treat them as idle.
   for (const socket of running.keys()) if (socket.bytesRead === 0) socket.destroy()
   await closed
-}
-
-/** Waits until Node has read the data that has arrived: two turns, because in this turn, Node may be past reading. */
-async function requestsRead(): Promise<void> {
-  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
