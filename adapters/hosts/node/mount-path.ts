@@ -16,7 +16,9 @@ export function findMountedTarget(incoming: NodeIncoming, basePath: string): Mou
   const rest = originForm(incoming.url ?? '/')
   const matched = matchedPath(incoming, rest)
   if (isBelow(pathOf(rest), basePath)) return { target: matched + rest, mountPath: matched }
-  const target = wholeTarget(incoming, matched, rest)
+  // If a router matches the whole path, Express sets `url` to `/`. The slash is removed if the client did not send it.
+  const isAdded = pathOf(rest) === '/' && pathOf(originForm(incoming.originalUrl ?? '')) === matched
+  const target = matched + (isAdded ? rest.slice(1) : rest)
   const outside = matched.slice(0, matched.length - overlap(matched, basePath).length)
   const mountPath = [outside, ''].find((mount) => isBelow(pathOf(target).slice(mount.length), basePath))
   return mountPath === undefined ? undefined : { target, mountPath }
@@ -35,10 +37,4 @@ export function overlap(prefix: string, basePath: string): string {
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
     if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)
   return ''
-}
-
-/** If a router matches the whole path, Express sets `url` to `/`. This function removes the slash if the client did not send it. */
-function wholeTarget({ originalUrl = '' }: NodeIncoming, matched: string, rest: string): string {
-  const isAdded = pathOf(rest) === '/' && pathOf(originForm(originalUrl)) === matched
-  return matched + (isAdded ? rest.slice(1) : rest)
 }

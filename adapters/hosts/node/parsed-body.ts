@@ -33,17 +33,14 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
 function rewrite(body: object): string {
   try {
     return JSON.stringify(body, (_name, value: unknown) => {
-      if (isRounded(value)) throw lost(`the host has parsed the body and may have rounded the number ${value}`)
+      // Integers beyond 2^53 and infinity may be rounded. A rounded fraction looks like any other fraction, so it is not found.
+      if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
+        throw lost(`the host has parsed the body and may have rounded the number ${value}`)
       return value
     })
   } catch (error) {
     throw error instanceof RangeError ? new PetStoreError('malformed_json', TOO_DEEP) : error
   }
-}
-
-/** Returns true for integers beyond 2^53 and for infinity. A rounded fraction looks like any other fraction, so it is not found. */
-function isRounded(value: unknown): boolean {
-  return typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)
 }
 
 export function lost(why: string): PetStoreError {

@@ -1,5 +1,4 @@
 import { BlockList, isIP } from 'node:net'
-import type { PetStoreError } from '../../../src/index.ts'
 import { canonicalIpv6 } from '../../../src/support/ip-address.ts'
 import { invalidOption, isPositiveInteger, type OptionRule } from '../../../src/support/option-rules.ts'
 
@@ -19,7 +18,7 @@ export const FORWARDED_FOR = 'x-forwarded-for'
 export type AddressReader = (peer: string | undefined, forwardedFor: string | undefined) => string | undefined
 
 export function addressReader(trustProxy: TrustProxy = false): AddressReader {
-  if (!trustProxyRule.check(trustProxy)) throw invalidTrustProxy(trustProxy)
+  if (!trustProxyRule.check(trustProxy)) throw invalidOption('trustProxy', EXPECTED, trustProxy)
   if (trustProxy === false) return (peer) => canonicalAddress(peer)
   const proxies = typeof trustProxy === 'number' ? () => trustProxy : countTrusted(trustProxy)
   return (peer, forwardedFor) => {
@@ -70,16 +69,12 @@ export function canonicalAddress(text = ''): string | undefined {
 function addEntry(trusted: BlockList, entry: unknown): void {
   const [text = '', prefix, ...rest] = String(entry).split('/')
   const address = canonicalAddress(text)
-  if (address === undefined || rest.length > 0) throw invalidTrustProxy(entry)
+  if (address === undefined || rest.length > 0) throw invalidOption('trustProxy', EXPECTED, entry)
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
   const longest = family === 'ipv6' ? 128 : 32
   // The prefix length of an IPv4-mapped range includes the 96 bits before the IPv4 address.
   const before = family === 'ipv4' && isIP(text) === 6 ? 96 : 0
   const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) - before : Number.NaN
-  if (!(bits >= 0 && bits <= longest)) throw invalidTrustProxy(entry)
+  if (!(bits >= 0 && bits <= longest)) throw invalidOption('trustProxy', EXPECTED, entry)
   trusted.addSubnet(address, bits, family)
-}
-
-function invalidTrustProxy(got: unknown): PetStoreError {
-  return invalidOption('trustProxy', EXPECTED, got)
 }
