@@ -21,6 +21,8 @@ const RULES: OptionRules<keyof ReadyCheckOptions> = { timeout: timeoutRule, cloc
 
 /** How long a result is reused, in milliseconds. Without reuse, frequent probes would burden the back end. */
 const REUSED_FOR = 1_000
+/** Limits that no probe reaches. */
+const LIMITS = { perMinute: 1_000_000, perDay: 1_000_000_000 }
 
 /**
  * Returns a function that calls each part of a back end once, for the probe of a load balancer. Reuses a result for one second.
@@ -44,13 +46,7 @@ export function readyCheck({ storage, keyStore, quota }: BackEnd, options: Ready
     // A new token is in no cache, so the key store itself has to respond.
     keys: () => keyStore.find(newToken()),
     quota: () =>
-      quota.spend({
-        subject: 'petstore:ready',
-        anonymous: true,
-        limits: { perMinute: 1_000_000, perDay: 1_000_000_000 },
-        ban: false,
-        now: clock.now(),
-      }),
+      quota.spend({ subject: 'petstore:ready', anonymous: true, limits: LIMITS, ban: false, now: clock.now() }),
   }
   const check = async () => {
     const results = await Promise.all(

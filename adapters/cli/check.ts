@@ -21,7 +21,7 @@ export interface RowResult extends Pick<HttpContractRow, 'title' | 'basis'> {
   readonly reason?: string
 }
 
-export interface CheckHooks extends Pick<suite.HttpContractTarget, 'fetch' | 'clock'> {
+export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'clock'> {
   /** Called before each wait until a rate limit ends, with the number of seconds. */
   readonly onWait?: (seconds: number) => void
   /** Called when the server refuses connections, with the title of the row whose request was the last to reach it. */

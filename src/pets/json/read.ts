@@ -48,23 +48,23 @@ export function parsePlain(text: string, members: number): unknown {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'number') return BigInt(value)
-    return convertIntegers(value) === members ? value : undefined
+    return convertAndCount(value) === members ? value : undefined
   } catch {
     // `parseExactly` finds the same fault, and has the better error message.
   }
   return undefined
 }
 
-/** Converts the numbers in an object or array to `bigint`, in place. Returns how many members all of its objects have. */
-function convertIntegers(holder: unknown): number {
-  if (typeof holder !== 'object' || holder === null) return 0
+/** Converts numbers of `JSON.parse` to `bigint`, in place. Returns how many members all objects in the value have. */
+function convertAndCount(holder: unknown): number {
+  if (typeof holder !== 'object' || holder === null || holder instanceof JsonNumber) return 0
   const values = holder as Record<string, unknown>
   const names = Object.keys(values)
   let members = Array.isArray(holder) ? 0 : names.length
   for (const name of names) {
     const value = values[name]
     if (typeof value === 'number') values[name] = BigInt(value)
-    else members += convertIntegers(value)
+    else members += convertAndCount(value)
   }
   return members
 }
@@ -72,7 +72,8 @@ function convertIntegers(holder: unknown): number {
 /** Parses any body. Throws if the result has fewer than `members` members, because then a name is repeated in the text. */
 export function parseExactly(text: string, members: number): unknown {
   const value = parseText(text)
-  if (countMembers(value) < members) throw malformed('expected each member name once in its object, got one repeated')
+  if (convertAndCount(value) < members)
+    throw malformed('expected each member name once in its object, got one repeated')
   return value
 }
 
@@ -112,14 +113,6 @@ function outline(text: string): { depth: number; members: number; values: number
     } else if (code === 0x7d || code === 0x5d) depth--
   }
   return { depth: deepest, members, values }
-}
-
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null || value instanceof JsonNumber) return 0
-  const values = Object.values(value)
-  let count = Array.isArray(value) ? 0 : values.length
-  for (const inner of values) count += countMembers(inner)
-  return count
 }
 
 const PARSE_OPTIONS = { parseNumber: readNumber }

@@ -6,8 +6,14 @@ import type { Clock } from '../../ports.ts'
 import { innermostMessage } from '../../support/describe-value.ts'
 import { sleep, systemClock } from '../../support/time.ts'
 
-/** The server under test. */
-export interface HttpContractTarget {
+/** The options of {@link httpContract}. */
+export interface HttpContractOptions {
+  /**
+   * `contract` tests only what the interface specification says. `all` also tests what this project has decided where the
+   * specification is silent.
+   * @default 'all'
+   */
+  readonly basis?: 'contract' | 'all' | undefined
   /** The URL of the API with its version, such as `http://127.0.0.1:3000/v1`. */
   readonly baseUrl: string
   /** The token of an API key, with which the suite sends about 150 requests and adds about 45 animals. */
@@ -48,7 +54,7 @@ const MAX_REQUESTS = 100
 
 /** @param onWait - called before each wait, with the number of seconds */
 export function contractClient(
-  { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractTarget,
+  { baseUrl, token, limitedToken, timeout = 10_000, clock = systemClock, ...target }: HttpContractOptions,
   onWait: (seconds: number) => void = () => {},
 ) {
   const root = baseUrl.replace(/\/+$/, '')

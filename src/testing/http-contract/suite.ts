@@ -1,22 +1,12 @@
 import { invalidOption } from '../../support/option-rules.ts'
 import type { TestRunner } from '../contract/runner.ts'
-import { contractClient, type HttpContractTarget } from './client.ts'
+import { contractClient, type HttpContractOptions } from './client.ts'
 import { contractRows } from './contract-rows.ts'
 import { decisionRows } from './decision-rows.ts'
 import type { HttpContractRow } from './row.ts'
 
 /** All tests, those of docs/interface.md first. They need no raw socket, and no special option of the server. */
 export const httpContractRows: readonly HttpContractRow[] = [...contractRows, ...decisionRows]
-
-/** The options of {@link httpContract}. */
-export interface HttpContractOptions extends HttpContractTarget {
-  /**
-   * `contract` tests only what the interface specification says. `all` also tests what this project has decided where the
-   * specification is silent.
-   * @default 'all'
-   */
-  readonly basis?: 'contract' | 'all' | undefined
-}
 
 const GROUPS = { contract: 'HTTP contract', decision: 'HTTP contract, decisions of petstore-kit' } as const
 
