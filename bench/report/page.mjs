@@ -60,7 +60,8 @@ ${memoryText(results)}
 
 The bare driver sends the same statement and waits for the same commit, but checks no key and counts nothing. Creates that wait
 together share a commit in our back ends, so we can be faster than one statement per request. With four processes, 128 creates at a
-time go to one database, the store also counts in PostgreSQL, and all processes and the load share the processors.
+time go to one database, the store also counts in PostgreSQL, and all processes and the load share the processors: over HTTP, our rate
+there differs by a factor of two between runs.
 
 ${engineTable(results)}
 
