@@ -40,7 +40,7 @@ export async function openPostgres(url: string, plans: readonly string[]): Promi
 function explainPooler(error: unknown): never {
   if (!innermostMessage(error).includes('startup parameter: statement_timeout')) throw error
   throw new Error(
-    'PgBouncer rejects the parameter statement_timeout: add ?statement_timeout= to the end of --database-url, so that it is not sent, and set it by ALTER ROLE … SET statement_timeout',
+    'PgBouncer rejects the parameter statement_timeout: end --database-url with ?statement_timeout= (an empty value is not sent), and set the timeout by ALTER ROLE … SET statement_timeout',
   )
 }
 

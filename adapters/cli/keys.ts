@@ -5,7 +5,7 @@ import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
-/** For a flag such as `--no-label`, the value is `false`. */
+/** `Removed` is the value of a member after a flag such as `--no-label`: `false`. */
 interface KeyFlags<Removed> extends PlaceFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName

@@ -24,7 +24,7 @@ export interface PetStoreClientOptions {
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
   /** How long one attempt may take, with its whole response, in milliseconds. After that, the attempt fails. @default 30000 */
   readonly timeout?: number | undefined
-  /** Called before all calls wait. If `onRetry` throws or rejects, one of these calls rejects with that error. @default none */
+  /** Called when the client starts to hold back calls. If `onRetry` throws or rejects, one of them rejects with it. @default none */
   readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
   /** When to send a request again; `false` for never. @default as often as needed within two minutes */
   readonly retry?: RetryOptions | false | undefined

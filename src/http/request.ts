@@ -162,7 +162,7 @@ export class FetchRequest implements ApiRequest {
     return readBody(body, request.headers, limit, this.bodySignal, (reader) => this.discardRest(reader))
   }
 
-  /** Returns the body, or `undefined` if it must be read as a stream, or other code has locked it. Hono on Node creates a second `Request` for `request.body`. */
+  /** Returns `undefined` if the body must be read as a stream, because `arrayBuffer` is missing or other code has locked the body. */
   async #wholeBytes(): Promise<Uint8Array | undefined> {
     const { request } = this
     try {

@@ -68,7 +68,8 @@ export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): 
   checkOptions(Object.fromEntries(nullable), changes)
   const { plan, limits } = changes
   if (plan !== undefined && limits == null) requireLimitsOf(plan, plans)
-  if (plan === undefined && limits === null) throw invalidOption('plan', 'a plan to replace the removed limits', plan)
+  if (plan === undefined && limits === null)
+    throw invalidOption('plan', 'a plan, because the limits of the key are removed', plan)
   return givenMembers(changes)
 }
 

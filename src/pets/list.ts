@@ -37,7 +37,7 @@ const QUERY_RULES: OptionRules<'limit' | 'status' | 'cursor'> = {
     check: (value) => typeof value === 'string' && /^[1-9]\d*$/.test(value) && Number(value) <= MAX_LIMIT,
   },
   status: statusRule,
-  /** `parsePageQuery` checks only a cursor that cannot be decoded. */
+  /** `parsePageQuery` decodes the cursor itself, and passes it to this rule only if that fails. */
   cursor: { expected: 'a cursor from an earlier page', check: (value) => value === undefined },
 }
 

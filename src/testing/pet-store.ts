@@ -106,7 +106,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call.
   const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
   const pets = firstPets(options)
-  // A copy by names, because options may be inherited.
+  // Copies each option by its name, because a spread would leave out inherited options.
   const storeOptions = Object.fromEntries(Object.keys(storeRules).map((name) => [name, Reflect.get(options, name)]))
 
   /** Creates the ports, the pet store, the key and the client: once, and again for each `reset`. */

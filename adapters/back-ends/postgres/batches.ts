@@ -4,7 +4,7 @@ import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { unavailable } from '../shared/errors.ts'
 
 /**
- * Which calls an error of a statement rejects. `call`: only calls whose values the database refused; the others are repeated.
+ * Which calls an error of a statement rejects. `call`: only calls whose values the database rejected; the others are repeated.
  * `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because their clients have
  * already waited for the failed one.
  */
@@ -103,7 +103,7 @@ export function statementRules(lockTimeout: number): Pick<BatchOptions<never, ne
   return { timeout: lockTimeout + WORKING_TIME, reachOf }
 }
 
-/** SQLSTATE codes for a refused value: data exceptions, constraints, program limits, and `RAISE` in an application's trigger. */
+/** SQLSTATE codes for a rejected value: data exceptions, constraints, program limits, and `RAISE` in an application's trigger. */
 const REFUSED = /^(?:22...|23...|54...|P0001)$/
 /** SQLSTATE codes and messages that mean a statement waited too long for a lock, a connection or a result. */
 const TIMED_OUT = /^(?:55P03|57014)$|time ?out|did not return within/i

@@ -125,7 +125,7 @@ const petMembers = {
   status: z.optional(z.enum(petStatuses)),
 } satisfies Record<keyof NewPet, z.ZodMiniType>
 export const pets = z.array(z.object({ id: z.bigint(), ...petMembers, name: z.string() }))
-/** Accepts any value, because its integers are already rounded here. `parseNewPet` checks the exact values. */
+/** Accepts any value: this schema sees integers that `JSON.parse` may have rounded. `parseNewPet` checks the exact animal. */
 const checkedLater = z.unknown().check(z.meta(toJsonSchema(z.object(petMembers))))
 export const petsBody = z.union(
   [

@@ -23,7 +23,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   const isAnnounced = sentHeader(incoming, 'transfer-encoding') !== undefined || httpVersionMajor > 1
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
   if (typeof body !== 'object' || body === null)
-    throw lost('the host has read the body and kept no bytes and no object')
+    throw lost('the host has read the body and kept neither its bytes nor the parsed object')
   // Some parsers set `{}` without parsing anything. So `{}` is used only if the length of the body allows no animal.
   if (Object.keys(body).length === 0 && !Array.isArray(body) && !(Number(length) < SHORTEST.length))
     throw lost('the host has read the body and kept only an empty object')
@@ -33,7 +33,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
 function rewrite(body: object): string {
   try {
     return JSON.stringify(body, (_name, value: unknown) => {
-      // Integers beyond 2^53 and infinity may be rounded. A rounded fraction looks like any other fraction, so it is not found.
+      // Integers beyond 2^53 and infinity may be rounded. A rounded fraction cannot be told from an exact one.
       if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
         throw lost(`the host has parsed the body and may have rounded the number ${value}`)
       return value

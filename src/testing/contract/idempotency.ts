@@ -49,7 +49,7 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
     for (const key of keys) await createOnce({ key })
     await list()
   },
-  'an idempotency key ends after 48 hours': createsOnce(
+  'an idempotency key expires after 48 hours': createsOnce(
     [0, KEY_PERIOD - 1, 1, 1, KEY_PERIOD - 2].map((wait) => ({ wait })),
   ),
 }

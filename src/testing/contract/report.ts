@@ -27,7 +27,7 @@ export function recordSteps() {
   }
   return {
     check,
-    /** Throws a {@link BrokenRule} unless both objects have equal members. `text` is the start of its sentence. */
+    /** Throws a {@link BrokenRule} unless both objects have equal members. The message of the error begins with `text`. */
     checkEqual(text: string, received: object, expected: object): void {
       const differs = difference(received, expected)
       if (differs) check(false, `${text} ${differs.rule}`, expected, received)

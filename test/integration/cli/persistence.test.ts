@@ -292,7 +292,9 @@ describe('petstore keys', () => {
     const update = async (id: string, ...flags: string[]) =>
       (await runCommand(['keys', 'update', id, '--data', data, ...flags])).stderr
     expect(await update(id)).toMatch(/^petstore: expected a change, such as --plan pro/)
-    expect(await update(id, '--no-limits')).toBe('petstore: --plan: expected a plan to replace the removed limits\n')
+    expect(await update(id, '--no-limits')).toBe(
+      'petstore: --plan: expected a plan, because the limits of the key are removed\n',
+    )
     expect(await update(id, '--no-label')).toBe(`petstore: the key ${id} is already revoked\n`)
     expect(await update('key_0', '--no-label')).toBe('petstore: there is no key key_0\n')
   })

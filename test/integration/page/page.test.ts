@@ -73,7 +73,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(await focusedAfter('Go to the rate limit')).toBe('refusal-title')
   })
 
-  test('at 1,280 pixels, the request log is in the wide column', async () => {
+  test('in a window 1,280 pixels wide, the request log is in the wide column', async () => {
     const { page } = await open((await startSite()).url)
     await row(page, '1 Rex 1 available')
     const box = async (name: string) =>

@@ -48,7 +48,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     expect(await menu.isVisible()).toBe(true)
   })
 
-  test('from 1,100 pixels on, the samples stay beside their operation', async () => {
+  test('in a window 1,100 pixels wide, the samples stay beside their operation', async () => {
     const { page } = await open(`${(await startSite()).url}/reference`, 1100)
     const samples = page.getByRole('complementary', { name: 'Samples for List animals' })
     await page.evaluate(() => scrollTo(0, 800))

@@ -87,7 +87,7 @@ const firstLines: Record<string, string> = {
   'create ignores the case of idempotency keys':
     'createOnce returned earlier "same": no earlier call of this scope has this key',
   'create shortens idempotency keys': 'createOnce returned earlier "same": no earlier call of this scope has this key',
-  'idempotency keys never end': 'createOnce returned earlier "same": a key ends after 48 hours',
+  'idempotency keys never expire': 'createOnce returned earlier "same": a key expires after 48 hours',
   'idempotency keys end too soon':
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create returns a new id for a repeat': 'createOnce returned the id 2n for a key that has added animal 1',
@@ -392,7 +392,7 @@ const storageFaults: Faults<PetStorage> = {
     withCreateOnce(withKey(sound, ({ key }) => ({ key: key.toLowerCase() }))),
   'create shortens idempotency keys': (sound) =>
     withCreateOnce(withKey(sound, ({ key }) => ({ key: key.slice(0, 254) }))),
-  'idempotency keys never end': () => memory({ clock: { now: () => 0 } }).storage,
+  'idempotency keys never expire': () => memory({ clock: { now: () => 0 } }).storage,
   'idempotency keys end too soon': (_, clock) => memory({ clock: { now: () => 2 * clock.now() } }).storage,
   'create returns a new id for a repeat': (sound) =>
     withCreateOnce(async (pet, idempotency) => {

@@ -91,7 +91,7 @@ test.each(['[]', '{"name":"Rex","categoryId":1.5}'])('serializes the parsed valu
 })
 
 test.each([
-  ['the host has read the body and kept no bytes and no object', undefined],
+  ['the host has read the body and kept neither its bytes nor the parsed object', undefined],
   ['the host has read the body and kept only an empty object', {}],
   ['the host has parsed the body and may have rounded the number 1152921504606847000', { id: 2 ** 60 }],
 ])('the error says why the body is lost: %s', (why, body) => {

@@ -367,7 +367,7 @@ describe('faults', () => {
     )
   })
 
-  test('a Node server closes the socket of a broken connection', async () => {
+  test('on Node, a fault that breaks the connection closes its socket', async () => {
     const { petStore, token, faults, storage, errors } = await start()
     const server = await serve(petStore, { port: 0 })
     onTestFinished(server.close)

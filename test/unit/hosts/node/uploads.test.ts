@@ -456,7 +456,7 @@ describe('a server whose timers do not fire', () => {
     expect((await connection.answer('HEAD')).status).toBe(401)
   })
 
-  test('a whole body with Connection: close gets a response', async () => {
+  test('a complete request with Connection: close gets a response', async () => {
     const { connection, authorized } = await connectWithoutTimers((response) => {
       response.end = response.end.bind(response)
     })
