@@ -21,7 +21,7 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.split('').map(escapeUnit).join(''))
 }
 
-/** Returns how much of a text {@link readableText} reads, in UTF-16 code units: more than `length`, to find a token at the cut. */
+/** Returns how many UTF-16 code units are read to show `length` of them: more, because a token may begin near the end. */
 export function readLength(length: number, secrets: readonly string[] = []): number {
   return length + ENCODED_LENGTH * Math.max(TOKEN_LENGTH, ...secrets.map((secret) => secret.length))
 }
@@ -35,7 +35,7 @@ export function withoutSecrets(text: string, length: number, secrets: readonly s
   const read = readLength(length, secrets)
   const safe = masked(text.slice(0, read), secrets)
   if (text.length <= read) return shorten(safe, length)
-  // Drop the end of what was read: it may be half a secret. If nothing was masked, this end is beyond `length` anyway.
+  // Drop the end of what was read, because it may be half a secret. Masking may have moved this end into the first `length` units.
   return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
 }
 

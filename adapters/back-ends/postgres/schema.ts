@@ -178,8 +178,8 @@ const LONGER_KEYS = `
     ${addPetsOnce(', moment double precision', timeOr('moment'), 172_800_000)}`
 
 /**
- * On Aurora, `add_pets` waits for the disk. Unlogged tables survive a crash there, so `save` would not notice that an animal was
- * lost before it was on disk.
+ * On Aurora, `add_pets` waits for the disk. Elsewhere, a crash empties the unlogged tables, and so `save` notices that animals may
+ * be lost. On Aurora, unlogged tables survive a crash.
  */
 const AURORA = addPets(
   'CREATE OR REPLACE',

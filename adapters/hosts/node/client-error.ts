@@ -61,7 +61,7 @@ async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): P
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)
-  // A wrapper of `handle` may respond without reading a header. If its status is not that of the error, its response is replaced.
+  // Reading a header throws the error. A wrapper of `handle` may respond without reading one: then the error's own response is used.
   return response?.status === errorTable[code].status ? response : errorResponse(code)
 }
 

@@ -71,7 +71,9 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     const issue = (address: string) => runCommand(['keys', 'issue', '--plan', 'free', '--database-url', address])
     expect(await issue(url)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^petstore: cannot use .*: PgBouncer rejects .*: add \?statement_timeout= to/),
+      stderr: expect.stringMatching(
+        /^petstore: cannot use .*: PgBouncer rejects .*: end --database-url with \?statement_timeout= /,
+      ),
     })
     expect(await issue(`${url}?statement_timeout=`)).toMatchObject({ code: 0 })
   })

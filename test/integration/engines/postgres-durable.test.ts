@@ -62,7 +62,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await statusList()).toEqual(['imported 1', 'imported 2', 'imported 3'])
   })
 
-  test('an import waits for the disk even if it sets synchronous_commit to off', async () => {
+  test('an import waits for the disk even if its session has turned synchronous_commit off', async () => {
     const client = await pool.connect()
     await client.query('BEGIN; SET LOCAL synchronous_commit = off')
     await client.query("INSERT INTO petstore.pets VALUES (nextval('petstore.pet_ids'), 'imported', 1, 'sold')")

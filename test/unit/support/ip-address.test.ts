@@ -22,7 +22,7 @@ test.each([
   ['1:2', 56, '1:2'],
   ['1::2::3', 56, '1::2::3'],
   ['::12345', 56, '::12345'],
-])('the address %s with prefix length %i has the group %s', (address, bits, group) => {
+])('the address %s with prefix length %i is counted as %s', (address, bits, group) => {
   expect(addressGroup(address, bits)).toBe(group)
 })
 

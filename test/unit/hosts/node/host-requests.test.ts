@@ -125,7 +125,7 @@ describe('headers that earlier middleware has changed', () => {
 })
 
 describe('a host that listens to checkContinue', () => {
-  test('sends 100 Continue in HTTP/1 for a listener of checkContinue', async () => {
+  test('in HTTP/1, sends 100 Continue if the host listens to checkContinue', async () => {
     const { handler, authorization } = await handlerWithKey()
     const url = await listening(createServer(handler).on('checkContinue', handler))
     const { socket, send, answer } = await rawConnection(url)
@@ -140,7 +140,7 @@ describe('a host that listens to checkContinue', () => {
     expect((await answer()).status).toBe(201)
   })
 
-  test('sends 100 Continue in HTTP/2 for a listener of checkContinue', async () => {
+  test('in HTTP/2, sends 100 Continue if the host listens to checkContinue', async () => {
     const { handler, authorization } = await handlerWithKey()
     const server = createServer2(handler)
     server.on('checkContinue', handler)
