@@ -152,7 +152,6 @@ function summary(results: readonly RowResult[]) {
   return { contract: counts('contract'), decision: counts('decision') }
 }
 
-/** The verdicts by exit code. */
 const VERDICTS = [
   'The server meets the interface.',
   'The server does not meet the interface.',

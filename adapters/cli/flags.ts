@@ -60,7 +60,6 @@ export function wholeNumber(minimum = 0, maximum = Number.MAX_SAFE_INTEGER): (te
   )
 }
 
-/** Returns milliseconds. */
 export const parseSeconds = expecting('a number of seconds from 0 to 3600', (text) =>
   /^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 3_600 ? Math.round(Number(text) * 1_000) : undefined,
 )

@@ -170,8 +170,10 @@ function readNextCursor(response: ClientResponse): string | undefined {
   const bare = headers.get('X-Next-Cursor')
   if (bare) return bare
   const link = headers.get('Link') ?? ''
-  if (link.length > MAX_LINK) throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
-  const target = linkTarget(link, 'next')
+  const target = linkTarget(link.slice(0, MAX_LINK), 'next')
+  // Without this error, the iteration would end although there are more pages.
+  if (target === undefined && link.length > MAX_LINK)
+    throw unexpectedResponse(response, `a Link header of at most ${MAX_LINK} characters`)
   if (target === undefined) return undefined
   const cursor = URL.canParse(target, url) ? new URL(target, url).searchParams.get('cursor') : null
   if (!cursor) throw unexpectedResponse(response, 'a Link to the next page with a cursor')

@@ -49,6 +49,8 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     timer = new AbortController()
     const report = async () => pause && (await onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error }))
     report().catch((error) => first && reject(first, error))
+    // An error of `onRetry` rejects its call before the call can start.
+    await undefined
     for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
       timer = new AbortController()
       const open = () => Object.assign(awaited, { opensAt: 0 }) // Even if the clock has stepped back.

@@ -29,7 +29,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
   const { status, type, redirected, headers } = response
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
   response.body?.cancel().catch(() => {})
-  const target = redirected ? response.url : headers.get('Location')
+  const target = redirected ? response.url : withoutCredentials(headers.get('Location'), url)
   const where = target === null ? 'a target that is not shown' : quoted(target, apiKey)
   return new PetStoreError(
     'unexpected_response',
@@ -37,6 +37,12 @@ export function redirectError(response: Response, url: string, apiKey: string): 
       'The client follows no redirect, because that could send the API key to another server: correct baseUrl.',
     { status },
   )
+}
+
+function withoutCredentials(location: string | null, url: string): string | null {
+  // `URL` would change `\u0041` to `/u0041`, and a key with such escapes would not be masked.
+  if (location === null || location.includes('\\') || !URL.canParse(location, url)) return location
+  return Object.assign(new URL(location, url), { username: '', password: '' }).href
 }
 
 export function networkError(request: string, cause: unknown, apiKey: string): PetStoreError {

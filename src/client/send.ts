@@ -104,6 +104,8 @@ function withDeadline(task: (signal: AbortSignal) => Promise<void>, timeout: num
   const controller = new AbortController()
   const result = untilAborted<void>(signal, (resolve, reject) => {
     task(controller.signal).then(resolve, reject)
+    // If the task ignores its signal and never settles, `signal` would otherwise keep a listener.
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
     return () => controller.abort(signal?.reason)
   })
   return withTimeout(result, timeout, () => {

@@ -45,11 +45,16 @@ export async function readBody(
 /** How much of a body is read at once, in bytes. */
 const READ_SIZE = 16_384
 
-/** Returns a reader with small buffers, if the stream supports it. Deno 2.9 would allocate 64 KiB for a chunk of one byte. */
+/** Returns a reader with one buffer, if the stream supports it. Deno 2.9 would allocate 64 KiB for a chunk of one byte. */
 function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
   try {
     const reader = body.getReader({ mode: 'byob' })
-    const read = () => reader.read(new Uint8Array(READ_SIZE)) as ReturnType<BodyReader['read']>
+    let buffer = new ArrayBuffer(READ_SIZE)
+    const read = async () => {
+      const { done, value } = await reader.read(new Uint8Array(buffer))
+      if (value) buffer = value.buffer
+      return { done, value: value?.slice() } as ReadableStreamReadResult<Uint8Array>
+    }
     return { read, cancel: (reason) => reader.cancel(reason) }
   } catch {
     return body.getReader()
@@ -60,10 +65,7 @@ function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
  * Rejects when the signal of the request aborts, unless the body arrives before the next timer: some servers abort after the whole
  * body has arrived. Reads `request.signal` only if the body is late: with Hono on Node, this takes a fifth of the time of a create.
  */
-export function bodyUnlessAborted<T>(
-  body: Promise<T>,
-  request: { readonly signal?: AbortSignal | undefined },
-): Promise<T> {
+export function bodyUnlessAborted<T>(body: Promise<T>, request: { signal?: AbortSignal | undefined }): Promise<T> {
   return new Promise((resolve, reject) => {
     let signal: AbortSignal | undefined
     const onAbort = () => setTimeout(reject, 0, signal?.reason)

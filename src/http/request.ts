@@ -168,7 +168,7 @@ export class FetchRequest implements ApiRequest {
     try {
       return new Uint8Array(await this.wholeBody())
     } catch (cause) {
-      if (!request.bodyUsed && request.body) return undefined
+      if (!request.bodyUsed && request.body?.getReader) return undefined
       throw new PetStoreError('incomplete_body', undefined, { cause })
     }
   }

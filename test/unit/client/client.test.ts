@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../../src/client/client.ts'
 import {
@@ -464,10 +465,10 @@ describe('a redirect', () => {
   const redirect = (location: string) => new Response(null, { status: 307, headers: { location } })
 
   test('a redirect is not followed, and the error names its target', async () => {
-    const { client, sent } = clientOf([redirect('https://user:secret@other.example/v1/pets')])
+    const { client, sent } = clientOf([redirect("https://user:se'cr et@other.example/v1/pets")])
     const call = client.createPet({ name: 'Rex', categoryId: 1n })
     await expect(call).rejects.toMatchObject({ code: 'unexpected_response', status: 307 })
-    await expect(call).rejects.toThrow('got a redirect to "https://***@other.example/v1/pets"')
+    await expect(call).rejects.toThrow('got a redirect to "https://other.example/v1/pets"')
     expect(sent.map(({ init }) => init.redirect)).toEqual(['manual'])
   })
 
@@ -507,6 +508,17 @@ describe('onRetry', () => {
     ['rejects with', () => Promise.reject(new Error('no more'))],
   ])('the call rejects with the error that onRetry %s', async (_, onRetry) => {
     const { client, sent } = clientOf([refusal(7)], {}, {}, { onRetry })
+    await expect(client.listPets()).rejects.toThrow('no more')
+    expect(sent.length).toBe(1)
+  })
+
+  test('the call rejects if onRetry takes longer than the wait and then throws', async () => {
+    let time = Date.UTC(2030, 0, 1)
+    const onRetry = () => {
+      time += 60_000
+      throw new Error('no more')
+    }
+    const { client, sent } = clientOf([refusal(7)], {}, { clock: { now: () => time } }, { onRetry })
     await expect(client.listPets()).rejects.toThrow('no more')
     expect(sent.length).toBe(1)
   })
@@ -663,6 +675,24 @@ describe('timeout', () => {
     await rejected
     expect(vi.getTimerCount()).toBe(0)
   })
+})
+
+test('a timeout of a fetch that ignores its signal leaves no listener on the signal of the call', async () => {
+  vi.useFakeTimers()
+  const fetch = () => new Promise<Response>(() => {})
+  const client = createPetStoreClient({
+    baseUrl: 'https://api.example/v1',
+    apiKey: API_KEY,
+    fetch,
+    timeout: 5,
+    retry: false,
+  })
+  const { signal } = new AbortController()
+  const rejected = expect(client.listPets({ signal })).rejects.toMatchObject({ code: 'network_error' })
+  await vi.advanceTimersByTimeAsync(5)
+  await rejected
+  vi.useRealTimers()
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
 describe('options', () => {

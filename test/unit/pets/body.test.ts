@@ -484,6 +484,14 @@ describe('the body limit', () => {
       ])
     })
 
+    test('a body that is a Node stream and cannot be read gets 400', async () => {
+      const broken = (request: Request) => {
+        Object.defineProperty(request, 'body', { value: Readable.from(['{}']) })
+        return Object.assign(request, { arrayBuffer: () => Promise.reject(new TypeError('gone')) })
+      }
+      expect(await ask('{}', broken)).toEqual([400, 'incomplete_body'])
+    })
+
     test('a body that is a Node stream is read', async () => {
       const ofNode = (request: Request) => Object.defineProperty(request, 'body', { value: Readable.from(['{}']) })
       expect(await ask('{"name":"Rex","categoryId":1}', ofNode)).toEqual([201, undefined])
