@@ -32,6 +32,7 @@ export interface FastifyReplyLike {
   header(name: string, value: string | string[]): unknown
   removeHeader(name: string): unknown
   getHeader(name: string): unknown
+  getHeaders(): object
   send(body?: Uint8Array): unknown
 }
 
@@ -98,9 +99,8 @@ function mountedTargetOf(raw: NodeIncoming, prefix: string): MountedTarget {
 /** The body is sent as bytes: for a string, Fastify would add a charset to Content-Type. */
 function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiResponse): Promise<void> | undefined {
   const { status, headers, body } = response
-  const merged = mergeHeaders(headers, (header) => reply.getHeader(header))
   reply.code(status)
-  for (const [name, values] of merged) {
+  for (const [name, values] of mergeHeaders(headers, (header) => reply.getHeader(header))) {
     // `reply.header` would append to the existing `Set-Cookie`, which `values` already contains.
     reply.removeHeader(name)
     reply.header(name, values)
@@ -109,8 +109,8 @@ function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiRespon
     try {
       reply.send(body === '' ? undefined : Buffer.from(body))
     } catch (error) {
-      // Fastify rejects an invalid header only here. The 500 that follows must not have the header.
-      for (const [name] of merged) reply.removeHeader(name)
+      // Fastify rejects an invalid header only here, also one of the host. The 500 that follows must not have it.
+      for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
       throw error
     }
   })

@@ -67,11 +67,12 @@ export function postgresStorage({ connection, schema, clock, lockTimeout, report
     pruneDurable()
     const keys = given.filter(({ key }) => key !== null).length
     const values = [`[${given.map(({ row }) => row)}]`, lockTimeout]
-    pruneKeys(keys)
     const rows =
       keys === 0
         ? await query<AddedRow>(statements.addThem, values)
         : await query<AddedRow>(statements.addThemOnce, [...values, `[${given.map(({ key }) => String(key))}]`, now()])
+    // After the statement: the removal has no time limit for locks, and may use the only connection.
+    if (keys > 0) pruneKeys(keys)
     const lastId = greatestOf(rows.map(({ id }) => toBigInt(id)))
     const saved = saves.save({ run: (rows[0] as AddedRow).run, lastId })
     return rows.map((row) => ({ row, saved }))

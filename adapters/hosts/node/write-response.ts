@@ -92,9 +92,11 @@ async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast
   if (isLast) setLastRequest(incoming)
   // Node would send the headers of a response without a body only when it ends.
   outgoing.flushHeaders?.()
-  outgoing.write(body, (error) => {
+  const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
-  })
+  }
+  if (body.length > 0) outgoing.write(body, onWritten)
+  else onWritten()
   await drain(incoming)
   if (isLast || incoming.complete) outgoing.end('')
   else outgoing.destroy()

@@ -135,7 +135,6 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     await find(known.number)
   }
 
-  /** Checks that a call throws `invalid_option`. */
   async function checkInvalid(text: string, call: () => Promise<unknown>, advice: string): Promise<void> {
     const result: unknown = await (async () => call())().catch((error) => error)
     const isInvalidOption = result instanceof Error && 'code' in result && result.code === 'invalid_option'

@@ -132,6 +132,18 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['Rex'])
   })
 
+  test('with one connection, a locked table of idempotency keys delays no list', async () => {
+    const client = new Client(server.url)
+    await client.connect()
+    const { storage } = postgres(client, { lockTimeout: 50 })
+    await host.query('BEGIN; LOCK TABLE petstore.used_keys')
+    const once = storage.createOnce?.(pet('a'), { scope: 'account:a', key: 'k', fingerprint: 'f' })
+    await expect(once).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(await storage.list({ limit: 9 })).toEqual([])
+    await host.query('ROLLBACK')
+    await client.end()
+  })
+
   test('spend and create fail with service_unavailable while their tables are locked', async () => {
     // At the first call on a connection, PostgreSQL compiles the function. New connections show that this waits for no table lock.
     const fresh = openPool(server.url)

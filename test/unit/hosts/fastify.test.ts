@@ -148,6 +148,13 @@ test.each([
   expect(answer.body).not.toContain('secret')
 })
 
+test('responds with 500 when a hook of the host sets an invalid header', async () => {
+  const { server } = await shop('/v1')
+  server.addHook('onRequest', async (_, reply) => void reply.header('x-host', 'a\u0001'))
+  const answer = await server.inject('/v1/pets')
+  expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
+})
+
 test('closes the connection if the test store breaks it', async () => {
   const { server, petStore } = await shop('/v1')
   const url = `${await server.listen({ port: 0 })}/v1/pets`

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toNodeHandler } from '../../../../adapters/hosts/node/index.ts'
 import { memory } from '../../../../src/index.ts'
+import { createTestPetStore } from '../../../../src/testing/index.ts'
 import {
   expectSilence,
   petBody,
@@ -356,6 +357,18 @@ test('reads an upload with Connection: close before it ends the response', async
   expect((await connection.answer()).status).toBe(401)
   await connection.closed()
   expect(ended).toEqual([true])
+})
+
+test('reads the upload of a HEAD request if Node rejects a body in its response', async () => {
+  const petStore = await createTestPetStore()
+  const server = createServer({ rejectNonStandardBodyWrites: true }, toNodeHandler(petStore)).listen(0)
+  onTestFinished(() => void server.close())
+  const connection = await rawConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const head = uploadHead(320, false, `${INVALID_KEY}Connection: close\r\n`).replace('POST', 'HEAD')
+  await connection.send(head)
+  expect((await connection.answer('HEAD')).status).toBe(401)
+  await upload(connection, 320, false)
+  expect(connection.socket.destroyed).toBe(false)
 })
 
 test('ignores requests after a rejected upload with Connection: close', async () => {
