@@ -27,7 +27,7 @@ import { systemClock } from './support/time.ts'
 export interface PetStoreOptions {
   /** Stores the animals. @default a storage in memory */
   readonly storage?: PetStorage | undefined
-  /** Finds the API key for a token. @default a key store in memory, as `petStore.keyStore` */
+  /** Finds the API key for a token. @default a key store in memory, available as `petStore.keyStore` */
   readonly keyStore?: KeyStore | undefined
   /** Counts requests. @default a quota store in memory */
   readonly quota?: QuotaStore | undefined

@@ -15,7 +15,7 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
   return { limit, remaining, resetsAt: reset * 1000 }
 }
 
-/** Returns the error for a wait until the window ends; `undefined` if requests remain, or if the wait would be too long. */
+/** Returns an error with the time until the window ends; `undefined` if requests remain, or if that time is too long. */
 export function usedUp({ limit, remaining, resetsAt }: RateLimit, serverTime: number): PetStoreError | undefined {
   const delay = resetsAt - serverTime
   if (remaining > 0 || delay > MAX_RESET) return undefined

@@ -73,7 +73,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   async function send(request: ClientRequest): Promise<ClientResponse> {
     /** The newest error after which the server may have carried out the request. */
     let unclear: PetStoreError | undefined
-    /** `made`: the time of the call. `since`: when the first attempt began that failed with another error than 429. */
+    /** `made`: the time of the call. `since`: the start of the first attempt that failed with an error other than 429. */
     const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
       // Keep the key after an unclear error: another server behind the same URL may support keys, and may have added the animal.

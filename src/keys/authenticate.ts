@@ -19,7 +19,7 @@ const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE
 const SCHEME = /^bearer(?: |$)/i
 /**
  * Matches the scheme and one token68 (RFC 9110, section 11.2). Two `Authorization` headers do not match: they arrive joined by a
- * comma. The number of spaces is limited: a token in the key cache keeps its whole header in the memory of V8.
+ * comma. The number of spaces is limited: a cached token is a part of its header, and V8 keeps the whole header in memory.
  */
 const CREDENTIAL = new RegExp(`^bearer {1,64}${TOKEN68}$`, 'i')
 

@@ -63,8 +63,8 @@ function masked(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Returns a text without escapes and backslashes: `%2541` becomes `A`. Escapes of spaces and control characters are removed: a token with such an
- * escape inside would not be found, and not be masked.
+ * Decodes escapes (`%2541` becomes `A`) and removes backslashes. Escapes of spaces and control characters are removed too:
+ * otherwise, a token with such an escape inside would not be found and masked.
  */
 function decoded(text: string): string {
   let plain = text

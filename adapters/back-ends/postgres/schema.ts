@@ -187,9 +187,9 @@ const AURORA = addPets(
 )
 
 /**
- * The function adds animals as `add_pets` does, except animals whose idempotency key has been used. The list `keys` has null or a
- * key for each animal: the scope, key and fingerprint as JSON texts, which cannot contain U+0000. For each animal, returns its id,
- * or the id of the animal that its key has added, and whether both have the same fingerprint (null: a new animal). Without
+ * The function adds animals as `add_pets` does, except animals whose idempotency key has been used. For each animal, the list
+ * `keys` has null or three JSON texts, which cannot contain U+0000: the scope, the key and the fingerprint. For each animal, returns
+ * its id or that of the first animal with its key, and whether both have the same fingerprint (null: a new animal). Without
  * `enable_seqscan = off`, PostgreSQL would plan to read a small table as a whole, and keep the plan when the table has grown.
  * @param parameter - one more parameter of that function, or an empty text
  * @param time - an expression for the time at which animals are added

@@ -41,8 +41,8 @@ async function respond(double: TestDouble, request: ApiRequest, secret: string):
   if (!isSecret(received, secret) || !isFromThisMachine(request) || request.header('origin') !== undefined)
     throw new PetStoreError(
       'forbidden',
-      'Expected a request of a program on this machine, to the address that petstore serve has printed with its secret; got one ' +
-        'without the secret, of a web page or of a proxy.',
+      'Expected a request from a program on this machine, to the address with the secret that petstore serve has printed; got one ' +
+        'without the secret, from a web page, or through a proxy.',
       { status: 403 },
     )
   const path = pathOf(target)

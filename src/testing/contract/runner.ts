@@ -22,7 +22,7 @@ export interface Opened<Port> {
   /** Releases the port. Called for each opened port, also after a failure. */
   close(): Promise<void>
   /**
-   * Returns a new port with the same content, as after a crash of the process: nothing may be saved first. `close` releases both
+   * Returns a new port with the same content, as after a crash of the process: do not save anything before. `close` releases both
    * ports. Not called for a quota store.
    * @default the tests that call it are skipped
    */

@@ -132,7 +132,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['Rex'])
   })
 
-  test('with one connection, a locked table of idempotency keys delays no list', async () => {
+  test('with one connection, listing does not wait for a locked table of idempotency keys', async () => {
     const client = new Client(server.url)
     await client.connect()
     const { storage } = postgres(client, { lockTimeout: 50 })

@@ -41,7 +41,7 @@ describe.skipIf(isMissing)('the request log', () => {
     await newest(page).locator('.log-facts', { hasText: 'curl/' }).waitFor()
   })
 
-  test('a code sample reads a key of the visitor from a variable', async () => {
+  test("a code sample reads the visitor's key from a variable", async () => {
     const { token, url } = await startSite({ demoKeys: () => [] })
     const { page } = await open(url)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

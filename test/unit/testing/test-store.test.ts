@@ -360,7 +360,7 @@ describe('faults', () => {
     expect(await status()).toBe(200)
   })
 
-  test('an unknown operation of faults is rejected', async () => {
+  test('a fault for an unknown operation is rejected', async () => {
     const { faults } = await start()
     expect(() => faults.for({ operation: 'addPet' as 'createPet' })).toThrow(
       'option operation: expected listPets or createPet or getPet, got the string "addPet"',

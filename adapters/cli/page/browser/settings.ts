@@ -28,7 +28,7 @@ export function takeSecret(): void {
   })
 }
 
-/** Returns true for the secret of an earlier start too: each start of the server has a new secret. */
+/** Returns whether this tab has stored a secret, perhaps an old one: the server creates a new secret at each start. */
 export function hadSecret(): boolean {
   return sessionStorage.getItem(SECRET) !== null
 }

@@ -66,7 +66,7 @@ test("an end method on Express' response prototype receives the whole body", asy
   expect(seen).toEqual(['[]'])
 })
 
-test('a non-ASCII header of the host has the same bytes with any body', async () => {
+test('the bytes of a non-ASCII header of the host do not depend on the body', async () => {
   const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
