@@ -37,8 +37,10 @@ const QUERY_RULES: OptionRules<'limit' | 'status' | 'cursor'> = {
     check: (value) => typeof value === 'string' && /^[1-9]\d*$/.test(value) && Number(value) <= MAX_LIMIT,
   },
   status: statusRule,
-  /** `parsePageQuery` decodes the cursor itself, and passes it to this rule only if that fails. */
-  cursor: { expected: 'a cursor from an earlier page', check: (value) => value === undefined },
+  cursor: {
+    expected: 'a cursor from an earlier page',
+    check: (value) => value === undefined || decodeCursor(value) !== undefined,
+  },
 }
 
 export interface PageQuery extends PetQuery {
@@ -57,10 +59,10 @@ type Parameters = Partial<Record<keyof typeof QUERY_RULES, string | readonly str
 export function parsePageQuery(query: string): PageQuery {
   const input = readParameters(query)
   const { limit = String(DEFAULT_LIMIT), status, cursor } = input
-  const after = typeof cursor === 'string' ? decodeCursor(cursor) : undefined
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
   const isRead = cursor === undefined || after !== undefined
-  if (!(QUERY_RULES.limit.check(limit) && QUERY_RULES.status.check(status) && isRead)) {
-    const problems = problemsOf(QUERY_RULES, { limit, status, cursor: isRead ? undefined : cursor }, describeParameter)
+  if (!QUERY_RULES.limit.check(limit) || !QUERY_RULES.status.check(status) || !isRead) {
+    const problems = problemsOf(QUERY_RULES, { limit, status, cursor }, describeParameter)
     throw new PetStoreError('invalid_parameter', `The query is not valid: ${problems}.`)
   }
   const kept = (input.limit ? `limit=${limit}&` : '') + (status ? `status=${status}&` : '')
@@ -148,10 +150,10 @@ export function encodeCursor(after: bigint): string {
   return btoa(`${VERSION}:${after}`).replaceAll('=', '')
 }
 
-/** Returns the id in a cursor, or `undefined` for any text that {@link encodeCursor} does not return. */
-export function decodeCursor(cursor: string): bigint | undefined {
+/** Returns the id in a cursor, or `undefined` for any value that {@link encodeCursor} does not return. */
+export function decodeCursor(cursor: unknown): bigint | undefined {
   try {
-    const after = parseInt64(atob(cursor).slice(VERSION.length + 1))
+    const after = parseInt64(atob(String(cursor)).slice(VERSION.length + 1))
     // Encode the id again: the result differs if the cursor has another version, separator or padding.
     if (after !== undefined && encodeCursor(after) === cursor) return after
   } catch {

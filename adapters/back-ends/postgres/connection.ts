@@ -13,7 +13,7 @@ export type PostgresValue = string | number | null
 /** Runs one statement. Rejects with `service_unavailable` if PostgreSQL cannot be reached. */
 export type Query = <Row>(text: string, values?: PostgresValue[]) => Promise<readonly Row[]>
 
-/** What the storage and the quota store share. */
+/** The values that the storage and the quota store share. */
 export interface PostgresContext {
   readonly connection: Connection
   /** The quoted name of the schema. */

@@ -50,7 +50,7 @@ export interface SequenceOptions<Port> extends SuiteOptions<Port> {
 /** Ends a test that does not apply to the port, so that the runner reports it as skipped. */
 export class NotApplicable extends Error {}
 
-/** What the checks of a port need. */
+/** A port, and the functions with which its checks use it. */
 export type Session<Port> = Awaited<ReturnType<typeof openSession<Port>>>
 
 /** The body of a test: uses a port with checks. */

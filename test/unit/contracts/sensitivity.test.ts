@@ -9,6 +9,7 @@ import {
   memory,
   type Pet,
   type PetStorage,
+  type QuotaCount,
   type QuotaRequest,
   type QuotaStore,
 } from '../../../src/index.ts'
@@ -618,6 +619,19 @@ function refusingAfter(end: 'minuteEndsAt' | 'dayEndsAt'): QuotaStore {
   }
 }
 
+/** A quota store that changes each count of a subject from its first ban on. */
+function onceBanned(change: (count: QuotaCount, request: QuotaRequest) => QuotaCount): QuotaStore {
+  const store = counting((request) => request)
+  const banned = new Set<string>()
+  return {
+    async spend(request) {
+      const count = await store.spend(request)
+      if (count.bannedUntil > 0) banned.add(request.subject)
+      return banned.has(request.subject) ? change(count, request) : count
+    },
+  }
+}
+
 const more = (limit: number) => Math.min(limit + 1, Number.MAX_SAFE_INTEGER)
 
 const quotaFaults: Faults<QuotaStore> = {
@@ -634,17 +648,7 @@ const quotaFaults: Faults<QuotaStore> = {
       },
     }
   },
-  'a ban that refuses a request after its end': () => {
-    const store = counting((request) => request)
-    const banned = new Set<string>()
-    return {
-      async spend(request) {
-        const count = await store.spend(request)
-        if (count.bannedUntil > 0) banned.add(request.subject)
-        return banned.has(request.subject) ? { ...count, granted: false } : count
-      },
-    }
-  },
+  'a ban that refuses a request after its end': () => onceBanned((count) => ({ ...count, granted: false })),
   'a ban one refusal too early': () =>
     counting(({ ban, ...request }) => ({
       ...request,
@@ -693,17 +697,8 @@ const quotaFaults: Faults<QuotaStore> = {
   'one request too many per day': () =>
     counting((request) => ({ ...request, limits: { ...request.limits, perDay: more(request.limits.perDay) } })),
   'no ban': () => counting((request) => ({ ...request, ban: false })),
-  'a ban that never ends': () => {
-    const store = counting((request) => request)
-    const banned = new Set<string>()
-    return {
-      async spend(request) {
-        const count = await store.spend(request)
-        if (count.bannedUntil > 0) banned.add(request.subject)
-        return banned.has(request.subject) ? { ...count, granted: false, bannedUntil: request.now + 1_000 } : count
-      },
-    }
-  },
+  'a ban that never ends': () =>
+    onceBanned((count, request) => ({ ...count, granted: false, bannedUntil: request.now + 1_000 })),
   'a ban of minutes in place of seconds': () =>
     counting(({ ban, ...request }) => ({ ...request, ban: ban && { ...ban, seconds: ban.seconds * 60 } })),
   'minutes that begin with the first request': () => sliding(60_000, 'minuteEndsAt'),
