@@ -26,7 +26,7 @@ function linkOf({ headers }: ContractResponse, relation: string): string | undef
   return linkTarget(headers.get('Link') ?? '', relation)
 }
 
-/** Requests the target of a link from the tested server, also if the link names another host: only the server gets the API key. */
+/** Requests the target of a link, but always from the tested server: another host in the link must not get the API key. */
 function follow(client: ContractClient, from: ContractResponse, target: string): Promise<ContractResponse> {
   const url = new URL(target, from.url)
   return client.send(`GET ${url.origin === new URL(from.url).origin ? url.href : `/pets${url.search}`}`)
@@ -40,7 +40,7 @@ export const decisionRows: readonly HttpContractRow[] = [
     const body = '{"name":"Rex","categoryId":1,"id":0,"colour":"red","__proto__":{"status":"sold"}}'
     const { id, ...pet } = expectPet(await post(client, body), 201)
     checkEqual(pet, { name: 'Rex', categoryId: 1n, status: 'available' }, 'the added animal')
-    check(id !== 0n, 'expected an id of the service, got that of the body')
+    check(id !== 0n, 'expected an id that the service has chosen, got the id of the body')
   }),
   row('accepts every JSON number that is an integer', async (client) => {
     for (const number of ['7.0', '7e0'])

@@ -12,7 +12,7 @@ export interface RequestActions {
 /** The headers that are sent again. Other headers only describe the program that sent the first request. */
 const SAMPLED: readonly string[] = ['Accept', 'Content-Type', 'Idempotency-Key']
 
-/** Returns buttons that send a request again, copy it as a program, and show the program with its key masked. */
+/** Returns buttons that send a request again, or copy a program that sends it and show this program with its key masked. */
 export function requestButtons(request: LoggedRequest, { tokenOf, send }: RequestActions): HTMLElement {
   const { method, target, body, hasToken } = request
   const token = tokenOf(request.key?.id)
@@ -41,7 +41,7 @@ export function requestButtons(request: LoggedRequest, { tokenOf, send }: Reques
   return create('div', 'stack', create('div', 'row start', again, group), status, shown)
 }
 
-/** Copies a request as a program, and shows the program with its key masked. */
+/** Copies a program that sends the request, and shows this program with its key masked. */
 export async function copySample(
   language: Language,
   sampled: SampledRequest,
@@ -55,7 +55,7 @@ export async function copySample(
   const read = sampleOf(language, { ...sampled, token: undefined })
   const isCopied = await copyOrSelect(sampleOf(language, sampled), shown, read)
   const text = isMasked ? `Copied as ${language}, with the demo key.` : `Copied as ${language}.`
-  const advice = 'The browser has not allowed to copy. The sample is selected: copy it with the keyboard.'
+  const advice = 'The browser did not allow copying. The sample is selected: copy it with the keyboard.'
   setText(status, isCopied ? text : advice)
 }
 
