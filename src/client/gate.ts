@@ -4,7 +4,7 @@ import type { resolveClientOptions } from './options.ts'
 import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
 
-/** The most requests in flight. If seven clients use one `free` key, at most 56 get 429 at once: too few for a ban. */
+/** The most requests in flight. If seven clients use one `free` key, at most 56 requests get 429 at once: too few for a ban. */
 const MAX_IN_FLIGHT = 8
 /** While the limit is unknown, how long a request without a response delays the next request, in milliseconds. */
 const PATIENCE = 2_000
@@ -20,7 +20,7 @@ type Waiter = Call & { start: (number: number) => void; reject: (error: unknown)
  * 2. If a response says "n remain", the server may not have counted the requests that were in flight at the same time. The gate
  *    subtracts them from n, so a client gets no 429 if nobody else uses its key. At most eight requests are in flight.
  * 3. A call rejects if its wait would end more than `maxElapsed` after the call was made. Each successful response to any call
- *    starts this time again, but not after an attempt of the waiting call has failed with another error than 429.
+ *    restarts this time, until an attempt of the waiting call has failed with an error other than 429.
  */
 export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<typeof resolveClientOptions>) {
   const { baseDelay, maxDelay, maxElapsed } = retry
@@ -28,9 +28,9 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** The newest rate limit, and the number of requests that the client is allowed to send in all, from its creation on. */
+  /** `known` is the newest rate limit. `allowed` limits `sent`: the requests that the client has sent since it was created. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
-  /** Why and until when calls should wait. The next request is sent at `opensAt`: at `until`, but after at most `maxElapsed`. */
+  /** Why calls wait, and until when they should. The next request is sent at `opensAt`, after at most `maxElapsed`. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
   let timer: AbortController | undefined
   const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
@@ -49,11 +49,11 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     timer = new AbortController()
     const report = async () => pause && (await onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error }))
     report().catch((error) => first && reject(first, error))
-    // An error of `onRetry` rejects its call before the call can start.
+    // If `onRetry` throws, first let its error reject the call. A rejected call must not start.
     await undefined
     for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
       timer = new AbortController()
-      const open = () => Object.assign(awaited, { opensAt: 0 }) // Even if the clock has stepped back.
+      const open = () => Object.assign(awaited, { opensAt: 0 }) // If the clock has stepped back, do not wait again.
       await sleep(pauseLeft(), timer.signal).then(open, () => {})
     }
     timer = undefined

@@ -24,7 +24,7 @@ export interface FaultSwitch {
  * key is used. `fetch` rejects, and a server on Node closes the socket. Other servers respond with 500.
  */
 export interface ConnectionFaults {
-  /** Breaks every connection until `recover`. Chromium and Go repeat a request once, which `breakTimes(1)` would not break. */
+  /** Breaks every connection until `recover`. Chromium and Go repeat a request once, which `breakTimes(1)` lets pass. */
   breakConnections(): void
   /** Breaks the connections of the next `times` responses. */
   breakTimes(times: number): void

@@ -9,7 +9,7 @@ import { BUCKET_SIZE, KEPT_FOR } from '../shared/counters.ts'
  * A state is stored as a text of six numbers. Anonymous clients share Redis hashes of bounded size. If a hash is full, the client
  * with the fewest requests is removed, so a client over its limit is removed last. A hash expires a minute after the day has ended.
  * The state of a client with a key expires two days after its windows, so that limits still apply if the clock is set back. `%.17g`
- * keeps numbers exact; Redis would cut off the fractions of a number in a reply.
+ * keeps numbers exact; in a reply, Redis would cut off the decimals of a number.
  */
 export const script = `local function number(text) return tonumber(text) or 0 end
 local perMinute, perDay = number(ARGV[1]), number(ARGV[2])

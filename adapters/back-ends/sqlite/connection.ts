@@ -39,7 +39,7 @@ const DEFAULT_BUSY_TIMEOUT = 5_000
 const WAL_TRIES = 250
 const WAL_PAUSE = 20
 
-/** Sets both values. Turns on WAL mode too, unless the application has already changed SQLite's default journal mode. */
+/** Sets the busy timeout and `synchronous`. Turns on WAL mode, unless the application has already changed the journal mode. */
 export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronous?: SqliteSynchronous): void {
   const timeout = busyTimeout ?? (Number(pragma(database, 'busy_timeout')) || DEFAULT_BUSY_TIMEOUT)
   pragma(database, `busy_timeout = ${timeout}`)
