@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import jsonServer from 'json-server'
 import { PETS, pet, ready } from './fixtures.mjs'
 
-// As its command runs: the animals are in a file, which each create writes anew. It knows no keys, limits or validation.
+// Set up like the command `json-server`: each create writes the whole file of animals. It has no keys, limits or validation.
 const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-bench-'))
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.on(signal, () => {

@@ -32,7 +32,7 @@ export async function sendLoad(
     if (done) throw new Error(`${servers[0].name}: the load client has failed`)
     return JSON.parse(value)
   }
-  // If the client fails, the missing line is reported.
+  // If the client has failed, writing fails too. Ignore this error: `nextLine` reports the failure.
   stdin.on('error', () => {})
   const texts = requests.map(({ status, text }) => `${status} ${Buffer.byteLength(text)}\n${text}`)
   stdin.write([requests.length, ...texts].join('\n'))
@@ -41,7 +41,7 @@ export async function sendLoad(
   stdin.write('\n')
   const result = await nextLine()
   const cpu = (cpuTime(servers[0].pid) - before) / result.count
-  // Only now the client closes its connections, which costs the server time.
+  // The client closes its connections after this measurement, because closing costs the server CPU time.
   stdin.end()
   return { ...result, cpu }
 }

@@ -27,7 +27,7 @@ export const pages = () =>
     return results
   })
 
-/** Returns the page with the greatest ratio, among pages of each status at the start, in the middle and at the end. */
+/** Returns the page that many animals slow down most, of pages of each status at the start, in the middle and at the end. */
 async function slowestPage(storages) {
   const ratios = []
   for (const status of [undefined, ...STATUSES]) {

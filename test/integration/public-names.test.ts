@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { entryPoints } from '../support/entry-points.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** Declarations of the globals `Bun` and `Deno`, which the examples of only one adapter each use. */
+/** Declares the globals `Bun` and `Deno`, which the examples of their adapters use. */
 const GLOBALS = 'declare const Bun: { serve(options: object): unknown }; declare const Deno: { serve: Function }\n'
 
 const config = ts.readConfigFile(join(root, 'adapters/tsconfig.json'), ts.sys.readFile).config as object
@@ -27,7 +27,7 @@ const named = Object.entries(entryPoints).flatMap(([place, file]) => {
 const textOf = (symbol: ts.Symbol) => ts.displayPartsToString(symbol.getDocumentationComment(checker))
 const membersOf = (symbol: ts.Symbol) =>
   symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class) ? [...(symbol.members?.values() ?? [])] : []
-/** Returns whether a type describes the needed part of an object from another library, which documents its members itself. */
+/** Returns whether a type describes a part of an object of another library. That library documents the members. */
 const isStructural = (symbol: ts.Symbol) => textOf(symbol).startsWith('The part of')
 const examplesOf = (symbol: ts.Symbol) =>
   symbol

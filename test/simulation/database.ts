@@ -2,8 +2,8 @@ import type { PGlite } from '@electric-sql/pglite'
 import { LRUCache } from 'lru-cache'
 import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 
-// The real SQL, run in PGlite: says what a statement does to a state of the tables. PGlite has one session, so each statement is
-// rolled back, and the state is kept by the caller (engine.ts). The same statement in the same state is computed once.
+// Runs the real SQL in PGlite, to find out how a statement changes the tables. PGlite has one session, so each statement is
+// rolled back, and the caller (engine.ts) keeps the state of the tables. Each outcome is cached by the statement and this state.
 
 /** All rows, as `table {"column":value}`, and the sequence of the ids. */
 export interface State {
@@ -40,12 +40,12 @@ export interface Database {
 }
 
 const EMPTY: State = { rows: new Set(), ids: '1 f', era: 0 }
-/** The name of the sequence, and a name for the advisory locks of other transactions, among what a statement uses. */
+/** Names in a list of what a statement uses: that of the sequence, and one for the advisory locks of other transactions. */
 const [IDS, HELD] = ['pet_ids', 'held']
-/** A bound for the memory of long runs. */
+/** The most outcomes in the cache, to limit the memory of a long simulation. */
 const REMEMBERED = 30_000
 
-/** Creates the tables anew, with the SQL of this bundle. */
+/** Removes all tables and creates them again, with the SQL of this bundle, which may contain a planted fault. */
 export async function openDatabase(pglite: PGlite): Promise<Database> {
   await pglite.exec('DROP SCHEMA IF EXISTS petstore, simulation CASCADE')
   await postgres(pglite).migrate()
@@ -54,7 +54,7 @@ export async function openDatabase(pglite: PGlite): Promise<Database> {
   const unlogged = rows.filter((table) => table.unlogged).map(({ name }) => name)
   const everything = [...rows.map(({ name }) => name), IDS, HELD]
   const outcomes = new LRUCache<string, Outcome>({ max: REMEMBERED })
-  /** What the outcomes of each statement depend on: the relations and kinds of locks that it has used so far. */
+  /** For each statement with its values: the lists of what it has used, because its outcome depends on nothing else. */
   const uses = new Map<string, Map<string, readonly string[]>>()
   let current = EMPTY
 

@@ -256,7 +256,7 @@ describe('CORS', () => {
     headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
   })
 
-  test('responds to a preflight without a key and without counting', async () => {
+  test('a preflight needs no key and is not counted', async () => {
     const { send } = await startApi({ cors: true })
     const got = await send('/v1/pets', preflight('https://shop.example'))
     expect(got.status).toBe(204)

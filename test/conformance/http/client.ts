@@ -1,7 +1,7 @@
 import { request as nodeRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
-/** The parts of a request that a row sets. */
+/** The parts of a request that a row of the suite sets. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -80,7 +80,7 @@ function received(status: number, headers: readonly (readonly [string, string])[
   }
 }
 
-/** A connection to which a row writes raw bytes. */
+/** A connection on which a row of the suite sends raw bytes. */
 export class Wire {
   readonly socket: Socket
   #text = ''

@@ -57,7 +57,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   const waitForLock = () =>
     until(async () => (await pool.query(`SELECT 1 FROM pg_locks WHERE NOT granted`)).rows.length > 0)
 
-  test('animals that are added at once share statements and keep their order', async () => {
+  test('animals that are added at the same time share statements and keep their order', async () => {
     const { client, counts } = counting('add_pets')
     const { storage } = postgres(client)
     const created = await Promise.all(times(500, (i) => storage.create(pet(`${i}`))))
@@ -145,7 +145,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('spend and create fail with service_unavailable while their tables are locked', async () => {
-    // At the first call on a connection, PostgreSQL compiles the function. New connections show that this waits for no table lock.
+    // PostgreSQL compiles a function at its first call on a connection. New connections show that compiling waits for no lock.
     const fresh = openPool(server.url)
     const { storage, quota } = postgres(fresh, { lockTimeout: 20 })
     const limits = { perMinute: 5, perDay: 10 }

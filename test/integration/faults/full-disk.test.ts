@@ -27,7 +27,7 @@ function canMakeDisks(): boolean {
 
 const noServer = missing('PostgreSQL', (await postgresPrograms()) !== undefined)
 
-/** True if this user may not mount a disk. This test is optional in CI, because CI may lack the permission. */
+/** True if this process has no permission to mount a disk. This test is optional in CI, because CI may lack the permission. */
 const noDisk = missing('the right to mount a small disk', canMakeDisks(), { optional: true })
 
 describe.skipIf(noServer || noDisk)('a full disk', () => {

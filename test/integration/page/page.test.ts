@@ -50,7 +50,7 @@ describe.skipIf(isMissing)('the live view', () => {
     90_000,
   )
 
-  test('the page introduces itself, and has one primary button', async () => {
+  test('the page has a heading, a list of first steps and one primary button', async () => {
     const { token, url } = await startSite({}, { perMinute: 5 })
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')
@@ -84,7 +84,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect([limits?.x, limits?.width]).toEqual([animals?.x, animals?.width])
   })
 
-  test('the link to the content keeps the URL and the page of animals', async () => {
+  test('the link "Skip to the content" keeps the URL and the shown animals', async () => {
     const { page } = await open((await startSite()).url)
     await page.getByLabel('Per page').selectOption('5')
     await page.getByText('Page 1: 5 animals.').waitFor()
@@ -107,7 +107,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await button(page, 'Next').focus()
     await page.keyboard.press('Enter')
     await page.getByText('Page 2: 3 animals.').waitFor()
-    // Next is off on the last page, and keeps the focus.
+    // On the last page, the button Next is disabled and keeps the focus.
     expect(await button(page, 'Next').getAttribute('aria-disabled')).toBe('true')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('next')
     const { search } = new URL(page.url())

@@ -437,7 +437,7 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(2)
   })
 
-  test('a row without a response does not pass', async () => {
+  test('petstore check fails a row whose request gets no response', async () => {
     const { failures } = await checkStore((request, send) =>
       request.method === 'POST'
         ? Promise.reject(new TypeError('fetch failed', { cause: new Error('reset') }))

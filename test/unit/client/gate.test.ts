@@ -9,16 +9,16 @@ const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 const unreachable = () => {
   throw new TypeError('fetch failed', { cause: Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }) })
 }
-/** A stream of travel times, and of factors for back-off. */
+/** Random whole numbers from 1 to `max`: latencies in milliseconds, or factors for back-off. */
 const stream = (max: number) => fc.infiniteStream(fc.integer({ min: 1, max }))
 const takeFrom = (values: Iterator<number>) => () => values.next().value as number
 
 describe('a client whose key nobody else uses', () => {
-  test('the client gets no 429, keeps the order, and wastes no window', async () => {
+  test('the client gets no 429, sends its calls in order, and wastes no window', async () => {
     const law = fc.asyncProperty(
       fc.integer({ min: 1, max: 60 }),
       fc.integer({ min: 1, max: 150 }),
-      // Up to 999: after a round trip of two seconds, a response counts as hanging, and the next request starts.
+      // At most 999 ms each way: after two seconds without a response, the gate would send the next request.
       stream(999),
       async (perMinute, count, latencies) => {
         const { newClient, settled, seen, refusals, elapsed } = simulate({
@@ -75,12 +75,12 @@ describe('a server that is away', () => {
       const client = newClient({ onRetry: (retry) => retries.push(retry) })
       const results = await settled(times(90).map(() => client.listPets()))
       expect(rejections(results)).toEqual([])
-      // Some of the first eight may have arrived before the server went away.
+      // Some of the first eight requests may succeed, and each success sets `attempt` back to 1.
       const attempts = retries.map(({ attempt }) => attempt)
       const last = attempts.slice(attempts.lastIndexOf(1))
       expect(last).toEqual(times(last.length).map((i) => i + 1))
       expect(attempts.filter((attempt) => attempt === 1).length).toBeLessThanOrEqual(8)
-      // At most eight requests were under way each time, and one goes first after each wait.
+      // Besides the 90 successes: up to eight requests in flight, at most twice, and one request after each wait.
       expect(seen.paths.length).toBeLessThanOrEqual(90 + 2 * 8 + retries.length)
       expect(elapsed()).toBeLessThan(MINUTE)
     })
@@ -126,7 +126,7 @@ describe('one hostile or wrong response', () => {
       headers: { 'Retry-After': String(seconds) },
     })
 
-  test('at every latency, one X-RateLimit-Reset in two days delays no call', async () => {
+  test('one response with an X-RateLimit-Reset in two days delays no call', async () => {
     const law = fc.asyncProperty(fc.integer({ min: 1, max: 40 }), stream(500), async (wrong, latencies) => {
       const { newClient, settled, elapsed } = simulate({
         latency: takeFrom(latencies),

@@ -56,7 +56,7 @@ const broken: [string, () => Promise<ApiResponse>][] = [
 ]
 
 test.each(Object.keys(hosts).flatMap((host) => broken.map(([what, handle]) => [host, what, handle] as const)))(
-  '%s reports a wrapped handle %s to onError',
+  '%s calls onError for a wrapped handle %s',
   async (host, _what, handle) => {
     const { petStore, onError } = watchedStore()
     const send = await hosts[host]?.({ ...petStore, handle }, { trustProxy: false })
@@ -65,7 +65,7 @@ test.each(Object.keys(hosts).flatMap((host) => broken.map(([what, handle]) => [h
   },
 )
 
-test.each(Object.entries(hosts))('%s reports X-Forwarded-For without trustProxy once', async (_host, mount) => {
+test.each(Object.entries(hosts))('%s reports X-Forwarded-For once if trustProxy is unset', async (_host, mount) => {
   const { petStore, onError } = watchedStore()
   const send = await mount(petStore, {})
   await send({})
@@ -106,7 +106,7 @@ test('serve does not report a client that disconnects', async () => {
   const failure = new Promise<void>((resolve) => {
     failed = resolve
   })
-  // As a wrapper does that passes the signal to `fetch`.
+  // Rejects when the signal aborts, as a wrapper does if it passes the signal to `fetch`.
   const handle: PetStore['handle'] = (request) =>
     new Promise((_resolve, reject) => {
       connected()

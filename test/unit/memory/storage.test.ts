@@ -7,7 +7,7 @@ import { manualClock } from '../../../src/testing/index.ts'
 
 const idempotency = (key: string, scope = 'account:acme') => ({ scope, key, fingerprint: '1  Rex' })
 
-test('idempotency keys of two scopes are found as in a plain map', () => {
+test('usedKeys finds the idempotency keys of two scopes as a Map would', () => {
   const call = fc.record({
     scope: fc.constantFrom('a', 'b'),
     key: fc.integer({ min: 0, max: 300 }),
@@ -50,7 +50,7 @@ test('expired idempotency keys are removed although an earlier key expires later
   expect(use('a', 'old', 4)).toBeUndefined()
 })
 
-test('the storage in memory keeps idempotency keys of any name', async () => {
+test('the storage in memory accepts __proto__ as an idempotency key', async () => {
   const { storage } = memory()
   const createOnce = storage.createOnce as NonNullable<PetStorage['createOnce']>
   const pet = { name: 'Rex', categoryId: 1n }

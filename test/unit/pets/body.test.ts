@@ -112,7 +112,7 @@ describe('createPet', () => {
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
     await fc.assert(
       fc.asyncProperty(int64, fc.constantFrom('', '.0', '.000', 'e0', 'E+0', '0e-1'), async (id, suffix) => {
-        // JSON allows no leading zero.
+        // JSON allows no leading zero, as in `00e-1`.
         const number = id === 0n && suffix === '0e-1' ? '0e-1' : `${id}${suffix}`
         const { status, text } = await add(`{"name":"Rex","categoryId":${number}}`)
         expect(status).toBe(201)
@@ -394,7 +394,7 @@ describe('the body limit', () => {
     expect(pulled).toBe(0)
   })
 
-  test('a body is read the same however it is split into chunks', async () => {
+  test('how a body is split into chunks makes no difference', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(300), { maxLength: 20 }), async (cuts) => {
         const bytes = new TextEncoder().encode(ofSize(300))
@@ -523,7 +523,7 @@ describe('the body limit', () => {
   })
 
   test.each([[{}], [{ 'content-length': '28' }], [{ 'content-length': '30' }]])(
-    'adds no animal if the client disconnects within the body: %j',
+    'adds no animal if the client disconnects before the body ends: %j',
     async (length) => {
       const { petStore, token, storage } = await startApi()
       const leaving = new AbortController()

@@ -26,7 +26,7 @@ test.each([
   expect(addressGroup(address, bits)).toBe(group)
 })
 
-test('all addresses with one prefix, in any spelling, belong to one group', () => {
+test('addresses with the same prefix, in any spelling, are counted together', () => {
   const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 })
   fc.assert(
     fc.property(groups, groups, fc.integer({ min: 32, max: 128 }), (one, other, bits) => {

@@ -47,7 +47,7 @@ test.each([
   expect(readableText(`/v1/${secret}`, 200, [fixed])).toMatch(/^\/v1\/(pet_\*\*\*|\*\*\*|(postgres:\/\/)?\*\*\*@db)$/)
 })
 
-test('a fixed key is masked although its beginning ends a percent escape', () => {
+test('masks a fixed key whose first letter completes a percent escape', () => {
   expect(readableText('/v1/%2dev.key~1', 200, ['dev.key~1'])).toBe('/v1/%2***')
 })
 
@@ -71,7 +71,7 @@ function decodeAll(text: string): string {
     .replace(/%([2-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
-test('to shorten a text takes no longer if more is cut off', () => {
+test('readableText shortens five million characters quickly', () => {
   // Each text costs seconds if a pattern is quadratic, or if the text is read before it is cut.
   for (const unit of ['a', 'pet_', '%25', 'a:', '://', 'a@', '\u001b', 'a:@/']) {
     expect(readableText(unit.repeat(5_000_000 / unit.length), 200)).toHaveLength(201)

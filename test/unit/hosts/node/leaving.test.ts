@@ -166,7 +166,7 @@ describe('the signal of a request is not aborted', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
   })
 
-  test('a disconnect after the response aborts no signal, despite an incomplete body', async () => {
+  test('a disconnect after the response aborts no signal if the request body is incomplete', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -178,7 +178,7 @@ describe('the signal of a request is not aborted', () => {
   })
 })
 
-test('keeps the address of a client that disconnects before the store runs', async () => {
+test('clientAddress is known although the client has left before the store gets the request', async () => {
   const left = signalled()
   const seen = signalled<unknown>()
   const wrap = (petStore: PetStore): PetStore => ({
