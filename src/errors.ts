@@ -1,4 +1,4 @@
-/** Every error code of the API, with its status and its default message. Codes of one status begin with the most frequent one. */
+/** Every error code of the API, with its status and its default message. For each status, the most frequent code comes first. */
 export const errorTable = {
   invalid_body: { status: 400, message: 'The body is not a valid animal.' },
   invalid_parameter: { status: 400, message: 'A query parameter is not valid.' },
@@ -50,9 +50,9 @@ export type ErrorCode = keyof typeof errorTable
 
 /**
  * The code of a {@link PetStoreError}: a code of the API, or `invalid_option` for an invalid option or argument, `network_error` if
- * the client got no response, `unexpected_response` if the client got a response that the API does not describe, and
- * `untrusted_forwarded_for`, for which `onError` is called once if `X-Forwarded-For` arrives and `trustProxy` is not set. Later
- * versions may add codes: give a `switch` a `default`.
+ * the client got no response, or `unexpected_response` if the client got a response that the API does not describe. `onError`
+ * gets `untrusted_forwarded_for` once if `X-Forwarded-For` arrives and `trustProxy` is not set. Later versions may add codes:
+ * give a `switch` a `default`.
  */
 export type PetStoreErrorCode =
   | ErrorCode

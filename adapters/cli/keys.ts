@@ -5,7 +5,7 @@ import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
-/** `Removed` is the value of a member after a flag such as `--no-label`: `false`. */
+/** `Removed` is the value of `label` after the flag `--no-label`: `false`; `never` for a command without such flags. */
 interface KeyFlags<Removed> extends PlaceFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName
@@ -39,7 +39,7 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
   if (limits !== undefined) return
   if (plan === 'enterprise')
     throw new Error(
-      '--limits: the plan enterprise has no limits of its own, so give those of this key as perMinute/perDay, such as --limits 10/100',
+      '--limits: the plan enterprise has no limits of its own: give the limits of this key as perMinute/perDay, such as --limits 10/100',
     )
   const plans = knownPlans(planLimits)
   if (!plans.includes(plan))

@@ -15,9 +15,9 @@ const WARM_UP = 2_000
 const SCHEMA = `bench_writes_${process.pid}`
 
 /**
- * Measures writes to PostgreSQL with slow commits, from four processes. Compares creates in our storage with inserts
- * by the driver, and creates through the whole API with a handler that inserts with the driver. Compares counts of one key with
- * upserts.
+ * Measures writes to PostgreSQL. With four processes, and with fast and slow commits, compares creates in our storage with
+ * inserts by the driver, and creates through the whole API with a handler that inserts with the driver. With one process,
+ * compares counting the requests of one key with upserts of one row.
  */
 export const writes = (context) =>
   withDatabases(async ({ postgresUrl }) => {

@@ -1,4 +1,4 @@
-/** Returns the bytes that are in use after a garbage collection, on the heap and beside it. */
+/** Returns the bytes that are in use after a garbage collection, on the heap and outside it. */
 export function heapBytes() {
   for (let i = 0; i < 3; i++) globalThis.gc()
   const { heapUsed, external } = process.memoryUsage()

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot'
 import { figures, groupNamed, integer, number } from './figures.mjs'
 import { colorOf, svgOf } from './svg.mjs'
 
-/** The kinds of work, with their titles for readers who do not know the names. */
+/** The kinds of work, with the titles that the chart shows. */
 const WORKS = {
   list: 'first page of 20',
   'walk 20': 'new pages of 20',
@@ -43,7 +43,7 @@ function cpuChart(results) {
   })
 }
 
-/** The time of a list by the number of animals, and of a count by the number of keys. */
+/** The time of a list by the number of animals, and the time to count a request by the number of keys. */
 function scaleChart({ parts: { scale } }) {
   const title = 'Time in microseconds in memory, by the number of animals or keys'
   const lines = [

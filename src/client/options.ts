@@ -24,7 +24,7 @@ export interface PetStoreClientOptions {
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
   /** How long one attempt may take, with its whole response, in milliseconds. After that, the attempt fails. @default 30000 */
   readonly timeout?: number | undefined
-  /** Called when the client starts to hold back calls. If `onRetry` throws or rejects, one of them rejects with it. @default none */
+  /** Called before calls wait. If `onRetry` throws or rejects, one of the waiting calls rejects with its error. @default none */
   readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
   /** When to send a request again; `false` for never. @default as often as needed within two minutes */
   readonly retry?: RetryOptions | false | undefined
@@ -53,9 +53,9 @@ export interface ClientSeams {
 /** When the client sends a request again. */
 export interface RetryOptions {
   /**
-   * How long a call may take with all its waits, in milliseconds. The time begins again when another call is served, but not after
-   * the call itself has failed with another error than 429. If the server asks for a longer wait, the call rejects at once. The
-   * default is long enough for the limit per minute, but not for a ban of 300 seconds.
+   * How long a call may take with all its waits, in milliseconds. Each success of any call of the client starts this time again,
+   * unless an attempt of the waiting call has failed with an error other than 429. If the server asks for a longer wait, the call
+   * rejects at once. The default is long enough for the limit per minute, but not for a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined

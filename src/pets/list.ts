@@ -28,7 +28,7 @@ export function listPets(
 }
 
 export const DEFAULT_LIMIT = 20
-/** The most parameters of a query, with unknown ones: a query of very many would take much time. */
+/** The most parameters that a query may have, including unknown ones: reading very many would take much time. */
 const MAX_PARAMETERS = 100
 
 const QUERY_RULES: OptionRules<'limit' | 'status' | 'cursor'> = {

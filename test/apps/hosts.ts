@@ -1,9 +1,9 @@
 /** An app in `examples/apps`. */
 export interface AppHost {
   readonly title: string
-  /** The package whose version the table shows. */
+  /** The npm package whose version the table of `docs/mounting.md` shows. */
   readonly framework: string
-  /** The rows that the host cannot pass, with the reason. */
+  /** The titles of the tests that the host cannot pass, each with the reason. */
   readonly limits?: Readonly<Record<string, string>>
 }
 

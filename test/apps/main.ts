@@ -16,7 +16,7 @@ const unknown = (await readdir(examples)).filter((folder) => !(folder in hosts))
 if (unknown.length > 0) throw new Error(`test/apps/hosts.ts does not have: ${unknown.join(', ')}`)
 
 const work = await mkdtemp(join(tmpdir(), 'petstore-apps-'))
-// Also after Ctrl-C, and after an error of this program.
+// Delete the folder also after Ctrl-C, and after an error of this program.
 process.once('exit', () => rmSync(work, { recursive: true, force: true }))
 process.once('SIGINT', () => process.exit(1))
 execFileSync('npm', ['pack', '--pack-destination', work], { stdio: ['ignore', 'ignore', 'inherit'] })
@@ -39,7 +39,7 @@ for (const [name, host] of Object.entries(hosts)) {
 if (failures.length > 0) console.error(`\n${failures.length} failed:\n${failures.join('\n')}`)
 process.exitCode = failures.length > 0 ? 1 : 0
 
-/** Returns the rows that fail. Throws if these are not the rows that `hosts.ts` names. */
+/** Returns the titles of the tests that fail. Throws if `hosts.ts` names other tests. */
 async function failedRows(app: App, { limits = {} }: AppHost): Promise<string[]> {
   const running = await app.start({ PETSTORE_KEY: TOKEN })
   const failed: string[] = []
@@ -58,7 +58,7 @@ async function failedRows(app: App, { limits = {} }: AppHost): Promise<string[]>
   return failed
 }
 
-/** Writes the row of a host into the table. */
+/** Writes the line of a host into the table of `docs/mounting.md`. */
 async function writeRow(
   folder: string,
   { title, limits = {} }: AppHost,

@@ -13,7 +13,7 @@ type CreateOnce = NonNullable<PetStorage['createOnce']>
 
 export interface Finding {
   readonly seed: number
-  /** How many schedules were run, with this one. */
+  /** How many schedules were run, including the one that breaks the rule. */
   readonly schedules: number
   readonly broken: BrokenRule
   /** The shortest schedule that breaks the rule, in words. */
@@ -42,7 +42,7 @@ interface Statement {
   readonly resolve: (result: { readonly rows: readonly unknown[] }) => void
   readonly reject: (error: unknown) => void
   transaction?: Transaction | undefined
-  /** PostgreSQL has crashed, which the process has not noticed. */
+  /** Whether PostgreSQL has crashed since the statement was sent, and the process has not noticed it yet. */
   isDead?: boolean
 }
 
@@ -54,7 +54,7 @@ class World {
   readonly #rules = new Rules()
   readonly #statements = new Set<Statement>()
   readonly #processes: readonly PetStorage[]
-  /** Reads at once what every process could read. */
+  /** Reads the animals that are visible now. Its statements wait for no step of the schedule. */
   readonly #reader: PetStorage
   /** The last id that each process has read. */
   readonly #cursors = new Map<number, bigint>()
@@ -84,7 +84,7 @@ class World {
     return this
   }
 
-  /** Without further faults, all statements go on, and then each process can add an animal. */
+  /** Lets all statements finish without faults. Each request must get a response, and then another create must succeed. */
   async #finish(): Promise<void> {
     await this.#goOn()
     if (this.#unanswered > 0)
@@ -147,7 +147,7 @@ class World {
     await this.#settle()
   }
 
-  // What clients and the host do.
+  // The following methods act as the clients and the host.
 
   #pet(name: string): NewPet {
     return { name, categoryId: 1n, status: 'sold' }
@@ -249,7 +249,7 @@ class World {
     timer()
   }
 
-  // What PostgreSQL does.
+  // The following methods act as PostgreSQL.
 
   #send(from: string, text: string, values: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }> {
     return new Promise((resolve, reject) => {
@@ -329,10 +329,10 @@ class World {
     this.#rules.observe(readable, new Set(idsOf(this.#engine.onDisk.rows)))
   }
 
-  /** Waits until all processes wait for PostgreSQL. `inBatches` sends at the end of a turn of the event loop. */
+  /** Waits some turns of the event loop, until all processes wait for PostgreSQL: `inBatches` sends at the end of a turn. */
   async #settle(): Promise<void> {
     for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
-    // Old rows are removed in the background.
+    // Run the statements that delete old rows at once: they are no steps of a schedule.
     for (const statement of this.#statements)
       if (statement.text.startsWith('DELETE')) await this.#start(statement, true)
     if (this.broken !== undefined) throw this.broken

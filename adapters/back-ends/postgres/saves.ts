@@ -14,7 +14,7 @@ const LOST =
 
 /** @param statement - SQL that calls the function `save`, which waits until animals are on disk */
 export function postgresSaves({ queryPatiently }: Connection, statement: string, lockTimeout: number) {
-  /** A random number for this process. It is chosen at the first save: Workers allow none while a module loads. */
+  /** A random number for this process, chosen at the first save: Workers allow no random numbers while a module loads. */
   let process: number | undefined
   let failed: Unsaved | undefined
 

@@ -12,9 +12,9 @@ const KEYS_PRUNED_AT_ONCE = 10_000
 const PRUNED_AT_ONCE = 1_000
 
 /**
- * Deletes old rows, for work in the background: the commit does not wait for the disk or a standby. In a transaction in which the
- * application has already written, deletes nothing, because that commit must wait. `SKIP LOCKED`: another process may be deleting
- * the same rows.
+ * Deletes old rows in the background: the commit does not wait for the disk or a standby. If the application has already written
+ * in this transaction, deletes nothing, because the commit of the application's data must wait for the disk. `SKIP LOCKED`:
+ * another process may be deleting the same rows.
  */
 function prune(table: string, condition: string, order: string, limit = PRUNED_AT_ONCE): string {
   return `DELETE FROM ${table}
@@ -30,7 +30,7 @@ const timeAgo = (age: number) => `(SELECT ${timeOr('$1::float8')} - ${age})`
  * Lists with and without a status are separate statements, so that PostgreSQL never has to sort. A list with a status compares
  * the pair of status and id. With `status = $3`, PostgreSQL might read the ids of the whole table in order, which is slow if few
  * animals have the status. `isDurable` is outside the query with the limit, because inside, PostgreSQL might plan to sort all
- * animals. No animal is missed: animals that are not durable yet have the greatest ids.
+ * animals. A page still misses no durable animal, because animals that are not durable yet have greater ids.
  */
 export function petStatements(schema: string) {
   const [pets, durable] = [`${schema}.pets`, `${schema}.durable`]

@@ -34,7 +34,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
-  /** Returns the entry of a subject. The first call in a transaction also makes it save all entries just before its commit. */
+  /** Returns the entry of a subject. The first call in a transaction also makes its commit save all entries first. */
   function entryOf({ subject, anonymous }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction
@@ -53,7 +53,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return entry
   }
 
-  /** Replaces the row, which also writes the index, only if `ends_at` has changed. Writes nothing during a ban. */
+  /** Does not replace the row if `ends_at` is unchanged: that would also write the index. Writes nothing during a ban. */
   function save({ row, bucket, state }: Entry, subject: string): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
@@ -67,7 +67,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     const prunes = requests++ % PRUNE_EVERY === 0
     return write((transaction) => {
       const { state } = entryOf({ ...request, subject }, transaction)
-      // Inside the transaction, so that a failure rejects this request and is reported.
+      // Delete old counters inside the transaction, so that an error rejects this request and is reported.
       if (prunes) transaction.push(() => prune.run(request.now))
       return countRequest(state, { ...request, now: afterWaiting(request.now, clock.now() - askedAt, state) })
     })

@@ -41,8 +41,8 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
     ...['account:acme', 'account:ACME', 'account:acme ', 'key:acme'].map((scope) => ({ scope })),
     { scope: 'account:acmeorder', key: '-1' },
   ]),
-  'an idempotency key differs by each of its characters': createsOnce(HARD_KEYS.map((key) => ({ key }))),
-  'keeps idempotency keys when it is opened again': async ({ createOnce, reopen, list }) => {
+  'idempotency keys that differ in one character add separate animals': createsOnce(HARD_KEYS.map((key) => ({ key }))),
+  'keeps idempotency keys when the storage is opened again': async ({ createOnce, reopen, list }) => {
     const keys = Array.from({ length: 30 }, (_, i) => `order-${i}`)
     for (const key of keys) await createOnce({ key })
     await reopen()

@@ -35,7 +35,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     examples(EXAMPLES)
     sequences('gives the same results as a plain list', calls, commands)
     property('idempotency keys give the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
-    // `endOnFailure`: a simpler race cannot be found, because a race may pass when it is repeated.
+    // `endOnFailure`: do not look for a simpler race that fails, because a race may pass when it is repeated.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),
       endOnFailure: true,
@@ -91,7 +91,7 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   ]),
   'keeps each int64 of `categoryId`': keeps(INT64S.map((categoryId) => ({ ...REX, categoryId }))),
   'keeps each character of `name`': keeps(NAMES.map((name) => ({ ...REX, name }))),
-  'keeps what create returned when it is opened again': async ({ create, reopen }) => {
+  'keeps all animals when the storage is opened again': async ({ create, reopen }) => {
     for (const pet of [REX, SOLD, { name: 'Zoë', categoryId: INT64_MAX }]) {
       await create(pet)
       await reopen()
@@ -160,14 +160,14 @@ async function leaveEarly({ port, steps, pets, create, read, checkFound }: Check
   const { id } = await create({ name: 'kept', categoryId: 1n })
   const left = { signal: AbortSignal.abort() }
   const attempt = (text: string, call: () => unknown) =>
-    steps.call(`${text} of a client that has left`, async () => call(), '', show).catch(() => undefined)
+    steps.call(`${text} with an aborted signal`, async () => call(), '', show).catch(() => undefined)
   await attempt('list', () => port().list({ limit: 1 }, left))
   await attempt('get', () => port().get(id, left))
   await attempt('create', () => port().create({ name: 'perhaps', categoryId: 2n }, left))
   await create({ name: 'next', categoryId: 3n })
   const found = await read({ limit: 9 })
   checkFound('list({ limit: 9 })[0]', found[0], pets[0])
-  checkFound('the end of list({ limit: 9 })', found.at(-1), pets[1])
+  checkFound('list({ limit: 9 }).at(-1)', found.at(-1), pets[1])
   const sentence = `list returned ${found.length} animals: create was called 3 times`
   steps.check(found.length <= 3, sentence, 'at most 3 animals', showIds(found))
 }

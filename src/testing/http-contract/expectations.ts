@@ -37,7 +37,7 @@ export function expectCode(response: ContractResponse, code: ErrorCode, headers:
   const { status } = errorTable[code]
   expectError(response, status)
   const { message, ...others } = response.json as { message: string }
-  checkEqual(others, { code, status: BigInt(status) }, `${response.name}: the error without its message`)
+  checkEqual(others, { code, status: BigInt(status) }, `${response.name}: the body, apart from its message`)
   expectHeaders(response, headers)
   return message
 }

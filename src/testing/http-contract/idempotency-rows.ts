@@ -23,11 +23,11 @@ export const idempotencyRows: readonly HttpContractRow[] = [
     const equal = await postWithKey(client, key)
     const quoted = await postWithKey(client, `"${key}"`, ' {"categoryId":1.0, "name":"R\\u0065x"}')
     for (const repeat of [equal, quoted]) {
-      checkEqual(expectPet(repeat, 201), pet, `${repeat.name}: the animal of a repeat`)
+      checkEqual(expectPet(repeat, 201), pet, `${repeat.name}: the animal of a repeated request`)
       expectHeaders(repeat, { 'Idempotency-Replayed': 'true', Location: first.headers.get('Location') })
     }
     const next = await postWithKey(client, crypto.randomUUID())
-    check(expectPet(next, 201).id !== pet.id, `${next.name}: expected another animal for another key`)
+    check(expectPet(next, 201).id !== pet.id, `${next.name}: expected a new id for a new key, got ${pet.id} again`)
   }),
   row('adds one animal for concurrent requests with one Idempotency-Key', async (client) => {
     const key = crypto.randomUUID()
@@ -38,13 +38,13 @@ export const idempotencyRows: readonly HttpContractRow[] = [
     const added = responses.filter(({ headers }) => !headers.has('Idempotency-Replayed'))
     check(added.length === 1, `expected Idempotency-Replayed in all responses but one, got ${added.length} without`)
   }),
-  row('rejects an Idempotency-Key of another animal with 422', async (client) => {
+  row('responds with 422 to another animal with the same Idempotency-Key', async (client) => {
     const key = crypto.randomUUID()
     if (isWithoutKeys(await postWithKey(client, key))) return
     for (const change of [{ name: 'Ada' }, { categoryId: 2 }, { status: 'sold' }])
       expectCode(await postWithKey(client, key, { ...REX, ...change }), 'idempotency_key_reused')
   }),
-  row('rejects an Idempotency-Key that is not a key with 400', async (client) => {
+  row('rejects a malformed Idempotency-Key with 400', async (client) => {
     for (const key of ['""', 'a b', '"a";b=1', '"a", "b"', 'a"', 'x'.repeat(256)]) {
       const response = await postWithKey(client, key)
       if (!isWithoutKeys(response)) expectCode(response, 'invalid_idempotency_key')

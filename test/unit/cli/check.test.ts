@@ -321,7 +321,7 @@ const decisionFaults: readonly Fault[] = [
   {
     fault: 'an error has a fourth member',
     row: 'names every wrong field of a body',
-    says: /the error without its message: expected .*, got \{.*trace: "x"/,
+    says: /the body, apart from its message: expected .*, got \{.*trace: "x"/,
     change: onText((text) => text.replace('"code":"invalid_body"', '"code":"invalid_body","trace":"x"')),
   },
   {

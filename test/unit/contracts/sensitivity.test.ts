@@ -408,7 +408,7 @@ function withCreateOnce(createOnce: CreateOnce): Partial<PetStorage> {
   return { createOnce }
 }
 
-/** Returns the `createOnce` of a storage that gets other members of the idempotency key. */
+/** Returns a `createOnce` that passes a changed scope, key or fingerprint to the sound storage. */
 function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): CreateOnce {
   return (pet, given) => (sound.createOnce as CreateOnce)(pet, { ...given, ...change(given) })
 }
@@ -605,7 +605,7 @@ function counting(change: (request: QuotaRequest) => QuotaRequest): QuotaStore {
   }
 }
 
-/** A quota store that refuses each request whose window differs from the first one of its subject. */
+/** A quota store that refuses each request outside the first window of its subject. */
 function refusingAfter(end: 'minuteEndsAt' | 'dayEndsAt'): QuotaStore {
   const store = counting((request) => request)
   const first = new Map<string, number>()
@@ -619,7 +619,7 @@ function refusingAfter(end: 'minuteEndsAt' | 'dayEndsAt'): QuotaStore {
   }
 }
 
-/** A quota store that changes each count of a subject from its first ban on. */
+/** A quota store that returns changed counts for a subject after the subject has been banned for the first time. */
 function onceBanned(change: (count: QuotaCount, request: QuotaRequest) => QuotaCount): QuotaStore {
   const store = counting((request) => request)
   const banned = new Set<string>()
@@ -767,7 +767,7 @@ const quotaFaults: Faults<QuotaStore> = {
 
 function faulty<Port extends object>(sound: Port, fault: Faults<Port>[string], clock: Clock = manualClock()) {
   const changed = fault(sound, clock)
-  // The `createOnce` of the sound storage would add its animals elsewhere.
+  // Without `createOnce` if the fault replaces `create`: it would still add its animals to the sound storage.
   const port = { ...sound, ...('create' in changed && { createOnce: undefined }), ...changed }
   return async () => ({ port, close })
 }
@@ -831,7 +831,7 @@ describe('the contract suites name the rule that is broken', () => {
       return {
         update: async (id, changes) => {
           const changed = await sound.update(id, changes)
-          // The examples change at most two keys of a store.
+          // The suite's fixed examples make at most two updates, so only the random sequences find this fault.
           return changed && ++updates > 2 ? { ...changed, plan: 'lost' } : changed
         },
       }
@@ -913,7 +913,7 @@ describe('the contract suites name the rule that is broken', () => {
     expect(titles.length).toBe(ALL - WITHOUT_KEYS)
     expect(titles.filter((title) => !/idempotency|createOnce/.test(title))).toEqual([])
     expect([...skipped].filter(([title]) => !titles.includes(title))).toEqual([
-      ['keeps what create returned when it is opened again', 'open() returned no function reopen'],
+      ['keeps all animals when the storage is opened again', 'open() returned no function reopen'],
     ])
   })
 
@@ -948,7 +948,7 @@ describe('the contract suites name the rule that is broken', () => {
     },
   )
 
-  test('an error of open or close is reported too', async () => {
+  test('a report shows an error that open or close throws', async () => {
     const refuse = async () => {
       throw new Error('connect ECONNREFUSED 127.0.0.1:3306')
     }

@@ -1,7 +1,7 @@
 import { toFetchHandler } from 'petstore-kit/fetch'
 import { petStore } from '../../../lib/pet-store'
 
-// Next.js tells a route no address, so `trustProxy` is the number of proxies in front of it. Vercel counts as one.
+// A route does not get the client's address, so `trustProxy` is the number of proxies in front of Next.js. Vercel counts as one.
 const handler = toFetchHandler(petStore, { trustProxy: 1 })
 
 /** Next.js passes the parameters of the route as a second argument, which the handler would take for an address. */
