@@ -116,7 +116,7 @@ describe('a back end that fails', () => {
     expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 7, remaining: 7 })
   })
 
-  test("responds with 500 if an adapter's request or the clock throws", async () => {
+  test("responds with 500 if reading a header, the clock or an error's code throws", async () => {
     const { petStore } = await startApi({ cors: true })
     const request = { method: 'GET', target: '/v1/pets', header: fail(new Error(SECRET)), body: never }
     expect((await petStore.handle(request)).status).toBe(500)
@@ -254,7 +254,7 @@ describe('a back end that returns an invalid value', () => {
   })
 
   test.each([{}, { account: '' }, { id: '', account: null }])(
-    'responds with 500 if a key has no identity: %j',
+    'responds with 500 if a key has no id and no account: %j',
     async (key) => {
       const keyStore = { find: () => ({ plan: 'free', ...key }) as never }
       const reported: unknown[] = []
@@ -381,7 +381,7 @@ describe('a back end that does not respond', () => {
       quota.spend({} as QuotaRequest),
     ]
     const results = Promise.allSettled(calls)
-    // A storage may read `signal` before the time limit, or only after it.
+    // Read one signal before the time limit: every signal must abort, also if a storage first reads it after the limit.
     expect(contexts[0]?.signal?.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(250)
     for (const { signal } of contexts) expect(signal?.reason).toMatchObject({ code: 'service_unavailable' })
@@ -467,7 +467,7 @@ test.each([
   const listeners: number[] = []
   const get = (id: bigint, context?: CallContext) => {
     contexts.push(context)
-    // A storage may read the signal during the call, or only after it.
+    // The storage reads the signal of the first call during the call, and the signal of the second call only after it.
     if (id === 1n && context?.signal) listeners.push(getEventListeners(signal, 'abort').length)
     return end({ ...rex, id })
   }

@@ -19,7 +19,6 @@ export interface Cost {
   readonly peakMb: number
 }
 
-/** A server of {@link program}. */
 export interface AttackedHost {
   readonly url: string
   cost(): Promise<Cost>
@@ -33,7 +32,7 @@ export async function startAttackedHost(command: readonly string[], kind: 'kit' 
   return { url, stop, cost: async () => (await fetch(`${url}/cost`)).json() as Promise<Cost> }
 }
 
-/** Sends a request to both servers in turn. Returns what it has cost each of them: CPU time and the growth of the peak memory. */
+/** Sends a request several times. Returns the CPU time for each, the peak memory of the process, and the response statuses. */
 export async function costOf(host: AttackedHost, request: Uint8Array, times: number) {
   await rawRequest(host.url, request)
   const before = await host.cost()

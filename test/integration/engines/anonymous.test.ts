@@ -15,7 +15,7 @@ function requestOf(subject: string, anonymous = true): QuotaRequest {
   return { subject, anonymous, limits: { perMinute: 2, perDay: 9 }, ban: false, now: 0 }
 }
 
-/** Counts requests of an anonymous client until a refusal, then of a customer, then of very many other addresses. */
+/** Counts three requests of one address, of which the third is refused, one of a customer, and 15,000 of other addresses. */
 async function flood(quota: QuotaStore): Promise<void> {
   for (let i = 0; i < 3; i++) await quota.spend(requestOf('address:refused'))
   await quota.spend(requestOf('key:customer', false))

@@ -194,7 +194,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(errors).toEqual([expect.objectContaining({ message: 'no counter may be removed' })])
   })
 
-  test('migrate reports a server that does not wait for the disk', async () => {
+  test('migrate calls onError if PostgreSQL commits without waiting for the disk', async () => {
     const careless = openPool(server.url, { options: '-c synchronous_commit=off' })
     const errors: unknown[] = []
     const options = { onError: (error: unknown) => errors.push(error) }

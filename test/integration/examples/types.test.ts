@@ -8,7 +8,7 @@ import { missing } from '../../support/skips.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
-/** The examples whose lines the documents show, by the global types of their runtime. */
+/** The examples that the documents show. Each key names the types of a runtime's globals. */
 const runtimes = {
   node: [
     'express.mjs',
@@ -32,7 +32,7 @@ const TYPES = [
   '@types/cors@2.8.19',
   '@types/deno@2.7.0',
   '@types/koa@3.0.3',
-  // Without an exact version, it would be the newest one, whose globals differ from those of the oldest supported Node.
+  // Without an exact version, npm would install the newest types, which have globals that the oldest supported Node lacks.
   '@types/node@20.19.43',
 ]
 /** What `wrangler types` writes for `wrangler.jsonc` and a secret. */
@@ -56,7 +56,7 @@ function typeErrors(names: readonly string[], types: string): string {
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     allowImportingTsExtensions: true,
-    // `@types/deno` leaves what Deno shares with browsers to the types of browsers.
+    // `@types/deno` does not declare all globals that Deno shares with browsers: it needs the types of browsers too.
     lib: ['lib.es2023.d.ts', ...(types === 'deno' ? ['lib.dom.d.ts', 'lib.dom.iterable.d.ts'] : [])],
     types: [types],
     typeRoots: [join(folder ?? '', 'node_modules/@types'), join(root, 'node_modules')],

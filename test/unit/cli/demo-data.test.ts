@@ -17,7 +17,7 @@ test('adds demo animals in ordered batches, with pauses', async () => {
   ])
 })
 
-test('waits for a whole batch, and rejects if one animal fails', async () => {
+test('addDemoPets waits for all animals of a batch, and rejects if a create fails', async () => {
   const { storage } = memory()
   const create = async (pet: NewPet) => {
     await new Promise((resolve) => setImmediate(resolve))
@@ -53,9 +53,12 @@ test.each([
   ['an empty store in memory without demo animals', { seed: 0 }, 0, 0],
   ['a file with animals', { data: 'pets.db' }, 1, undefined],
   ['a file with animals and --demo', { data: 'pets.db', demo: true }, 1, undefined],
-] as const)('addDemoData counts the animals in memory, not in a file: %s', async (_, flags, found, animals) => {
-  const { keyStore, storage } = memory()
-  await addDemoPets(storage, 0, found)
-  const added = await addDemoData({ storage, keyStore }, { ...flags, planLimits: {} }, new AbortController().signal)
-  expect(added.animals).toBe(animals)
-})
+] as const)(
+  'addDemoData returns the number of animals, or undefined for a file with animals: %s',
+  async (_, flags, found, animals) => {
+    const { keyStore, storage } = memory()
+    await addDemoPets(storage, 0, found)
+    const added = await addDemoData({ storage, keyStore }, { ...flags, planLimits: {} }, new AbortController().signal)
+    expect(added.animals).toBe(animals)
+  },
+)

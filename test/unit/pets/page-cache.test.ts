@@ -14,7 +14,7 @@ function cachingWriter() {
     writePage(parsePageQuery(query), found, { path, route: '/pets', query })
 }
 
-test('the cache does not change a page', () => {
+test('writes the same page with and without the cache', () => {
   const animals = Array.from({ length: 30 }, (_, i) => frozen(i + 1))
   const asked = fc.record({
     found: fc.subarray(animals),
@@ -33,7 +33,7 @@ test('the cache does not change a page', () => {
   )
 })
 
-test('a page is cached from the second request for the same animals on', () => {
+test('caches a page at the second request, and reuses it for the same animals', () => {
   const write = cachingWriter()
   const animals = [frozen(1), frozen(2)]
   const first = write(animals, { query: 'limit=2' })

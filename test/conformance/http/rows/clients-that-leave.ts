@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { eventually, expectJson, keyOf, post, probe } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Rows about clients that disconnect before the response. */
+/** Tests of clients that disconnect before the response. */
 export const clientsThatLeave: Rows = {
   'aborts the signal when the client disconnects': async ({ send, wire, patience }) => {
     const before = await probe(send)

@@ -15,7 +15,7 @@ const boom = () => {
 const handles: [string, PetStore['handle']][] = [
   ['rejects', async () => boom()],
   ['throws at once', boom],
-  // As a wrapper does that calls another service with the client of this package.
+  // For example, a wrapper that calls another service with the client of this package.
   ['rejects with network_error', () => Promise.reject(new PetStoreError('network_error'))],
   ['rejects with nothing', () => Promise.reject(undefined)],
   ['returns a header with a line break', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
@@ -111,7 +111,7 @@ describe('a failing host', () => {
     })
   })
 
-  test('requests outside the base path go to next', async () => {
+  test('calls next for requests outside the base path', async () => {
     const { petStore, authorized } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     const server = createServer((req, res) => handler(req, res, () => res.writeHead(204).end())).listen(0, '127.0.0.1')

@@ -30,7 +30,7 @@ test("the host's response class receives the whole body in its end method", asyn
   expect(seen).toEqual(['[]'])
 })
 
-test('an end method that the host sets in writeHead receives the whole body', async () => {
+test("passes the whole body to end if the host's writeHead has replaced end", async () => {
   const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype
@@ -66,7 +66,7 @@ test("an end method on Express' response prototype receives the whole body", asy
   expect(seen).toEqual(['[]'])
 })
 
-test('the bytes of a non-ASCII header of the host do not depend on the body', async () => {
+test("sends the host's non-ASCII header as the same bytes with every body", async () => {
   const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
