@@ -1,18 +1,18 @@
 import type { Database, Lock, Outcome, State } from './database.ts'
 
-// PostgreSQL with many sessions: a statement takes its locks and hides its effects until its commit, commits go to the log in
-// their order, and a crash keeps what is on disk.
+// Simulates PostgreSQL with many sessions. A statement takes locks, and its effects are hidden until its commit. Commits are
+// written to the log in order. After a crash, only the commits on disk remain.
 
 /** A statement that has run and not yet committed. */
 export interface Transaction extends Outcome {
-  /** Whether the commit sets the sequence back. */
+  /** Whether the commit resets the sequence of the ids, as TRUNCATE does. */
   readonly restarts: boolean
 }
 
 export class Engine {
   /** What a new statement sees. */
   visible: State
-  /** What a crash cannot take back, apart from unlogged tables. */
+  /** The state that survives a crash, except that unlogged tables are then empty. */
   onDisk: State
   /** The commits that are not yet on disk, in the order of the log. */
   #log: { readonly outcome: Outcome; readonly ids: string }[] = []
@@ -32,7 +32,7 @@ export class Engine {
     if (open.some((other) => conflict(outcome, other))) return undefined
     const { ids = this.visible.ids } = outcome
     const transaction = { ...outcome, restarts: restarts(this.visible.ids, ids) }
-    // The sequence does not wait for the commit, except if TRUNCATE begins it anew.
+    // A statement changes the sequence before its commit. Only a reset by TRUNCATE waits for the commit.
     if (!transaction.restarts) this.visible = { ...this.visible, ids }
     this.#open.add(transaction)
     return transaction
@@ -43,7 +43,7 @@ export class Engine {
     const ids = (outcome.restarts && outcome.ids) || this.visible.ids
     this.visible = { ...changed(this.visible, outcome), ids }
     this.#log.push({ outcome, ids })
-    // A commit that waits for the disk takes all earlier ones along.
+    // A commit that waits for the disk writes all earlier commits to the disk too.
     if (!outcome.waits) return
     this.onDisk = this.visible
     this.#log = []
@@ -53,7 +53,7 @@ export class Engine {
     this.#open.delete(transaction)
   }
 
-  /** Restarts PostgreSQL with the log on disk, and as many further commits as the disk happens to have. */
+  /** Restarts PostgreSQL after a crash. The first `further` commits of the log have reached the disk just before the crash. */
   crash(further: number): void {
     let state = this.onDisk
     for (const { outcome, ids } of this.#log.slice(0, further)) state = { ...changed(state, outcome), ids }
@@ -94,7 +94,7 @@ function conflict(one: Outcome, other: Outcome): boolean {
   return one.locks.some(isLocked) || one.added.flatMap(uniqueKey).some((key) => keys.has(key))
 }
 
-/** A second transaction that adds a row with the same unique key waits for the first one. */
+/** Returns the unique key of a row. If two transactions add rows with the same unique key, the second waits for the first. */
 function uniqueKey(row: string): readonly string[] {
   const table = row.split(' ', 1)[0] as string
   const { id, key_sha256 } = JSON.parse(row.slice(table.length))

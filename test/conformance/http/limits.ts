@@ -1,11 +1,11 @@
-/** Rows that some hosts cannot pass because of the host itself, and the reason. */
+/** Rows (tests of the conformance suite) that some hosts cannot pass because of the host itself, and the reason. */
 export interface Limit {
   readonly hosts: readonly string[]
   readonly rows: readonly string[]
-  /** Matches the error of the row. */
+  /** Matches the error message of the failed row. */
   readonly shows: RegExp
   readonly reason: string
-  /** Whether the row may also pass, depending on timing. */
+  /** Whether the row sometimes passes, depending on timing. */
   readonly isChance?: boolean
 }
 
@@ -15,7 +15,7 @@ const FETCH_HOSTS = ['workerd', 'workerd with D1', 'itty-router', 'Koa, with a R
 /** Hosts on the HTTP server of Node. */
 const NODE_HOSTS = ['Node 20', 'Node 22', 'Node 24', 'Node, the newest', 'Express 4', 'Express 5', 'Fastify', 'Koa']
 
-/** All rows that a host cannot pass. The suite expects each of them to fail, unless `isChance` is true. */
+/** The suite expects that these rows fail on these hosts. A row with `isChance` may also pass. */
 export const limitTable: readonly Limit[] = [
   {
     hosts: FETCH_HOSTS,
@@ -166,7 +166,7 @@ export const limitTable: readonly Limit[] = [
   },
 ]
 
-/** Returns the limit that prevents a host from passing a row, or `undefined` if the row must pass. */
+/** Returns why a host cannot pass a row, or `undefined` if the row must pass. */
 export function limitOf(host: string, row: string): Limit | undefined {
   return limitTable.find(({ hosts, rows }) => hosts.includes(host) && rows.includes(row))
 }

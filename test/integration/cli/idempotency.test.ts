@@ -81,7 +81,7 @@ test(
       for (;;) {
         const key = `order-${++last}`
         added.push(key)
-        // After the kill, the next process gets this animal again: perhaps it was added, and perhaps not.
+        // No response: the process was killed before or after it added this animal. So the next process gets it again.
         if ((await add(server, key)) === undefined) return key
         if (added.length % 40 === 0) kill ??= server.end('SIGKILL')
       }

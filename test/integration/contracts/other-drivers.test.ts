@@ -47,7 +47,7 @@ describe.skipIf(noPostgres || missing('postgres.js', driver !== undefined))('pos
 })
 
 describe.skipIf(noPostgres || noRedis || missing('Bun', bun !== undefined))("Bun's own clients", () => {
-  test('other drivers pass the contract suites', async () => {
+  test("Bun's drivers of PostgreSQL and Redis pass the contract suites", async () => {
     const [server, redis]: [PostgresServer, RedisServer] = await Promise.all([startPostgres(), startRedis()])
     const script = join(import.meta.dirname, '../../support/bun-engines.mjs')
     const env = { ...process.env, POSTGRES_URL: server.url, REDIS_URL: redis.url }

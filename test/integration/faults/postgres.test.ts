@@ -61,7 +61,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const admin = openPool(server.url, { max: 1 })
     const load = startLoad(petStore, token)
     const someFailed = () => load.results.some(({ status }) => status === 503)
-    // On a slow machine, a cut may meet no request that is running.
+    // On a slow machine, a cut can come while no request is running, so the loop continues until a request fails.
     for (let cut = 0; cut < 5 || !someFailed(); cut++) {
       await load.reach(201, 50)
       const cuts =

@@ -70,7 +70,7 @@ test('petstore backup makes a complete copy of a SQLite file in use', async () =
   const before = [...added]
   const copy = join(folder, "the store's copy.db")
   const backup = () => runPetstore(['backup', copy, '--data', data])
-  // What an interrupted copy has left does not matter.
+  // The backup must replace the partial file of an earlier, interrupted backup.
   await writeFile(`${copy}.partial`, 'half a copy')
   expect(await backup()).toEqual({ code: 0, stdout: `Copied ${data} to ${copy}.\n`, stderr: expect.any(String) })
   expect(added.length).toBeGreaterThan(before.length)

@@ -63,7 +63,7 @@ describe.skipIf(isMissing)('the request log', () => {
     const headers = { authorization: `Bearer ${token}` }
     for (let i = 1; i <= 150; i++) {
       await fetch(`${url}/v1/pets?limit=1`, { headers })
-      // The server remembers 100 requests.
+      // The server remembers only 100 requests, so the page must load these before the rest is sent.
       if (i === 90) await button(page, '90 newer').waitFor()
       if (i === 90) before = await read?.boundingBox()
     }
@@ -168,7 +168,7 @@ describe.skipIf(isMissing)('the limits', () => {
     const { clock, url } = await startSite()
     clock.advance(15_000)
     const page = await openAt('about:blank', clock.now())
-    // Only the first load of the limits gets a response. The server's clock stands still, so later ones would set the countdown back.
+    // Only the first load of the limits gets a response: the server's clock stands still, so others would reset the countdown.
     let loads = 0
     await page.route('**/usage', (route) => (++loads === 1 ? route.continue() : route.abort()))
     await page.goto(`${url}#${SECRET}`)
@@ -185,7 +185,7 @@ describe.skipIf(isMissing)('the limits', () => {
     await page.clock.runFor(5_000)
     expect(await seconds()).toBe(before - 5)
     await page.clock.runFor(60_000)
-    // The jump may end a poll that is under way, so the gauge may be empty until the page has connected again.
+    // The jump of the clock may abort a running poll. Then the gauge is empty until the page has connected again.
     const later = async () => {
       await page.clock.runFor(1_000)
       return left('This minute')

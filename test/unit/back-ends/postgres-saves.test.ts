@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Connection } from '../../../adapters/back-ends/postgres/connection.ts'
 import { postgresSaves } from '../../../adapters/back-ends/postgres/saves.ts'
 
-/** Creates saves on a server whose run is `current.run`. Returns the run and the id of each statement. */
+/** Simulates a PostgreSQL server in the run `current.run`. `sent` contains the run and the id of each statement. */
 function start(current: { run: string; fails?: boolean }) {
   const sent: string[] = []
   const queryPatiently = async (_text: string, [run, id]: unknown[] = []) => {
@@ -13,7 +13,7 @@ function start(current: { run: string; fails?: boolean }) {
   return { sent, saves: postgresSaves({ queryPatiently } as unknown as Connection, 'save', 1_000) }
 }
 
-test('calls of `save` at the same time share a statement, which has their highest id', async () => {
+test('concurrent calls of `save` send one statement with the highest id', async () => {
   const { sent, saves } = start({ run: '1' })
   await Promise.all([8n, 9n, 2n].map((lastId) => saves.save({ run: '1', lastId })))
   expect(sent).toEqual(['1:9'])
@@ -29,9 +29,9 @@ test('a failed save is sent again together with a newer save', async () => {
 })
 
 test.each([
-  ['before', ['1', '2']],
-  ['after', ['2', '1']],
-])('only the saves of an ended run fail, sent %s the others', async (_, runs) => {
+  ['after', ['1', '2']],
+  ['before', ['2', '1']],
+])('a save of an earlier run fails, and a save of the current run sent %s it succeeds', async (_, runs) => {
   const { saves } = start({ run: '2' })
   const results = await Promise.allSettled(runs.map((run) => saves.save({ run, lastId: run === '1' ? 9n : 4n })))
   expect(results.map(({ status }) => status)).toEqual(runs.map((run) => (run === '2' ? 'fulfilled' : 'rejected')))

@@ -110,7 +110,7 @@ test('the incomplete_body error contains its cause', async () => {
   })
 })
 
-test('after a disconnect, only a chunked body gets time to end', async () => {
+test('after a disconnect, a body is read to its end only if it is chunked', async () => {
   const read = (headers: Record<string, string>) => {
     const body = new ReadableStream({
       start(controller) {

@@ -47,7 +47,7 @@ test.each([
   [bytes(`${'['.repeat(257)}${']'.repeat(257)}`), 'expected at most 256 levels of nesting, got 257'],
   [bytes(`[${'0,'.repeat(2_000)}0]`), 'expected a body of at most 2000 JSON values, got 2001'],
   [bytes(`[${'[]'.repeat(2_000)}]`), 'expected a body of at most 2000 JSON values, got 2001'],
-  [bytes('{"a":1,"b":{"c":2,"c":2}}'), 'expected each member name once in its object, got one repeated'],
+  [bytes('{"a":1,"b":{"c":2,"c":2}}'), 'expected each member name once in its object, got a repeated name'],
   [new Uint8Array([0x22, 0xff, 0x22]), 'expected UTF-8, got other bytes'],
   [bytes(`{"${long}":1,"${long}":2}`), `Duplicate key '${'a'.repeat(185)}…`],
 ])('the message says why a body is malformed (case %#)', (body, why) => {

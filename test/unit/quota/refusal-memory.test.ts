@@ -21,11 +21,11 @@ const banRule = { afterRefusals: 3, seconds: 300 }
 const keyRequest = { subject: 'key:a', anonymous: false, limits, ban: banRule }
 const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: false } as const
 
-/** The parts of a count that do not change during a ban. A quota store that sees no request of the ban starts no window. */
+/** Removes what may differ during a ban: the inner store does not get the refused requests, so it starts no new window. */
 const lasting = (count: QuotaCount | undefined) =>
   count?.bannedUntil ? { granted: count.granted, now: count.now, bannedUntil: count.bannedUntil } : count
 
-test.each([0, 3_600_000])('remembering changes no response: quota clock %i ms ahead', async (ahead) => {
+test.each([0, 3_600_000])('remembering refusals changes no count if the quota clock is %i ms ahead', async (ahead) => {
   const step = fc.record({
     advance: fc.constantFrom(0, 1, 999, 20_000, 60_000, 300_000, 86_400_000, -1, -60_000),
     isDown: fc.boolean(),
@@ -50,7 +50,7 @@ test.each([0, 3_600_000])('remembering changes no response: quota clock %i ms ah
         isDown = step.isDown
         const asked = { ...request, now: clock.now() }
         const count = await outcomeOf(() => guarded.spend(asked))
-        // A quota store that is down counts nothing. Only a refusal may be known without it.
+        // While the quota store is down, a request is not counted. It fails, or it gets a remembered refusal.
         if (count === 'down') continue
         expect(lasting(count)).toEqual(lasting(bare.spend(asked)))
         if (isDown) expect(count.granted).toBe(false)
@@ -102,7 +102,7 @@ test('remembers the 10,000 clients that were refused last', async () => {
 })
 
 test('after the clock steps back, no refusal outlasts its window', async () => {
-  // The refusal comes while the clock is an hour ahead of the quota store's clock, which is right.
+  // During the refusal, the pet store's clock is an hour ahead of the quota store's clock, which shows the right time.
   const inner = memoryQuota()
   let right = Date.UTC(2030, 0, 1, 23, 30)
   const { spend } = rememberRefusals({ spend: (request) => inner.spend({ ...request, now: right }) })
@@ -135,7 +135,7 @@ test('a banned key is counted again after its ban', async () => {
   expect(await spend({ ...keyRequest, now: clock.now() })).toMatchObject({ granted: true })
 })
 
-test('refusals after a short ban reach the quota store again', async () => {
+test('after a short ban, refused requests reach the quota store again', async () => {
   const clock = manualClock()
   const store = observedQuota()
   const { spend } = rememberRefusals(store)

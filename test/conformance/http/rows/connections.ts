@@ -16,7 +16,7 @@ async function expectToLive(connection: Wire): Promise<void> {
   assert.equal((await connection.response()).status, 200)
 }
 
-/** Rows about behaviour that only a client with a raw connection can see. */
+/** Tests of behaviour that only a client with a raw TCP connection can see. */
 export const connections: Rows = {
   'serves many requests on one connection': async ({ wire }) => {
     const connection = wire()

@@ -100,7 +100,7 @@ describe('the page', () => {
     expect((await send('/console')).body).toContain('/page/swagger-ui-bundle.js')
   })
 
-  test('there is no console if Swagger UI is missing', async () => {
+  test('/console does not exist if Swagger UI is not installed', async () => {
     const send = site({ swaggerFolder: undefined })
     for (const path of ['/console', '/page/console.js', '/page/swagger-ui-bundle.js'])
       expect((await send(path)).status).toBe(401)

@@ -92,7 +92,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(seen).toEqual(['192.0.2.1'])
   })
 
-  test('headers that other code has changed are ignored if there is no `next`', async () => {
+  test('ignores headers that other code has changed if the handler is called without `next`', async () => {
     const { handler, authorization } = await handlerWithKey()
     const server = createServer((request, response) => {
       request.headers.authorization = authorization
@@ -105,15 +105,15 @@ describe('headers that earlier middleware has changed', () => {
 
   test.each<[string, string | undefined, string[], NodeIncoming['headers']]>([
     ['sent once', 'a', ['X-A', 'a'], { 'x-a': 'a' }],
-    ['sent twice and joined', 'a, b', ['X-A', 'a', 'x-a', 'b'], { 'x-a': 'a, b' }],
-    ['sent twice, with the first in the object', 'a, b', ['X-A', 'a', 'X-A', 'b'], { 'x-a': 'a' }],
-    ['shortened to its beginning', 'a', ['X-A', 'a, b'], { 'x-a': 'a' }],
-    ['shortened to the beginning of the first', 'a', ['X-A', 'aa', 'X-A', 'b'], { 'x-a': 'a' }],
-    ['removed', undefined, ['X-A', 'undefined', 'X-A', 'b'], {}],
-    ['in the object alone', 'a', [], { 'x-a': 'a' }],
-    ['in the object alone, as a list', 'a, b', [], { 'x-a': ['a', 'b'] }],
+    ['sent twice, and joined in `headers`', 'a, b', ['X-A', 'a', 'x-a', 'b'], { 'x-a': 'a, b' }],
+    ['sent twice, but once in `headers`', 'a, b', ['X-A', 'a', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['shortened to its beginning in `headers`', 'a', ['X-A', 'a, b'], { 'x-a': 'a' }],
+    ['sent twice, and in `headers` the beginning of the first', 'a', ['X-A', 'aa', 'X-A', 'b'], { 'x-a': 'a' }],
+    ['removed from `headers`', undefined, ['X-A', 'undefined', 'X-A', 'b'], {}],
+    ['only in `headers`', 'a', [], { 'x-a': 'a' }],
+    ['only in `headers`, as a list', 'a, b', [], { 'x-a': ['a', 'b'] }],
     ['missing', undefined, [], undefined],
-  ])('a header that is %s has the value %j', (_how, value, rawHeaders, headers) => {
+  ])('for a header that is %s, currentHeader returns %j', (_how, value, rawHeaders, headers) => {
     expect(currentHeader({ rawHeaders, headers }, 'x-a')).toBe(value)
   })
 

@@ -32,7 +32,7 @@ test('serves exactly 60 of 500 pipelined requests under a limit of 60', async ()
   }
 })
 
-test('serves exactly 60 of 500 requests on 50 connections', async () => {
+test('serves exactly 60 of 500 requests on 50 connections under a limit of 60', async () => {
   const { url, authorized } = await startServer({ perMinute: 60 })
   const batches = Array.from({ length: 50 }, async () => {
     const connection = await rawConnection(url)
@@ -80,7 +80,7 @@ test('responds in order to pipelined requests that are split anywhere', async ()
   await fc.assert(property, { numRuns: 60 })
 })
 
-test('a pipelined request starts after the earlier response was read', async () => {
+test('a pipelined request starts only after the client has read the earlier response', async () => {
   const names = 'x'.repeat(60_000)
   const first = signalled()
   let lists = 0
