@@ -145,7 +145,6 @@ export function parseExpiry(text: string): number {
   const time = new Date(day).toJSON()?.startsWith(day) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time))
     throw new InvalidArgumentError('Expected a date such as 2030-01-31 (in UTC) or 2030-01-31T12:00Z.')
-  if (time <= Date.now())
-    throw new InvalidArgumentError('Expected a date in the future: the key would be rejected from the start.')
+  if (time <= Date.now()) throw new InvalidArgumentError('Expected a date in the future, got a date in the past.')
   return time
 }

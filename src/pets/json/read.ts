@@ -73,7 +73,7 @@ function convertAndCount(holder: unknown): number {
 export function parseExactly(text: string, members: number): unknown {
   const value = parseText(text)
   if (convertAndCount(value) < members)
-    throw malformed('expected each member name once in its object, got one repeated')
+    throw malformed('expected each member name once in its object, got a repeated name')
   return value
 }
 
@@ -91,9 +91,9 @@ function malformed(why: string): PetStoreError {
 }
 
 /**
- * Returns the depth of a JSON text, how many members its objects have, and about how many values it has: the commas, arrays and
- * objects. The depth is needed before parsing, because the parser is recursive and would exceed the stack. The members are counted
- * to find repeated names, which the parser accepts if their values are equal.
+ * Returns the depth of a JSON text, the number of members in its objects, and an estimate of its number of values (the number of
+ * commas, arrays and objects). The depth must be checked before parsing: the parser is recursive and would exceed the stack. The
+ * members are counted to find repeated names, which the parser accepts if their values are equal.
  */
 function outline(text: string): { depth: number; members: number; values: number } {
   let depth = 0

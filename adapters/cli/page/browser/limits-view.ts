@@ -106,7 +106,8 @@ export class LimitsView {
         setNote(note, '', counts())
         if (exchange.code === code || exchange.code === 'api_key_banned' || exchange.status === 401) break
         if (Date.now() >= endsAt) {
-          const advice = 'A minute has passed, so a new limit is in force. A smaller plan reaches its limit sooner.'
+          const advice =
+            'A minute has passed, so the count began again. A key of a smaller plan reaches its limit sooner.'
           setNote(note, '', `${counts()} ${advice}`)
           break
         }
@@ -173,7 +174,7 @@ export class LimitsView {
   }
 }
 
-/** Returns the only window that the headers of a response describe, for a page that may not see the whole usage. */
+/** Returns the one window that the headers of a response describe. A page without the secret cannot load both windows. */
 function usageIn(exchange: Exchange): Partial<Usage> | undefined {
   const cost = costOf(exchange)
   if (cost === undefined) return undefined
