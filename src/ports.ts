@@ -146,7 +146,7 @@ export interface BanRule {
 export interface QuotaRequest {
   /** The name of the counter, such as `account:acme`. Any string. */
   readonly subject: string
-  /** Whether `subject` is a client address. Store such counters apart and limit their number: they must not push out customers. */
+  /** Whether `subject` is a client address. Limit the number of such counters; otherwise, they could displace other counters. */
   readonly anonymous: boolean
   /** The limits that apply. */
   readonly limits: PlanLimits
@@ -160,7 +160,7 @@ export interface QuotaRequest {
 export interface QuotaCount {
   /** Whether the request may be served. If true, it has been counted in both windows; if false, in neither. */
   readonly granted: boolean
-  /** The time of the quota store when it decided. */
+  /** The time of this decision, by the clock of the quota store. */
   readonly now: number
   /** Requests served in this minute, including this one. */
   readonly usedInMinute: number

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /**
- * Returns a secret for a URL that the terminal prints. The IP address of a connection does not show who sends a request: a proxy on
- * this machine may forward a request of another machine.
+ * Returns a secret for a URL that the terminal prints: only people who can read the terminal can use the URL. Checking the IP
+ * address of the connection is not enough, because a proxy on this machine may forward the requests of other machines.
  */
 export function newSecret(): string {
   return randomBytes(18).toString('base64url')

@@ -1,11 +1,11 @@
-// What the servers of the bench share. It runs on Node, Bun and Deno.
+// Shared by all servers of the benchmark. This file runs on Node, Bun and Deno.
 import process from 'node:process'
 
 /** The number of animals in each server before the measurement starts. */
 export const PETS = Number(process.env.BENCH_PETS ?? 1000)
-/** Limits that no run reaches, so that every request is counted and served. */
+/** Limits that no measurement reaches, so that every request is counted and served. */
 export const LIMITS = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
-/** The tokens of the servers that are not ours: one without a reachable limit, one with a limit of one request per minute. */
+/** The tokens of the servers without petstore-kit: `main` never reaches its limit; `limited` may send one request per minute. */
 export const TOKENS = { main: 'pet_bench_main', limited: 'pet_bench_limited' }
 export const STATUSES = ['available', 'pending', 'sold']
 
@@ -14,12 +14,12 @@ export const pet = (i) => ({ name: `Animal number ${i}`, categoryId: (i % 7) + 1
 /** The animal that every create request sends. */
 export const created = pet(1000)
 
-/** Returns the limit per minute of a token, for the servers that are not ours. */
+/** Returns the limit per minute of a token, for the servers without petstore-kit. */
 export const limitOf = (authorization) => (authorization === `Bearer ${TOKENS.limited}` ? 1 : LIMITS.perMinute)
-/** Returns whether a token is valid, for the servers that are not ours. */
+/** Returns whether a token is valid, for the servers without petstore-kit. */
 export const isValidToken = (token) => token === TOKENS.main || token === TOKENS.limited
 
-/** Tells the bench, on standard output, where this server listens and which tokens it knows. */
+/** Prints the port of this server and the tokens that it knows, for the benchmark. */
 export function ready(port, tokens = TOKENS) {
   console.log(JSON.stringify({ port, tokens }))
 }
@@ -30,7 +30,7 @@ export function importKit(entry = 'index') {
   return import(`file://${dist}/${entry}.js`)
 }
 
-/** Adds animals to a storage of ours. */
+/** Adds animals to a storage of petstore-kit. */
 export async function fill(storage, count = PETS) {
   for (let from = 0; from < count; from += 10_000) {
     const indexes = Array.from({ length: Math.min(10_000, count - from) }, (_, i) => from + i)
@@ -40,13 +40,13 @@ export async function fill(storage, count = PETS) {
   }
 }
 
-/** Creates a store of ours with animals, and the two keys. Without a back end, everything is in memory. */
+/** Creates a pet store with animals, and two keys with the limits of `TOKENS`. The default back end is `memory()`. */
 export async function filledStore(backEnd, count = PETS) {
   const { createPetStore, memory } = await importKit()
   const all = backEnd ?? memory()
   await fill(all.storage, count)
   const issue = async (limits) => (await all.keyStore.issue({ plan: 'enterprise', limits })).token
   const tokens = { main: await issue(LIMITS), limited: await issue({ ...LIMITS, perMinute: 1 }) }
-  // Requests without a valid key get 401 as long as their own limit is not reached.
+  // With the default limit of anonymous clients, requests without a valid key would soon get 429 instead of 401.
   return { petStore: createPetStore({ ...all, anonymous: LIMITS }), tokens }
 }

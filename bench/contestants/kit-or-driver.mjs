@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { importKit, LIMITS, ready } from './fixtures.mjs'
 
 /**
- * Serves our store, or with the argument `driver` only what the driver does: the same statement, and the same headers. Cleans up
- * when this process is told to end.
+ * Serves a pet store. With the argument `driver`, serves only the database driver, with the same statements and response headers.
+ * Calls `cleanUp` on SIGINT and SIGTERM.
  */
 export async function serveKitOrDriver(petStore, tokens, driver, cleanUp) {
   const { toNodeHandler } = await importKit('node')

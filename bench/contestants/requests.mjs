@@ -1,6 +1,6 @@
 import { created, STATUSES } from './fixtures.mjs'
 
-/** Returns the requests of a kind as plain values. The bare servers record our responses to them. */
+/** Returns one request of each kind, as plain values. The bare servers send recorded responses of petstore-kit to them. */
 export const oneOfEach = (tokens) => ({
   list: { method: 'GET', target: '/v1/pets', token: tokens.main },
   get: { method: 'GET', target: '/v1/pets/7', token: tokens.main },
@@ -9,7 +9,7 @@ export const oneOfEach = (tokens) => ({
   limited: { method: 'GET', target: '/v1/pets', token: tokens.limited },
 })
 
-/** Converts a request as above to what `petStore.handle` takes. */
+/** Converts a request of `oneOfEach` to an `ApiRequest`. */
 export function toHandle({ method, target, token, body }) {
   const headers = { authorization: `Bearer ${token}` }
   const bytes = new TextEncoder().encode(body ?? '')

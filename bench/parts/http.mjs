@@ -2,7 +2,7 @@ import { groups, OURS, RUNTIMES, withEarlier } from '../contestants/index.mjs'
 import { WALKED } from '../load/works.mjs'
 import { compareServers } from '../support/compare.mjs'
 
-/** What is measured of servers with 1,000 animals, and of servers with many. */
+/** The measurements on servers with 1,000 animals. `WALKS` are measured on servers with many more animals. */
 const CASES = [
   { work: 'list', connections: 32, isPaced: true },
   { work: 'varied', connections: 32 },

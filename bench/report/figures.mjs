@@ -1,7 +1,7 @@
 import { groups, OURS } from '../contestants/index.mjs'
 import { median, ratioOf } from '../support/statistics.mjs'
 
-/** Finds figures in the results of a run. */
+/** Finds figures in the results of the benchmark. */
 export function figures({ parts }) {
   const http = (group, name, work, connections = 32) => {
     const found = parts.http.find(
@@ -29,7 +29,7 @@ const figureOf = (work, key, nameOf) => ({
 })
 const paced = (work) => figureOf(work, 'p99', ({ pace }) => `p99 of ${work} at ${integer(pace)}/s, µs`)
 
-/** What the tables of the runtimes compare. Less is better. `ratio` returns our figure as a ratio of theirs. */
+/** The columns of the tables of the runtimes. Less is better. `ratio` divides the figure of petstore-kit by another server's. */
 export const measures = [
   ...['list', 'varied', 'walk 20', 'walk 100', 'changing', 'create', 'mix'].map((work) => cpuOf(work)),
   cpuOf('list', 'list, 1 connection', 1),
@@ -42,7 +42,7 @@ export const measures = [
 
 /** Returns a group of servers by its name. */
 export const groupNamed = (group) => groups.find(({ name }) => name === group)
-/** Ours is bold, so that it is found at once. */
+/** Returns the name of a server, in bold for petstore-kit. */
 export const emphasized = (name) => (name === OURS ? `**${name}**` : name)
 
 /** Returns a table in Markdown. */

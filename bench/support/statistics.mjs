@@ -13,8 +13,8 @@ export const shuffled = (list) =>
     .map(([, item]) => item)
 
 /**
- * Compares two servers by samples of the same rounds: `samples[process][round]`. Returns the median of the ratios, with the
- * lowest and the highest median of a process.
+ * Compares two servers by their samples (`samples[process][round]`): divides the two samples of each round. Returns the median of
+ * all these ratios, and the lowest and the highest of the medians of single processes.
  */
 export function ratioOf(samples, base) {
   const ratios = samples.map((rounds, process) => rounds.map((value, round) => value / base[process][round]))

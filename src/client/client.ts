@@ -57,8 +57,8 @@ export interface PetStoreClient {
   /** Iterates over all animals. Requests each page when it is needed. */
   pets(options?: PetsOptions): AsyncGenerator<Pet, void, undefined>
   /**
-   * Adds an animal once: all attempts have the same idempotency key, and so has the error if the call rejects. If the server does
-   * not support these keys, the client sends no more random keys, and sends an animal again only after a 429.
+   * Adds an animal once: all attempts send the same idempotency key. If the call rejects, its error contains this key. If the
+   * server does not support these keys, the client sends no more random keys, and sends an animal again only after a 429.
    */
   createPet(pet: NewPet, options?: CreatePetOptions): Promise<Pet>
   /** Reads one animal. @deprecated Removed on 5 December 2030: use `listPets` or `pets` with a `status`. */

@@ -40,10 +40,10 @@ export function readTarget({ target, mountPath = '' }: ApiRequest, basePath: str
   return { path, route: isBelow(path, root) ? path.slice(root.length) : '', query: whole.slice(sentPath.length + 1) }
 }
 
-/** Matches a needless escape: of a letter, digit, hyphen, period, underscore or tilde. */
+/** Matches a needless percent escape: of a letter, digit, hyphen, period, underscore or tilde. */
 const ESCAPED = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi
 
-/** Paths of more characters keep their escapes. Removing them takes time, and no operation has such a long path. */
+/** Paths with more characters keep their escapes: removing escapes takes time, and no operation has such a long path. */
 const MAX_ESCAPED_PATH = 2_000
 
 /** Removes needless escapes, because `/%31` and `/1` are the same path (RFC 3986, section 6.2.2.2). */
@@ -123,7 +123,7 @@ export class FetchRequest implements ApiRequest {
     return this.request.headers.get(name) ?? undefined
   }
 
-  /** The signal that ends the read of a body without Content-Length. Overridden where the runtime itself ends the read. */
+  /** The signal that stops reading a body without Content-Length. Overridden for runtimes that themselves stop reading. */
   protected get bodySignal(): AbortSignal | undefined {
     return this.request.signal
   }

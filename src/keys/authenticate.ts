@@ -19,7 +19,7 @@ const INVALID_TOKEN: Caller = { code: 'invalid_api_key', challenge: `${CHALLENGE
 const SCHEME = /^bearer(?: |$)/i
 /**
  * Matches the scheme and one token68 (RFC 9110, section 11.2). Two `Authorization` headers do not match: they arrive joined by a
- * comma. The number of spaces is limited: a cached token is a part of its header, and V8 keeps the whole header in memory.
+ * comma. The number of spaces is limited, because V8 keeps the whole header in memory as long as its token is cached.
  */
 const CREDENTIAL = new RegExp(`^bearer {1,64}${TOKEN68}$`, 'i')
 

@@ -47,8 +47,8 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
 }
 
 /**
- * Checks the changes of a key, for use in a key store. Returns their names and values; `null` removes a member from the key. The
- * key is not read, so that a database needs only one statement. Its plan is thus unknown: to remove `limits`, `plan` is required.
+ * Checks the changes of a key, for use in a key store. Returns the names and values to store; `null` removes a member from the
+ * key. Removing `limits` requires `plan`, because the stored plan is unknown: the key is not read, to save a statement.
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example

@@ -40,7 +40,7 @@ export function databaseKeys(
       return toKeys(await read('key', await hashToken(token)))[0]
     },
     async issue(options) {
-      // The creation time 0 is not stored.
+      // The creation time 0 is not stored: `addKey` stores the time of the test's clock or of the database.
       const { token, hash, key } = await newKey(options, 0, plans)
       const { id, plan, account, label, limits, expiresAt } = key
       const values = [id, hash, plan, account, label, limits?.perMinute, limits?.perDay, expiresAt, now()]

@@ -40,8 +40,8 @@ export function trackConnections(
     isClosing: () => closed !== undefined,
     responsesOn: (socket: Socket): readonly ServerResponse[] => running.get(socket) ?? [],
     /**
-     * Call it at each request. Closed responses are removed only here: a `close` listener for each response and a `WeakMap` would
-     * cost 7 % of a request for a list.
+     * Call this for each request. It also removes closed responses: removing them with a `close` listener for each response and a
+     * `WeakMap` would cost 7 % of a request for a list.
      */
     track(outgoing: ServerResponse): void {
       const responses = running.get(outgoing.req.socket) ?? []
@@ -57,9 +57,9 @@ export function trackConnections(
 async function closeGently(server: Server, running: Map<Socket, ServerResponse[]>): Promise<void> {
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   let unsent: ServerResponse[]
-  // Other responses may be written during the wait.
+  // Repeats the wait, because other responses may be written during it.
   do {
-    // Waits until Node has read the data that has arrived: two turns, because in this turn, Node may be past reading.
+    // Waits until Node has read the data that has arrived. Needs two turns, because Node may have done the reads of this turn.
     for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
     unsent = [...running.values()].flat().filter((one) => one.writableEnded && !one.destroyed)
     await Promise.all(unsent.map((one) => new Promise((resolve) => one.on('close', resolve))))

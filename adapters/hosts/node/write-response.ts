@@ -12,7 +12,7 @@ export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
 
 type ResponseBody = string | Uint8Array
 
-/** A response whose bytes other responses share. Node would copy a text for each client that reads slowly. */
+/** A response that shares its body with other responses. Node would copy a body of type string for each slow client. */
 export interface BytesResponse extends ApiResponse {
   readonly body: ''
   readonly bytes: Uint8Array
@@ -40,7 +40,7 @@ export const writeResponse: ResponseWriter = (request, response: ApiResponse | B
   if (isUnread) readRest(incoming, outgoing)
 }
 
-/** Returns true if middleware such as `compression` has replaced a method: the whole response body must be one call of `end`. */
+/** Returns whether middleware such as `compression` has replaced a method. If so, one call of `end` must send the whole body. */
 function isWrapped(outgoing: NodeOutgoing): boolean {
   const { writeHead, write, end } = ServerResponse.prototype
   return outgoing.writeHead !== writeHead || outgoing.write !== write || outgoing.end !== end

@@ -61,7 +61,7 @@ const connection = new Connection({
 
 for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
   link.addEventListener('click', (event) => {
-    // Without this, the URL would change, and the page would load the animals again, as after the button Back.
+    // Otherwise, the link would change the URL, and the page would load the animals again, as after the Back button.
     event.preventDefault()
     const targets = document.querySelectorAll<HTMLElement>(link.dataset.goto ?? '')
     ;[...targets].find((target) => target.checkVisibility())?.focus()
