@@ -23,7 +23,7 @@ export const statusRule: OptionRule = {
 export function newPetRules(maxNameLength: number) {
   return {
     name: {
-      expected: `a string of at most ${maxNameLength} characters, one of them not white space, without U+0000 and lone surrogates`,
+      expected: `a string of at most ${maxNameLength} characters, at least one of them not white space, without U+0000 and lone surrogates`,
       check: (value) => typeof value === 'string' && isName(value, maxNameLength),
     },
     categoryId: {

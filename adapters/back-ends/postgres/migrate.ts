@@ -54,7 +54,7 @@ async function requirePostgres(query: Query): Promise<void> {
   throw new PetStoreError(
     'invalid_option',
     `option client: expected PostgreSQL ${OLDEST_MAJOR} or later, but the server says that it is "${version.slice(0, 100)}". ` +
-      'Its advisory locks, unlogged tables and triggers may differ, and with them the promise to lose no animal: ' +
+      'Its advisory locks, unlogged tables and triggers may differ, so animals could be lost: ' +
       'connect to PostgreSQL itself, or write a back end for this server',
   )
 }

@@ -24,7 +24,7 @@ interface Description<Body, Query> {
   ): unknown
 }
 
-/** The router and the OpenAPI document both use the list of operations. */
+/** An operation of the control API. Its router and its OpenAPI document are both made from the list `operations`. */
 export type Operation = ReturnType<typeof operation>
 
 function operation<Body = unknown, Query = unknown>(route: string, description: Description<Body, Query>) {
@@ -40,7 +40,7 @@ const stateOf = ({ clock }: TestDouble) => ({ now: new Date(clock.now()).toISOSt
 export const operations: readonly Operation[] = [
   operation('POST /reset', {
     id: 'reset',
-    summary: 'Return to the start: its animals and keys, the real time, no counts, no faults, an empty journal.',
+    summary: 'Reset the pet store: animals and keys as at the start, real time, no counts, no faults, empty journal.',
     response: { status: 204, description: 'The pet store is as it was at the start.' },
     run: (double) => double.reset(),
   }),
@@ -80,7 +80,7 @@ export const operations: readonly Operation[] = [
     run: ({ faultsInForce }) =>
       faultsInForce().map(({ error, ...fault }) => ({
         ...fault,
-        // JSON has no member for `undefined`: the fault lasts until it is removed.
+        // JSON has no Infinity: a fault without `calls` lasts until it is removed.
         calls: Number.isFinite(fault.calls) ? fault.calls : undefined,
         status: fault.action === 'fail' ? (error === undefined ? 503 : 500) : undefined,
       })),

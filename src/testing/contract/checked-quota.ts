@@ -48,11 +48,11 @@ export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>
         return { before, count: countRequest(state, request) }
       })
       const text = `spend(${show(spending)})`
-      const call = () => steps.call(text, () => port().spend(request), 'it returns the counts', showCount)
+      const call = () => steps.call(text, () => port().spend(request), 'spend must return the counts', showCount)
       const received = await Promise.all(Array.from({ length: times }, call))
       for (const count of received) {
         const isObject = typeof count === 'object' && count !== null
-        steps.check(isObject, `spend returned ${show(count)}: it returns the counts`, 'an object', count)
+        steps.check(isObject, `spend returned ${show(count)}: spend must return the counts`, 'an object', count)
       }
       const actual = received.filter(({ granted }) => granted).length
       const wanted = expected.filter(({ count }) => count.granted).length
@@ -117,14 +117,14 @@ function ruleOf(
   }
   if (name === 'bannedUntil') {
     if (ban === false) return 'returned bannedUntil although ban is false'
-    if (banHasEnded && expected.bannedUntil === 0) return `returned bannedUntil after the end of the ban at ${banEnd}`
+    if (banHasEnded && expected.bannedUntil === 0) return `returned bannedUntil although the ban ended at ${banEnd}`
     if (received.bannedUntil === 0)
-      return `started no ban: afterRefusals is ${ban.afterRefusals}, and so many requests of the minute were refused`
+      return `started no ban: afterRefusals is ${ban.afterRefusals}, and that many requests of the minute were refused`
     if (expected.bannedUntil === 0) return `started a ban too early: afterRefusals is ${ban.afterRefusals}`
     return `returned another bannedUntil: a ban ends ${ban.seconds} seconds after the refusal that started it`
   }
   return name === 'now'
-    ? 'returned another now: it is the time at which the store decided'
+    ? 'returned a wrong time in now: it must be the time at which the store decided'
     : `returned ${name} ${show(received[name])}`
 }
 

@@ -66,8 +66,8 @@ export async function checkedStorage(session: Session<PetStorage>) {
     steps.check(
       times === 1 || count === 1,
       `createOnce added ${count} animals for ${times} calls at once with one key: a key adds one animal`,
-      '1 result without earlier',
-      `${count} results without earlier`,
+      '1 result without the member earlier',
+      `${count} results without the member earlier`,
     )
     const name = keyText(idempotency)
     for (const result of results.sort((a, b) => Number(isNew(b)) - Number(isNew(a)))) {
@@ -76,7 +76,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
         checkRepeat(pet, use.pet, result)
       } else {
         const rule = use === undefined ? 'no earlier call of this scope has this key' : 'a key expires after 48 hours'
-        const sentence = `createOnce returned earlier ${show(result?.earlier)}: ${rule}`
+        const sentence = `createOnce returned an animal with earlier ${show(result?.earlier)}: ${rule}`
         steps.check(isNew(result), sentence, { id: (before ?? 0n) + 1n, ...pet }, result)
         const added = add(pet, result && { ...result, earlier: undefined }, before)
         uses.set(name, { pet: added, endsAt: now() + KEY_PERIOD })
@@ -92,7 +92,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const key = `for a key that has added animal ${first.id}`
     check(result?.earlier != null, `added animal ${result?.id} ${key}: within 48 hours, a key adds one animal`)
     const rule = isSame ? 'both calls have the same fingerprint' : 'the fingerprints differ'
-    check(result.earlier === expected.earlier, `returned earlier ${show(result.earlier)}: ${rule}`)
+    check(result.earlier === expected.earlier, `returned an animal with earlier ${show(result.earlier)}: ${rule}`)
     check(result.id === first.id, `returned the id ${show(result.id)} ${key}`)
     if (isSame) steps.checkEqual('createOnce returned an animal', result, expected)
   }
@@ -121,7 +121,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
   async function read(query: PetQuery): Promise<readonly Pet[]> {
     const text = `list(${show(query)})`
     const showPage = (page: readonly Pet[]) => (Array.isArray(page) ? showIds(page) : show(page))
-    const page = await steps.call(text, () => port().list(query), 'it returns an array, which may be empty', showPage)
+    const page = await steps.call(text, () => port().list(query), 'list must return an array, maybe empty', showPage)
     const shown = showPage(page)
     steps.check(Array.isArray(page), `${text} returned ${shown}: list returns an array`, 'an array', shown)
     const { after, limit, status } = query
@@ -134,7 +134,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
       const place = pet.id === after ? 'after is exclusive' : 'list returns only ids above after'
       check(after === undefined || pet.id > after, { after }, `${name}: ${place}`, `only ids above ${after}n`)
       const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
-      const rule = `${name} ${has}: list returns only the status of the query`
+      const rule = `${name} ${has}: list returns only animals with the status of the query`
       check(matches(pet, status), { status }, rule, `only ${status} animals`)
       const before = page[i - 1]
       const order = pet.id === before?.id ? 'twice' : `after ${showPet(before)}: ids ascend`
@@ -155,7 +155,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const left = expected[index]
     if (left) await get(left.id)
     const unknown = page.find(({ id }) => !pets.some((pet) => pet.id === id))
-    const stranger = `${text} returned ${showPet(unknown)}, which create has not`
+    const stranger = `${text} returned ${showPet(unknown)}, which create has never returned`
     steps.check(!unknown, stranger, showIds(expected), showIds(page))
     const isFull = page.length >= expected.length
     const rule = isFull ? 'a page has the smallest ids that match' : 'a page is full unless no more animals match'

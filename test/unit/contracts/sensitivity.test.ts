@@ -39,7 +39,7 @@ const firstLines: Record<string, string> = {
   'list returns nothing for a negative `after`':
     'list({ limit: 10, after: -1n }) left out animal 1: a page is full unless no more animals match',
   'list ignores status':
-    'list({ status: "sold" }) returned animal 1 without a status: list returns only the status of the query',
+    'list({ status: "sold" }) returned animal 1 without a status: list returns only animals with the status of the query',
   'list filters by status after the limit':
     'list({ limit: 2, status: "sold", after: 1n }) left out animal 4: a page is full unless no more animals match',
   'create adds a status': 'create returned an animal with status "available": leave out members that were not given',
@@ -82,13 +82,14 @@ const firstLines: Record<string, string> = {
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create looks for the idempotency key before it adds':
     'createOnce added 10 animals for 10 calls at once with one key: a key adds one animal',
-  'create ignores the fingerprint': 'createOnce returned earlier "same": the fingerprints differ',
+  'create ignores the fingerprint': 'createOnce returned an animal with earlier "same": the fingerprints differ',
   'all scopes share their idempotency keys':
-    'createOnce returned earlier "same": no earlier call of this scope has this key',
+    'createOnce returned an animal with earlier "same": no earlier call of this scope has this key',
   'create ignores the case of idempotency keys':
-    'createOnce returned earlier "same": no earlier call of this scope has this key',
-  'create shortens idempotency keys': 'createOnce returned earlier "same": no earlier call of this scope has this key',
-  'idempotency keys never expire': 'createOnce returned earlier "same": a key expires after 48 hours',
+    'createOnce returned an animal with earlier "same": no earlier call of this scope has this key',
+  'create shortens idempotency keys':
+    'createOnce returned an animal with earlier "same": no earlier call of this scope has this key',
+  'idempotency keys never expire': 'createOnce returned an animal with earlier "same": a key expires after 48 hours',
   'idempotency keys end too soon':
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create returns a new id for a repeat': 'createOnce returned the id 2n for a key that has added animal 1',
@@ -120,7 +121,7 @@ const firstLines: Record<string, string> = {
     'revoke returned true 10 times for 10 calls at once: only one of them has revoked the key',
   'one request too many per minute': 'spend granted request 3 of the minute: perMinute is 2',
   'one request too many per day': 'spend granted request 3 of the day: perDay is 2',
-  'no ban': 'spend started no ban: afterRefusals is 2, and so many requests of the minute were refused',
+  'no ban': 'spend started no ban: afterRefusals is 2, and that many requests of the minute were refused',
   'a ban that never ends':
     'spend returned another bannedUntil: a ban ends 90 seconds after the refusal that started it',
   'a ban of minutes in place of seconds':
@@ -131,19 +132,20 @@ const firstLines: Record<string, string> = {
     'spend returned another dayEndsAt: windows are whole days of UTC, and do not begin with the first request',
   'days that never end': 'spend returned usedInDay 2: a new day begins at 0',
   'a ban one refusal too late':
-    'spend started no ban: afterRefusals is 2, and so many requests of the minute were refused',
+    'spend started no ban: afterRefusals is 2, and that many requests of the minute were refused',
   'subjects that ignore case': 'spend refused the first request of "account:A": each subject has counts of its own',
   'one count for all anonymous clients':
     'spend refused the first request of "address:192.0.2.2": each subject has counts of its own',
-  'a clock that never goes back': 'spend returned another now: it is the time at which the store decided',
-  'times rounded to seconds': 'spend returned another now: it is the time at which the store decided',
+  'a clock that never goes back': 'spend returned a wrong time in now: it must be the time at which the store decided',
+  'times rounded to seconds': 'spend returned a wrong time in now: it must be the time at which the store decided',
   'counts that restart when the clock steps back': 'spend granted request 2 of the minute: perMinute is 1',
   'refused requests that are counted':
     'spend returned usedInDay 3: 2 requests of this day were granted, and refused requests do not count',
   'a read and a write that are not atomic':
     'spend granted 200 of 200 requests at once: the limits allow 50, and spend is one atomic step',
   'list returns an animal twice': 'list({ limit: 10 }) returned animal 1 twice',
-  'list returns animals that nobody has added': 'list({ limit: 10 }) returned animal 999, which create has not',
+  'list returns animals that nobody has added':
+    'list({ limit: 10 }) returned animal 999, which create has never returned',
   'list leaves out the first animal': 'list({ limit: 2 }) left out animal 1: a page has the smallest ids that match',
   'list returns ids below `after`': 'list({ after: 2n }) returned animal 1: list returns only ids above after',
   'list ends early for a status': 'the pages of list left out animal 4: create has returned it',
@@ -154,7 +156,7 @@ const firstLines: Record<string, string> = {
     'create({ name: "next", categoryId: 3n }) threw Error: the connection is closed: create adds any valid animal',
   'create adds two animals for a client that has disconnected': 'list returned 4 animals: create was called 3 times',
   'create reports another animal for an equal fingerprint':
-    'createOnce returned earlier "different": both calls have the same fingerprint',
+    'createOnce returned an animal with earlier "different": both calls have the same fingerprint',
   'create shortens the name of a repeat': 'createOnce returned an animal with name "ex": expected "Rex"',
   'createOnce returns nothing': 'create returned undefined: create returns the new animal',
   'issue returns only the token': 'issue({ plan: "free" }) returned "pet_…": issue returns { token, key }',
@@ -173,7 +175,7 @@ const firstLines: Record<string, string> = {
   'list returns a key twice': 'list() returned 4 keys: 2 were issued',
   'list returns a key of an older run': 'a new key store has keys: open() must return an empty one',
   'find returns the first key': 'find(the token of key 2) returned key 2 with plan "free": expected "pro"',
-  'spend returns nothing': 'spend returned undefined: it returns the counts',
+  'spend returns nothing': 'spend returned undefined: spend must return the counts',
   'a ban that refuses nothing': 'spend granted a request during a ban, which ends at 2026-01-01T00:01:30.000Z',
   'a ban that refuses a request after its end':
     'spend refused a request after the end of the ban at 2026-01-01T00:01:30.000Z',

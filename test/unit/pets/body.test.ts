@@ -194,7 +194,7 @@ describe('rejected bodies', () => {
     const { message } = await add('{"name":7,"categoryId":"7","status":"lost"}')
     expect(message).toBe(
       'The body is not a valid animal: ' +
-        'name: expected a string of at most 1000 characters, one of them not white space, without U+0000 and lone surrogates, got the number 7; ' +
+        'name: expected a string of at most 1000 characters, at least one of them not white space, without U+0000 and lone surrogates, got the number 7; ' +
         'categoryId: expected an integer from -2^63 to 2^63-1, got the string "7"; ' +
         'status: expected one of available, pending, sold, got the string "lost".',
     )

@@ -7,7 +7,7 @@ import { duration } from './format.ts'
 export interface Refusal {
   readonly exchange: Exchange
   readonly endsAt: number
-  /** True if the key is not valid, so that requests were counted by the client's IP address. */
+  /** True if requests were counted by the client's IP address, because they had no valid key. */
   readonly isByAddress: boolean
 }
 
@@ -39,7 +39,7 @@ const TEXTS = {
   ],
   address: [
     'The limit of your address is reached',
-    'Requests without a valid key are counted by address. Until the limit resets, the server does not look at keys that it does not know.',
+    'Requests without a valid key are counted by address. Until the limit resets, they get 429 in place of 401.',
   ],
   key: [
     'The limit is reached',
