@@ -61,7 +61,7 @@ describe('the folders', () => {
     expect([...src.keys()].map(layerOf).filter((layer) => !layers.includes(layer))).toEqual([])
   })
 
-  test('a folder imports only from folders below it in the list', () => {
+  test('a folder of src imports only from lower layers', () => {
     const upward = [...src].flatMap(([file, names]) =>
       names
         .filter((name) => name.startsWith('src/'))
@@ -106,7 +106,7 @@ describe('the folders', () => {
     for (const file of all.keys()) visit(file, [])
   })
 
-  test('no file of fewer than 15 lines has a single importer', () => {
+  test('a file that only one file imports has at least 15 lines', () => {
     const all = [...src, ...adapters]
     const entries = ['src/back-end.ts', 'src/client/index.ts', 'src/openapi/index.ts', 'src/testing/index.ts']
     const alone = all

@@ -69,7 +69,7 @@ describe('readyCheck', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('broken'))],
-  ])('readyCheck returns its result although onFailure %s', async (_, onFailure) => {
+  ])('readyCheck returns its result even if onFailure %s', async (_, onFailure) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     const find = () => Promise.reject(new Error('away'))

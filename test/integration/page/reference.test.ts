@@ -6,18 +6,21 @@ import { startSite } from './site.ts'
 const { open, openWithoutScripts } = useChromium()
 
 describe.skipIf(isMissing)('the API reference', () => {
-  test.each([...LOOKS, [320, 'light'] as const])('shows each operation (%i px, %s)', async (width, colorScheme) => {
-    const { url } = await startSite({ swaggerFolder: undefined })
-    const { page, faults } = await open(`${url}/reference`, width, colorScheme)
-    for (const name of ['List animals', 'Add an animal', 'Get an animal'])
-      await page.getByRole('heading', { name, level: 2 }).waitFor()
-    await page.getByText('npm install swagger-ui-dist').waitFor()
-    expect({ findings: await axeFindings(page), faults, isTooWide: await isTooWide(page) }).toEqual({
-      findings: [],
-      faults: [],
-      isTooWide: false,
-    })
-  })
+  test.each([...LOOKS, [320, 'light'] as const])(
+    'the API reference shows each operation (%i px, %s)',
+    async (width, colorScheme) => {
+      const { url } = await startSite({ swaggerFolder: undefined })
+      const { page, faults } = await open(`${url}/reference`, width, colorScheme)
+      for (const name of ['List animals', 'Add an animal', 'Get an animal'])
+        await page.getByRole('heading', { name, level: 2 }).waitFor()
+      await page.getByText('npm install swagger-ui-dist').waitFor()
+      expect({ findings: await axeFindings(page), faults, isTooWide: await isTooWide(page) }).toEqual({
+        findings: [],
+        faults: [],
+        isTooWide: false,
+      })
+    },
+  )
 
   test('the reference can be read without JavaScript', async () => {
     const { url } = await startSite()

@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { atEndOfTurn } from '../../../adapters/back-ends/shared/end-of-turn.ts'
 
-test('calls the function under fake timers', async () => {
+test('atEndOfTurn calls its callback while fake timers are active', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   await new Promise<void>(atEndOfTurn)
 })
 
-test('calls the function if fake timers were installed first', async () => {
+test('atEndOfTurn calls its callback if its module was loaded under fake timers', async () => {
   vi.resetModules()
   onTestFinished(() => {
     vi.unstubAllGlobals()

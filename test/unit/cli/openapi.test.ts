@@ -56,7 +56,7 @@ describe('GET /openapi.json', () => {
     expect(headers['Access-Control-Allow-Origin']).toBe('*')
   })
 
-  test.each(['/openapi.json', '/openapi.yaml'])('%s is not sent again to a client that has it', async (path) => {
+  test.each(['/openapi.json', '/openapi.yaml'])('%s responds with 304 if it has not changed', async (path) => {
     const { headers } = await get({}, {}, path)
     const again = await get({}, { 'if-none-match': String(headers.ETag) }, path)
     expect([again.status, again.body, again.headers.ETag]).toEqual([304, '', headers.ETag])

@@ -43,7 +43,7 @@ test('prefers the raw bytes to the parsed body', () => {
   expect(keep({ body: Buffer.from('{}'), rawBody: Buffer.from(text) }, text)).toBe(text)
 })
 
-test('rejects text with replacement characters, and text in body instead of rawBody', () => {
+test('rejects a rawBody with replacement characters, and a body that is text', () => {
   const text = '{"name":"R\u00e9x","categoryId":1}'
   expect(keep({ rawBody: text }, text)).toBe(text)
   expect(keep({ rawBody: Buffer.of(0xff).toString(), body: {} }, text)).toBeUndefined()

@@ -77,7 +77,7 @@ describe('races', () => {
           const label = (await store.find('token'))?.label
           const allowed = changes.filter((_, i) => (changes[i + 1]?.at ?? Infinity) > clock.now() - 30_000)
           expect(allowed.map(({ label }) => label)).toContain(label)
-          // The cache must never return an older state of the key, even after the clock steps back.
+          // After this result, the cache must not return an earlier state of the key, even if the clock steps back.
           changes = changes.slice(changes.findIndex((change) => change.label === label))
         }
       }),
@@ -240,7 +240,7 @@ describe('the size of the cache', () => {
     expect(asked).toEqual([])
   })
 
-  test('the cache limits pending look-ups by number and token length', async () => {
+  test('the cache keeps at most max pending look-ups, and fewer if tokens are long', async () => {
     const asked: string[] = []
     const find = (token: string) => {
       asked.push(token)

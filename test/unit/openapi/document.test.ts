@@ -82,7 +82,7 @@ describe('the headers', () => {
       expect({ name, hasExample: 'example' in header || 'examples' in header }).toEqual({ name, hasExample: true })
   })
 
-  test('the first example of the next-page headers is empty, for mock servers', () => {
+  test('the first example of each next-page header, which mock servers send, is empty', () => {
     for (const name of ['NextPage', 'X-Next-Cursor'])
       expect(Object.values(headers[name]?.examples as object)[0]).toMatchObject({ value: '' })
   })
@@ -101,7 +101,7 @@ describe('the texts', () => {
     expect(text({ ban: false })).not.toContain('the key is banned for')
   })
 
-  test('the document states the limits of the options', () => {
+  test('the document states the limits that the options set', () => {
     const { paths, components } = openApiDocument({ bodyLimit: 2_000, maxNameLength: 50, defaultStatus: 'pending' })
     expect(paths['/pets']?.post).toMatchObject({ description: expect.stringContaining('more than 2,000 bytes') })
     expect(components.schemas.PetToAdd).toMatchObject({

@@ -139,7 +139,7 @@ describe('counting', () => {
     expect([got.status, rateLimit(got).reset]).toEqual([200, (MIDNIGHT + 2 * MINUTE) / 1000])
   })
 
-  test('every authenticated request is counted, also with an error', async () => {
+  test('every authenticated request is counted, even if it gets an error', async () => {
     const { send } = await start(10, 100)
     const remaining = async (...request: Parameters<typeof send>) => rateLimit(await send(...request)).remaining
     expect(await remaining('/v1/pets')).toBe(9)
@@ -296,7 +296,7 @@ describe('anonymous clients', () => {
       expect((await send('/v1/pets', { ...bad, address: address as string })).status).toBe(401)
   })
 
-  test('anonymous clients do not displace the count of a key', async () => {
+  test('anonymous clients do not push the count of a key out of memory', async () => {
     const { send } = await startApi({
       plans: { free: { perMinute: 3, perDay: 10 } },
       memory: { maxAddresses: 10, maxCustomers: 10 },
@@ -366,7 +366,7 @@ describe('bans', () => {
     expect((await early.send('/v1/pets')).headers.get('retry-after')).toBe('86400')
   })
 
-  test('Retry-After covers only the ban after the minute has ended', async () => {
+  test('after the minute has ended, Retry-After covers only the ban', async () => {
     const { send, clock } = await start(1, 100, { ban: { afterRefusals: 1, seconds: 30 } }, MIDNIGHT + 50_000)
     await exhaust(send, 2)
     clock.advance(15_000)

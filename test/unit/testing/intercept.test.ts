@@ -72,25 +72,25 @@ test('restore does not end a newer interception of the same store', async () => 
   expect((await fetch('https://api.example/v1/pets', { headers })).status).toBe(200)
 })
 
-test('rejects an origin that is intercepted already', async () => {
+test('interceptFetch rejects an origin that is intercepted already', async () => {
   const { petStore } = await intercept('https://api.example')
   expect(() => interceptFetch('https://api.example', petStore)).toThrow(/^option origin: .*not intercepted already/)
 })
 
-test('accepts an origin with a trailing slash', async () => {
+test('interceptFetch accepts an origin with a trailing slash', async () => {
   const { headers, petStore } = await intercept('http://127.0.0.1:3000/')
   expect((await fetch('http://127.0.0.1:3000/v1/pets', { headers })).status).toBe(200)
   expect(() => interceptFetch('http://127.0.0.1:3000', petStore)).toThrow(/not intercepted already/)
 })
 
 test.each(['https://api.example//', 'https://api.example/v1', 'api.example', 5])(
-  'rejects the origin %s',
+  'interceptFetch rejects the origin %s',
   async (origin) => {
     const { petStore } = await createTestPetStore()
     expect(() => interceptFetch(origin as string, petStore)).toThrow(/^option origin: expected an origin such as/)
   },
 )
 
-test('rejects a value that is not a pet store', () => {
+test('interceptFetch rejects a value that is not a pet store', () => {
   expect(() => interceptFetch('https://api.example', {} as never)).toThrow(/^option petStore: /)
 })
