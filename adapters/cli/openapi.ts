@@ -58,7 +58,7 @@ function serverOf(request: ApiRequest): string | undefined {
   return !isProxied(request) && /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host) ? `http://${host}` : undefined
 }
 
-/** The code of the document is loaded on demand, because most commands do not need it. */
+/** Loads the code for the OpenAPI document on demand, because most commands do not need it. */
 async function documentOf(options: OpenApiOptions, server?: string): Promise<OpenApiDocument> {
   const { openApiDocument } = await import('../../src/openapi/index.ts')
   const document = openApiDocument(options)

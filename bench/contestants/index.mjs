@@ -6,7 +6,7 @@ const node = (name, file, does = 'all', more = {}) => ({ name, file, runtime: 'n
 const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runtime, does, ...more })
 
 export const OURS = 'petstore-kit'
-/** The name of the same server of ours with the build that `--against` names. */
+/** Returns the name for our server when it runs the earlier build in the folder of `--against`. */
 export const earlierOf = (name) => `${name}, earlier build`
 
 export const RUNTIMES = ['Node', 'Bun', 'Deno']
@@ -51,7 +51,7 @@ export const groups = [
   },
 ]
 
-/** With `--against`, adds the same servers with our earlier build, for those of ours whose names are given. */
+/** With `--against`, adds a copy of each server that `names` contains. The copy runs our earlier build. */
 export function withEarlier(servers, names, { against }) {
   if (!against) return servers
   const ours = servers.filter(({ name }) => names.includes(name))

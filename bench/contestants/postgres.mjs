@@ -2,8 +2,7 @@ import { Pool } from 'pg'
 import { created, filledStore, importKit, PETS } from './fixtures.mjs'
 import { serveKitOrDriver } from './kit-or-driver.mjs'
 
-// Arguments: kit or driver, how many microseconds PostgreSQL waits before each commit goes to disk, as on a slow disk, and a schema
-// that several processes share.
+// Arguments: kit or driver; the delay of each commit in microseconds, to imitate a slow disk; a schema for several processes.
 const [, delay = '0', shared] = process.argv.slice(2)
 const schema = shared ?? `bench_${process.pid}`
 const { memory } = await importKit()
@@ -12,11 +11,11 @@ const options = `-c commit_delay=${delay} -c commit_siblings=0`
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, options })
 const backEnd = postgres(pool, { schema })
 await backEnd.migrate()
-// The driver alone counts nothing. So if one process is compared with the driver, counts are in memory.
+// One process is compared with the driver alone, which counts no requests. So its counts are in memory, not in PostgreSQL.
 const { petStore, tokens } = await (shared
   ? filledStore(backEnd, 0)
   : filledStore({ ...backEnd, quota: memory().quota }, PETS))
-// A copy of the table without the triggers of ours, which would slow down plain inserts.
+// A copy of the table without our triggers, which would slow down plain inserts.
 await pool.query(`CREATE TABLE IF NOT EXISTS ${schema}.bare_pets (LIKE ${schema}.pets INCLUDING ALL)`)
 
 const columns = 'id::text, name, category_id::text, status'
@@ -29,7 +28,7 @@ const driver = {
   create: async ({ name, categoryId, status }) => petOf((await pool.query(add, [name, categoryId, status])).rows[0]),
 }
 
-// Calls one of both without HTTP, and sends back the number of creates per second.
+// Measures creates of our storage or of the driver, without HTTP, and sends back their number per second.
 const { create } = process.argv[2] === 'driver' ? driver : backEnd.storage
 const given = { ...created, categoryId: BigInt(created.categoryId) }
 process.on('message', async ({ concurrency, duration }) => {

@@ -9,7 +9,7 @@ import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts
 import { readJson } from './json/read.ts'
 import { writePet } from './json/write.ts'
 
-/** The most values of a body, with those of inner arrays and objects. A body of many short values would take much time. */
+/** The largest number of values in a body, also in inner arrays and objects. Many short values would take much time. */
 const MAX_VALUES = 2_000
 
 interface BodyRules {

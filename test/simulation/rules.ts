@@ -1,6 +1,6 @@
 import type { Pet } from '../../src/index.ts'
 
-// The rules of creates, and what they are checked against: what clients have been told, and what they could read.
+// The rules for creates. They are checked against the responses that clients received and the animals that they could read.
 
 /** What clients can read at a time: the animals by id, as text. */
 export type Readable = ReadonlyMap<bigint, string>
@@ -20,9 +20,9 @@ export class BrokenRule extends Error {
 export class Rules {
   /** What clients could read after each step. */
   readonly history: Readable[] = [new Map()]
-  /** Grows with each TRUNCATE, which ends all promises. */
+  /** Grows with each TRUNCATE. After it, nothing that clients received earlier must be found. */
   era = 0
-  /** The animals that were answered with 201. */
+  /** The animals that clients received with a 201, and the imported animals. */
   #acknowledged = new Map<bigint, string>()
   #idOfKey = new Map<string, bigint>()
 
@@ -65,7 +65,7 @@ export class Rules {
       if (keys.filter((other) => other === key).length > 1) fail(ONE_ANIMAL, `one animal of ${key}`, listed(readable))
   }
 
-  /** Checks an animal that was answered with 201. */
+  /** Checks an animal that a client received with a 201. */
   acknowledge(pet: Pet, key: string | undefined): void {
     if (key !== undefined) {
       const first = this.#idOfKey.get(key) ?? pet.id
@@ -81,7 +81,7 @@ export class Rules {
       )
   }
 
-  /** Checks the response to a read: what could be read at some time between the request and the response. */
+  /** Checks that the response to a read shows what could be read at some time between the request and the response. */
   answered(what: string, since: number, pets: readonly Pet[], select: (readable: Readable) => Readable): void {
     const received = listed(readableOf(pets))
     const possible = this.history.slice(since).map((readable) => listed(select(readable)))
@@ -90,7 +90,7 @@ export class Rules {
   }
 }
 
-/** The animal of each import. */
+/** The animal that the host inserts in each simulated import. */
 export const IMPORTED = { name: 'imported', status: 'sold' } as const
 const ONE_ANIMAL = 'One key adds one animal'
 

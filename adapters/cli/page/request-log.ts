@@ -49,7 +49,7 @@ const MAX_HEADER = 200
 /** The query parameters whose values are remembered. Other parameters may contain tokens by mistake. */
 const PARAMETERS: readonly string[] = ['limit', 'status', 'cursor']
 
-/** A token is also masked where other texts of its request contain it, unless it is longer than this. */
+/** A request's token is also masked in the request's other texts, such as its body, unless the token is longer than this. */
 const MAX_TOKEN = 200
 
 interface RememberedRequest {
@@ -94,7 +94,7 @@ export function logRequests(
     const kept = (text: string, longest: number) => {
       if (text.length > longest) isCut = true
       const read = readLength(longest, secrets)
-      // A slice would keep the whole text in memory.
+      // Copies the slice: V8 would keep the whole text in memory for a plain slice.
       return text.length > read ? Buffer.from(text.slice(0, read + 1)).toString() : text
     }
     // A character has at most three bytes for each UTF-16 code unit.

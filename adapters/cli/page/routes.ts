@@ -33,7 +33,7 @@ export interface PageOptions {
   readonly swaggerFolder: string | undefined
 }
 
-/** `data:` is for the icons in Swagger UI's style sheet. `style-src` still lets scripts set single style properties. */
+/** `data:` is for the icons in Swagger UI's style sheet. `style-src` blocks inline styles, but not `element.style` in scripts. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -87,7 +87,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     },
     '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
-      // Otherwise, anybody could guess tokens: the usage shows whether a token is valid, and no limit counts these requests.
+      // Without this check, anybody could guess tokens: the usage shows if a token is valid, and no limit counts these requests.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
       return privateJson((await options.usageOf(token)) ?? null)

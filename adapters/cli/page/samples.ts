@@ -2,7 +2,7 @@ export interface SampledRequest {
   readonly method: string
   /** The absolute URL. */
   readonly url: string
-  /** The headers to send; never `Authorization`, which `token` stands for. */
+  /** The headers to send, without `Authorization`: the sample adds it if `hasToken` is true. */
   readonly headers: Readonly<Record<string, string>>
   /** Empty if the request has no body. */
   readonly body: string

@@ -76,7 +76,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   const server = createServer({ requireHostHeader: false })
   const connections = trackConnections(server, options)
   const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, connections.isClosing))
-  // No limit: Node silently drops the headers beyond the limit, perhaps `Authorization`. Node limits their total size anyway.
+  // 0 is no limit: beyond a limit, Node would silently drop headers, perhaps `Authorization`. It limits their total size anyway.
   server.maxHeadersCount = 0
   // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
