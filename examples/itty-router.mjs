@@ -8,7 +8,7 @@ const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 const petStore = createPetStore(backEnd)
 
 const router = IttyRouter()
-// Bun.serve passes its server, which knows the client's address, through the router.
+// The router passes on the server that it gets from Bun.serve. The handler asks this server for the client's address.
 router.all('/v1/*', toBunHandler(petStore))
 router.get('/', () => new Response('The shop itself'))
 

@@ -63,7 +63,7 @@ interface RequestContext {
   readonly target: Target
   readonly route: Route
   readonly startedAt: number
-  /** The arrival by the monotonic clock, for the duration in reports. 0 without `onResponse`, to save reading this clock. */
+  /** The time of arrival by the monotonic clock, for the duration in reports. Without `onResponse`, the clock is not read: 0. */
   readonly arrivedAt: number
   /** `null` until the address has been read from the request; `undefined` if the request has no address. */
   clientAddress: string | null | undefined

@@ -39,7 +39,7 @@ class AddressedRequest extends ServedRequest<string | null | undefined> {
     throw invalidOption('address', "the client's IP address as the second argument of the handler, or nothing", address)
   }
 
-  /** Some hosts do not end the read if the client disconnects, so the signal of the Request ends it. */
+  /** On some hosts, reading a body never ends if the client disconnects. Then the signal of the Request ends it. */
   protected override wholeBody(): Promise<ArrayBuffer> {
     return bodyUnlessAborted(this.request.arrayBuffer(), this.request)
   }

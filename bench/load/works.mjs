@@ -1,15 +1,15 @@
 import { created } from '../contestants/fixtures.mjs'
 import { differentPages, nextPage } from '../contestants/requests.mjs'
 
-/** One request of each line: 80 % lists, 15 % look-ups and 5 % creates. The order is fixed, so that all servers get the same. */
+/** A letter for each request: 80 % lists (L), 15 % look-ups by id (G), 5 % creates (C). The order is the same for all servers. */
 const MIX = 'LLLGLLLLLGLLLCLLLLGL'
-/** A walk begins at so many places at once, with so many animals from one place to the next. */
+/** A walk reads each page once. It begins at `STARTS` places of the list at once, which are `SECTION` animals apart. */
 const STARTS = 32
 const SECTION = 3_200
-/** The number of animals in the servers of a walk. */
+/** How many animals a server has before a walk. */
 export const WALKED = 100_000
 
-/** The kinds of work. Each returns its requests: the text and the status of the right response. */
+/** The kinds of work. Each function returns requests as texts, each with the status that its response must have. */
 export const works = {
   list: ({ tokens }) => [get('/v1/pets', tokens.main)],
   varied: async (server) => (await differentPages(nextOf(server))).map((path) => get(path, server.tokens.main)),
@@ -46,8 +46,8 @@ function create(token) {
 }
 
 /**
- * Returns the requests with which a walk through all pages begins. They are found with another limit, so that nobody has asked for a
- * page of the walk before.
+ * Returns the first request at each of the places where a walk begins. Pages of 80 lead to these places, so that no page of the
+ * walk is requested before it is measured.
  */
 async function walk(server, limit) {
   const paths = ['/v1/pets?limit=80']
@@ -58,7 +58,7 @@ async function walk(server, limit) {
   return paths.map((path) => get(path.replace('limit=80', `limit=${limit}`), server.tokens.main))
 }
 
-/** Returns a function that asks a server for the page after a page, because each server has cursors of its own. */
+/** Returns a function that requests a page and returns the path of the next page. Each server has cursors of its own. */
 const nextOf =
   ({ port, tokens }) =>
   async (path) => {

@@ -10,7 +10,7 @@ export function runtimeTable(results, group) {
     const ours = http(group, OURS, work, connections)
     const cells = servers.map((server) => {
       const one = http(group, server.name, work, connections)
-      // A bare server has loaded our library, because it records our responses when it starts.
+      // A bare server loads our library to record our responses, so its memory and start time would mislead.
       if (server.does === 'bytes' && /memory|start/.test(name)) return ''
       return number(value(one)) + (one === ours ? '' : ` (${ratio(ours, one).toFixed(2)})`)
     })
@@ -19,7 +19,7 @@ export function runtimeTable(results, group) {
   return table(['', ...servers.map(({ name }) => emphasized(name))], rows)
 }
 
-/** Lists what a server that does the whole job does with less than ours. */
+/** Lists, for each server that does the whole job, the measures in which this server is better than ours. */
 export function betterServers(results) {
   const { http } = figures(results)
   return RUNTIMES.flatMap((group) => {
@@ -39,7 +39,7 @@ export function betterServers(results) {
   }).join('\n')
 }
 
-/** Hosts and mock servers: lists and creates beside the base of each group. */
+/** The CPU time of a list and of a create, on hosts and in mock servers. In brackets: our figure as a ratio of theirs. */
 export function otherTable(results) {
   const { http, cpu } = figures(results)
   const rows = groups
@@ -57,7 +57,7 @@ export function otherTable(results) {
   return table(['', 'Server', 'list, µs', 'create, µs'], rows)
 }
 
-/** Returns what an animal takes, and what the counts of customers take. */
+/** Returns a text about the memory that an animal and the counts of customers take. */
 export function memoryText({ parts: { scale } }) {
   const of = (all, count) => all.find((one) => one.count === count)
   const counts = integer(of(scale.keys, 100_000).bytes / 1024 / 1024)

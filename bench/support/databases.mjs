@@ -31,7 +31,7 @@ export async function withDatabases(use) {
   }
 }
 
-/** Its settings are the default settings, so that a commit waits for the disk. */
+/** Keeps PostgreSQL's default settings for durability: a commit waits for the disk. */
 async function startPostgres(onStop) {
   const initdb = findProgram('initdb', postgresFolders())
   if (initdb === undefined) return undefined

@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core'
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM,
-  // Chromium does not run in its sandbox as root, which is the user in many containers.
+  // Chromium cannot use its sandbox if it runs as root, as in many containers.
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 })
 after(() => browser.close())

@@ -34,7 +34,7 @@ export interface KeyCache {
 const UNKNOWN_TTL = 5_000
 /** How many characters of a token count as one entry. Without this rule, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
-/** How long later requests with its token share a look-up, in milliseconds. After a lost connection, a look-up may never end. */
+/** For how many milliseconds new requests join a look-up of their token. After a lost connection, a look-up may never end. */
 const SHARED_FOR = 5_000
 
 /** The result of a look-up, or a look-up in progress. */

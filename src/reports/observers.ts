@@ -5,7 +5,7 @@ import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
-/** The request to which an error belongs. If there is none, as for the event `error` of Node's server, all are `undefined`. */
+/** The request to which an error belongs. Without one, as for the event `error` of Node's server, all members are `undefined`. */
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method?: string | undefined

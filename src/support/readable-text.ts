@@ -4,7 +4,7 @@ import { shorten } from './describe-value.ts'
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
 /** Matches a token of this package, or at least its first 20 characters. In a whole token, `_` may be escaped, such as `&#95;`. */
 const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
-/** Matches an ASCII character as an escape of URLs, of JSON and JavaScript, or of HTML. */
+/** Matches an escaped ASCII character, as in URLs, in JSON and JavaScript, or in HTML. */
 const ESCAPE =
   /(?:%u00|%|\\+u00|\\+x)([0-7][0-9a-f])|(?:\\+u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|&amp;/gi
 /** How often a text may have been escaped. */
@@ -21,7 +21,7 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.split('').map(escapeUnit).join(''))
 }
 
-/** Returns how many UTF-16 code units are read to show `length` of them: more, because a token may begin near the end. */
+/** Returns how many UTF-16 code units to read if `length` of them are shown: a token may begin in these and end after them. */
 export function readLength(length: number, secrets: readonly string[] = []): number {
   return length + ENCODED_LENGTH * Math.max(TOKEN_LENGTH, ...secrets.map((secret) => secret.length))
 }
@@ -54,7 +54,7 @@ export function readableLines(text: string, length: number, secrets?: readonly s
 function masked(text: string, secrets: readonly string[]): string {
   const withoutAll = (text: string, secrets: readonly string[]) =>
     secrets.reduce((safe, one) => (one.length < MIN_SECRET_LENGTH ? safe : safe.replaceAll(one, '***')), text)
-  // Mask secrets before decoding too: the beginning of a secret may look like the end of an escape, and be changed.
+  // Also mask secrets before decoding, which can change a secret: `%4` before the secret `1abc…` looks like the escape `%41`.
   const known = withoutAll(text, secrets)
   const plain = decoded(known)
   // Mask tokens last: if a secret follows a token, `TOKEN` may match half of the secret, and the other half would stay.

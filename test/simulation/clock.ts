@@ -1,6 +1,6 @@
 // Takes the place of the runtime's timers and random numbers in the simulated processes. load.ts puts it there.
 
-/** The time limits that have not ended. */
+/** The callbacks of timers that have not fired. */
 export const timers = new Set<() => void>()
 let numbers = 0
 

@@ -7,7 +7,7 @@ import type { PostgresContext } from './connection.ts'
 import { countStatements } from './statements.ts'
 
 const LARGEST_BATCH = 1_000
-/** Every 500 requests, this process deletes old counters, for the first time at its first request. */
+/** Each process deletes old counters at its first request, and then every 500 requests. */
 const PRUNE_EVERY = 500
 
 /** The time at which the requests of a group are counted, and the state of their subject before the first of them. */
@@ -86,7 +86,7 @@ const COLUMNS = Object.keys(newQuotaState()).map(
   (name) => [name, name.toLowerCase()] as [keyof QuotaState, keyof GroupRow],
 )
 
-/** PostgreSQL returns only the state before the requests of a group, so this counts each request again, into `counts`. */
+/** PostgreSQL returns only the state before a group. From this state, calculates the count of each request, into `counts`. */
 function countGroup({ request, positions }: Group, row: GroupRow, counts: QuotaCount[]): void {
   const state = newQuotaState()
   for (const [name, column] of COLUMNS) state[name] = Number(row[column])

@@ -123,7 +123,7 @@ const IMPORTING =
       ${IS_IMPORT} EXECUTE FUNCTION after_import();
     CREATE TRIGGER after_truncate AFTER TRUNCATE ON pets EXECUTE FUNCTION after_truncate();`
 
-/** Not DELETE: a transaction with an older snapshot would still see the rows. */
+/** Uses TRUNCATE: after a DELETE, a transaction with an older snapshot would still see the rows. */
 function afterTruncate(create: string, tables: string): string {
   return triggerFunction(`${create} FUNCTION after_truncate`, `TRUNCATE ${tables};`)
 }
@@ -170,8 +170,8 @@ const USED_KEYS = `
     ${afterTruncate('CREATE OR REPLACE', 'server_runs, durable, used_keys')}`
 
 /**
- * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the release before
- * call the older function, which has one parameter less. The index is dropped because keys are no longer counted by scope.
+ * Idempotency keys now expire after 48 hours, by PostgreSQL's clock unless a test passes a time. Processes of the previous
+ * release call the older function, which has one parameter less. The index is dropped: keys are no longer counted by scope.
  */
 const LONGER_KEYS = `
     DROP INDEX used_keys_by_scope;
@@ -187,11 +187,11 @@ const AURORA = addPets(
 )
 
 /**
- * The function adds animals as `add_pets` does, except animals whose idempotency key has been used. For each animal, the list
- * `keys` has null or three JSON texts, which cannot contain U+0000: the scope, the key and the fingerprint. For each animal, returns
- * its id or that of the first animal with its key, and whether both have the same fingerprint (null: a new animal). Without
- * `enable_seqscan = off`, PostgreSQL would plan to read a small table as a whole, and keep the plan when the table has grown.
- * @param parameter - one more parameter of that function, or an empty text
+ * Writes `add_pets_once`, which adds animals as `add_pets` does, except animals whose idempotency key has been used. For each
+ * animal, `keys` has null, or three JSON texts without U+0000: scope, key and fingerprint. The result for each animal is its id,
+ * or that of the first animal with its key, and whether both have the same fingerprint (null: a new animal). Without
+ * `enable_seqscan = off`, PostgreSQL would plan to read a small table as a whole, and keep this plan after the table has grown.
+ * @param parameter - one more parameter of `add_pets_once`, or an empty text
  * @param time - an expression for the time at which animals are added
  * @param period - how long an idempotency key is known, in milliseconds
  */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { STEPS as postgresSteps } from '../../../adapters/back-ends/postgres/schema.ts'
 import { STEPS as sqliteSteps } from '../../../adapters/back-ends/sqlite/schema.ts'
 
-// Databases have run these steps. A changed step would give new databases other functions and tables than old ones: add a step.
+// Old databases have run these steps. If a step changed, new databases would differ from old ones. So add a step instead.
 const released = {
   PostgreSQL: {
     steps: postgresSteps,

@@ -6,13 +6,13 @@ import { toBunHandler } from 'petstore-kit/bun'
 import { toDenoHandler } from 'petstore-kit/deno'
 import { toNodeHandler } from 'petstore-kit/node'
 
-// A server of the runtime that runs this program: with a pet store if the argument is `kit`, otherwise one that reads each body
-// and responds. `GET /cost` returns what the process has used so far.
+// Starts a server on Node, Bun or Deno. With the argument `kit`, the server has a pet store. Otherwise, it reads each body and
+// responds. `GET /cost` returns the CPU time and memory that the process has used so far.
 
 const isKit = process.argv[2] === 'kit'
 const keyStore = { find: (token) => (token === 'free' ? { id: 'key', plan: 'free' } : undefined) }
 const backEnd = memory()
-/** Fails with a message of a megabyte: for the id 1 with what logs look for, otherwise without it. */
+/** Fails with a message of a megabyte. For the id 1, it looks like many URLs with passwords, which a log has to search. */
 const get = (id) => {
   throw new Error((id === 1n ? 'a:@/' : 'abcd').repeat(250_000))
 }
