@@ -226,7 +226,7 @@ describe('a D1 database', () => {
     expect(written).toEqual([2, 1, 1])
   })
 
-  test('D1 stores a limited number of anonymous clients, and keeps refused ones', async () => {
+  test('D1 limits the number of stored anonymous clients, and deletes refused clients last', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const limits = { perMinute: 2, perDay: 2 }
@@ -260,7 +260,7 @@ describe('a D1 database', () => {
     const request = { subject: 'key:a', anonymous: false, limits, ban: false } as const
     const spent = await quota.spend({ ...request, now: 0 })
     expect(spent.now).toBeGreaterThan(Date.UTC(2026, 0))
-    // The first request of a process also removes ended counts. By the clock of this process, all counts have ended.
+    // The first request of a process also deletes old counts. The clock of this process, in 2100, must not make counts old.
     const { quota: ahead } = d1(database)
     expect((await ahead.spend({ ...request, subject: 'key:b', now: Date.UTC(2100, 0) })).usedInDay).toBe(1)
     expect((await quota.spend({ ...request, now: 0 })).usedInDay).toBe(2)

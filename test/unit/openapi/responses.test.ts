@@ -18,7 +18,7 @@ interface Provocation {
     Record<'method' | 'path' | 'authorization' | 'contentType' | 'body' | 'expect' | 'idempotencyKey', string>
   >
   readonly bodyError?: PetStoreError
-  /** What the server's parser of HTTP has found. */
+  /** The error that the host's HTTP parser has found. */
   readonly headerError?: ErrorCode
   readonly options?: PetStoreOptions
   /** How many requests to send before the main request. */
@@ -121,7 +121,7 @@ const operations = Object.values(document.paths).flatMap((item) => Object.values
   responses: Record<string, { headers: object; content: { 'application/json': { examples?: object } } }>
 }[]
 
-describe.each(operations)('the OpenAPI document, for $operationId,', ({ operationId, responses }) => {
+describe.each(operations)('the OpenAPI document about $operationId', ({ operationId, responses }) => {
   const codes = Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([, { content }]) => Object.keys(content['application/json'].examples ?? {}))
@@ -131,7 +131,7 @@ describe.each(operations)('the OpenAPI document, for $operationId,', ({ operatio
     expect((await provoke(operationId, provocations[code])).body).toEqual(value)
   })
 
-  test('lists the successful response with its headers', async () => {
+  test('the document lists the successful response with its headers', async () => {
     const { status, headers } = await provoke(operationId, successes[operationId])
     expect(Object.keys(responses)[0]).toBe(String(status))
     const declared = Object.keys(responses[status]?.headers ?? {}).map((name) => name.toLowerCase())

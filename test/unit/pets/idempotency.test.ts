@@ -82,7 +82,7 @@ describe('the header Idempotency-Key', () => {
     expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
   })
 
-  test('a repeat is counted', async () => {
+  test('a repeated create counts towards the rate limit', async () => {
     const { addWith } = await start()
     const remaining = async () => Number((await addWith('order-1')).headers.get('x-ratelimit-remaining'))
     expect((await remaining()) - (await remaining())).toBe(1)
@@ -137,7 +137,7 @@ describe('the form of a key', () => {
     expect(await count()).toBe(0)
   })
 
-  test('the message says what was expected and received', async () => {
+  test('the message about an invalid idempotency key says what was expected and received', async () => {
     const { addWith } = await start()
     expect((await addWith('a b')).message).toBe(
       'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters: bare without spaces and double quotes, ' +
@@ -162,7 +162,7 @@ describe('the form of a key', () => {
   })
 })
 
-describe('a storage of the host', () => {
+describe('a storage of your own', () => {
   const refused = { status: 400, code: 'idempotency_not_supported' }
   const { storage } = memory()
   const { createOnce: _, ...plain } = storage
@@ -174,7 +174,7 @@ describe('a storage of the host', () => {
     expect((await add(REX)).status).toBe(201)
   })
 
-  test('a storage with a wrapped create adds one animal for each key', async () => {
+  test('if a storage wraps only `create`, an idempotency key still adds one animal', async () => {
     const { storage } = memory()
     const { addWith } = await start({ storage: { ...storage, create: (pet) => storage.create(pet) } })
     for (let i = 0; i < 2; i++) expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })
@@ -193,7 +193,7 @@ describe('a storage of the host', () => {
     expect(seen).toEqual([{ scope, key: 'order-1', fingerprint }, '192.0.2.1', false])
   })
 
-  test.each([null, undefined])('createOnce may return a new animal with the member earlier: %s', async (earlier) => {
+  test.each([null, undefined])('createOnce may return a new animal whose member `earlier` is %s', async (earlier) => {
     const createOnce = (): CreatedPet => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier })
     const { addWith } = await start({ storage: { ...storage, createOnce } })
     const got = await addWith('order-1')
@@ -201,7 +201,7 @@ describe('a storage of the host', () => {
     expect(got.headers.has('idempotency-replayed')).toBe(false)
   })
 
-  test('createOnce with another value of the member earlier causes 500', async () => {
+  test('createOnce causes 500 if the member `earlier` of its result is invalid', async () => {
     const errors: unknown[] = []
     const createOnce = () => ({ id: 1n, name: 'Rex', categoryId: 1n, earlier: true as never })
     const onError = (error: unknown) => void errors.push(String(error))

@@ -16,7 +16,7 @@ httpContract(
 const rowOf = (title: string) => httpContractRows.find((row) => row.title.startsWith(title)) as HttpContractRow
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** Returns a client of the HTTP contract whose only key is also its limited key. */
+/** Returns a client for the rows of the HTTP contract. It also uses `token` for the rows that need a key with a low limit. */
 function clientOf(fetch: Fetch, token = 'x', onWait?: (seconds: number) => void) {
   return contractClient({ baseUrl: 'http://localhost/v1', token, limitedToken: token, fetch }, onWait)
 }
@@ -27,7 +27,7 @@ describe('rows of the HTTP contract', () => {
     await expect(check(clientOf(async () => new Response('{}', { headers })))).rejects.toThrow(Error)
   })
 
-  test('the rows accept a Link with other parameters before rel', async () => {
+  test('the HTTP contract suite accepts a Link with other parameters before rel', async () => {
     const { token, fetch } = await createTestPetStore()
     const client = clientOf(async (url, init) => {
       const response = await fetch(url, init)
@@ -39,7 +39,7 @@ describe('rows of the HTTP contract', () => {
     await rowOf('X-Next-Cursor and Link').check(client)
   })
 
-  test('the rows send fewer than 300 requests', async () => {
+  test('the HTTP contract suite sends fewer than 300 requests', async () => {
     const { token, fetch, requests } = await createTestPetStore({ plan: 'business' })
     const client = clientOf(fetch, token)
     const withToken = () => requests.filter(({ header }) => header('authorization') === `Bearer ${token}`).length
@@ -51,7 +51,7 @@ describe('rows of the HTTP contract', () => {
     expect(withToken()).toBeLessThan(300)
   })
 
-  test('at a reached limit, the rows wait for the next window', async () => {
+  test('if the limit is reached, the HTTP contract suite waits for the next window', async () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 0, 1, 0, 0, 30) })
     const { token, request, fetch } = await createTestPetStore({ clock: Date })
     for (let i = 0; i < 60; i++) await request('/pets')
@@ -62,17 +62,21 @@ describe('rows of the HTTP contract', () => {
     expect(waits).toEqual([30])
   })
 
-  test('the rows do not wait for the end of a ban', async () => {
+  test('the HTTP contract suite does not wait for the end of a ban', async () => {
     const { token, request, fetch } = await createTestPetStore()
     for (let i = 0; i < 120; i++) await request('/pets')
     await expect(rowOf('adds an animal').check(clientOf(fetch, token))).rejects.toThrow(/has to wait 300 seconds/)
   })
 
   test.each([
-    ['a date', { 'Retry-After': 'Fri, 01 Jan 2027 00:01:00 GMT', Date: 'Fri, 01 Jan 2027 00:00:00 GMT' }, [60, 60, 60]],
-    ['the date of now', { 'Retry-After': 'Fri, 01 Jan 2027 00:00:00 GMT' }, Array(180).fill(1)],
+    [
+      'a date in Retry-After',
+      { 'Retry-After': 'Fri, 01 Jan 2027 00:01:00 GMT', Date: 'Fri, 01 Jan 2027 00:00:00 GMT' },
+      [60, 60, 60],
+    ],
+    ['the present time in Retry-After', { 'Retry-After': 'Fri, 01 Jan 2027 00:00:00 GMT' }, Array(180).fill(1)],
     ['no Retry-After', {}, Array(180).fill(1)],
-  ])('the rows wait at most three minutes after %s', async (_, headers, expected) => {
+  ])('the HTTP contract suite waits at most three minutes after a 429 with %s', async (_, headers, expected) => {
     vi.useFakeTimers({ now: Date.UTC(2027, 0, 1) })
     const waits: number[] = []
     const fetch = async () => new Response(null, { status: 429, headers: new Headers(headers) })
@@ -94,7 +98,7 @@ describe('options of the HTTP contract', () => {
     return titles
   }
 
-  test('options omit rows that need a limited key, and decision rows', () => {
+  test('httpContract leaves out rows if limitedToken is missing, or if basis is "contract"', () => {
     expect(titlesOf({}).length).toBe(httpContractRows.filter(({ needsLimitedKey }) => !needsLimitedKey).length)
     expect(titlesOf({ limitedToken: 'y' }).length).toBe(httpContractRows.length)
     const statements = httpContractRows.filter(({ basis }) => basis === 'contract')

@@ -72,7 +72,7 @@ describe('options', () => {
     expect((await client.listPets()).pets).toEqual([{ id: 1n, name: 'Rex', categoryId: 1n }])
   })
 
-  test('the option token may have any form', async () => {
+  test('the option `token` accepts a text that does not begin with pet_', async () => {
     const { fetch, keyStore, token } = await createTestPetStore({ token: 'test-key' })
     const ask = async (sent: string) =>
       (await fetch('https://api.example/v1/pets', { headers: { authorization: `Bearer ${sent}` } })).status
@@ -157,7 +157,7 @@ describe('the clock', () => {
 })
 
 describe('request', () => {
-  test('request follows a Link from page to page', async () => {
+  test('request() follows a Link from page to page', async () => {
     const { request } = await createTestPetStore({ basePath: '/shop/v1' })
     for (let i = 0; i < 3; i++) await request('/pets', { method: 'POST', body: REX })
     const first = await request('/pets?limit=2')
@@ -173,7 +173,7 @@ describe('request', () => {
   })
 
   test.each(['https://pets.example', 'https://Pets.example/shop/', 'https://pets.example/shop/v1'])(
-    'request follows a Link if publicUrl is %s',
+    'request() follows a Link if publicUrl is %s',
     async (publicUrl) => {
       const { request, storage } = await createTestPetStore({ publicUrl })
       for (const name of ['Rex', 'Ada']) await storage.create({ name, categoryId: 1n })
@@ -185,7 +185,7 @@ describe('request', () => {
   )
 
   test.each([['pets'], [new URL('http://a/v1/pets')], [new Request('http://a/v1/pets')], [undefined]])(
-    'request rejects %s in place of a path',
+    'request() rejects %s in place of a path',
     async (path) => {
       const { request } = await createTestPetStore()
       await expect(async () => request(path as string)).rejects.toMatchObject({
@@ -195,7 +195,7 @@ describe('request', () => {
     },
   )
 
-  test('request sets Content-Type to JSON by default', async () => {
+  test('request() sets Content-Type to JSON by default', async () => {
     const { request } = await createTestPetStore()
     const post = async (body: RequestInit['body'], headers = {}) =>
       (await request('/pets', { method: 'POST', body, headers })).status
@@ -271,7 +271,7 @@ describe('faults', () => {
     return { ...store, errors, status: async () => (await store.request('/pets')).status }
   }
 
-  test.each(['storage', 'keyStore', 'quota'] as const)('faults of the part %s last until recover', async (port) => {
+  test.each(['storage', 'keyStore', 'quota'] as const)('a fault of %s lasts until recover is called', async (port) => {
     const { faults, status, errors } = await start()
     faults[port].fail()
     expect([await status(), await status(), errors.length]).toEqual([503, 503, 2])
@@ -347,7 +347,7 @@ describe('faults', () => {
     expect([await add(), (await storage.list({ limit: 9 })).length]).toEqual([201, 3])
   })
 
-  test('recover with one operation keeps the faults of the others', async () => {
+  test('recover for one operation does not end the faults of the others', async () => {
     const { faults, status } = await start()
     faults.storage.fail()
     faults.for({ operation: 'listPets' }).storage.recover()
@@ -407,7 +407,7 @@ describe('faults', () => {
     expect(() => faults.quota.failTimes(times as number)).toThrow(/^option times: /)
   })
 
-  test.each([-1, 0.5, Number.NaN])('delay throws for %j milliseconds', async (milliseconds) => {
+  test.each([-1, 0.5, Number.NaN])('delay throws if the number of milliseconds is %j', async (milliseconds) => {
     const { faults } = await start()
     expect(() => faults.quota.delay(milliseconds)).toThrow(/^option milliseconds: /)
   })
@@ -426,7 +426,7 @@ describe('requests', () => {
     expect(requests[0]?.header('Authorization')).toBe(`Bearer ${token}`)
   })
 
-  test('the journal records requests through petStore', async () => {
+  test('the journal records calls of petStore.fetch', async () => {
     const { petStore, requests } = await createTestPetStore()
     await petStore.fetch('http://localhost/v1/pets')
     expect(requests).toMatchObject([{ path: '/v1/pets', response: { status: 401 } }])

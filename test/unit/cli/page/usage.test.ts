@@ -92,7 +92,7 @@ describe('the usage of a key', () => {
     expect(await usageOf(token)).toBe(undefined)
   })
 
-  test('the key of a token is known while the token is valid', async () => {
+  test('keyOf returns the key of a valid token after its first request', async () => {
     const { issue, keyOf, send } = await watchedStore()
     const token = await issue()
     expect(keyOf(token)).toBe(undefined)
