@@ -79,7 +79,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     const text = `find(the token of key ${number}${mistake === undefined ? '' : ` with ${mistake}`})`
     const { token } = issued(number)
     const given = mistake === undefined ? token : await MISTAKES[mistake](token)
-    const found = await steps.call(text, () => port().find(given), 'for no key, find returns undefined', showKey)
+    const found = await steps.call(text, () => port().find(given), 'find returns undefined for unknown tokens', showKey)
     return { text, found }
   }
 
@@ -94,7 +94,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     steps.check(isExpired, `${text} returned ${found}: issue has returned this token`, key, found)
   }
 
-  /** Returns the key of a number, or only its id if no key has this id. */
+  /** Returns what is known about key number `one`. If `one` is an id that no key has, returns only this id. */
   function target(one: number | string) {
     if (typeof one === 'string') return { id: one, name: show(one), known: undefined }
     return { id: issued(one).key.id, name: `the id of key ${one}`, known: issued(one) }
@@ -103,7 +103,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
   async function update(one: number | string, changes: KeyChanges): Promise<void> {
     const { id, name, known } = target(one)
     const text = `update(${name}, ${show(changes)})`
-    const rule = known ? 'the changes are valid' : 'for no key, update returns undefined'
+    const rule = known ? 'the changes are valid' : 'update returns undefined for an unknown id'
     const changed = await steps.call(text, () => port().update(id, changes), rule, showKey)
     if (!known) return checkNone(text, changed, 'there is no such key')
     if (known.key.revokedAt !== undefined) return checkNone(text, changed, 'this key is revoked')

@@ -102,7 +102,7 @@ const firstLines: Record<string, string> = {
   'revoke always returns true': 'revoke("key_unknown") returned true: there is no such key',
   'revoke returns nothing': 'revoke(the id of key 1) returned undefined: the key was not revoked before',
   'find throws for an unknown token':
-    'find(the token of key 1 with another last character) threw Error: not found: for no key, find returns undefined',
+    'find(the token of key 1 with another last character) threw Error: not found: find returns undefined for unknown tokens',
   'find compares the hash with the token':
     'find(the token of key 1 with its SHA-256 in place of the token) returned key "key_1": the whole token is compared, by its SHA-256',
   'issue returns the hash':
