@@ -175,7 +175,7 @@ test('rejects a promise in place of options', () => {
   )
 })
 
-describe('a wrong option of memory', () => {
+describe('the options of memory()', () => {
   test.each([
     ['clock', 5],
     ['maxCustomers', 0],

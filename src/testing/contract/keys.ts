@@ -52,7 +52,7 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await find(1)
     await revoke(1)
   },
-  'revoke returns true only for a key that it has revoked': async ({ issue, revoke }) => {
+  'revoke returns false for an unknown or revoked key': async ({ issue, revoke }) => {
     await issue({ plan: 'free' })
     await revoke('key_unknown')
     await revoke(1)

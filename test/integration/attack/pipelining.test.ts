@@ -21,7 +21,7 @@ const RUNS = Number(process.env.FUZZ_RUNS ?? 150)
 interface Piece {
   readonly method: string
   readonly bytes: string
-  /** The statuses that the request may get: several only if it is broken, because its head may be answered first. */
+  /** The allowed statuses. A broken request has several, because the server may respond to its head before it reads the rest. */
   readonly statuses: readonly number[]
 }
 
@@ -47,7 +47,7 @@ const whole = (key: string): Piece[] =>
     ['POST', `/v1/pets HTTP/1.1\r\nHost: a\r\n${CHUNKED}${chunks(PET)}`, 401],
   ].map(([method, rest, status]) => ({ method, bytes: `${method} ${rest}`, statuses: [status] })) as Piece[]
 
-/** Requests that Node's parser refuses. Nothing after them deserves a response. */
+/** Requests that Node's parser refuses. Data that follows such a request must get no response. */
 const broken = (key: string): Piece[] =>
   [
     `POST /v1/pets HTTP/1.1\r\nHost: a\r\n${CHUNKED}zz\r\n`,
@@ -94,7 +94,7 @@ const hosts: Readonly<Record<string, FuzzedHost>> = {
   toExpressHandler: { start: (petStore) => listen(express().use(toExpressHandler(petStore))), answersBroken: false },
   petStorePlugin: {
     start: async (petStore) => {
-      // The default sends a second response to a request that has got one.
+      // Fastify's default handler would send a second response to a request that already has one.
       const app = Fastify({ clientErrorHandler: (_error, socket) => void socket.destroy() })
       await app.register(petStorePlugin, { petStore })
       return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() }
@@ -156,7 +156,7 @@ for (const [name, { start, answersBroken }] of Object.entries(hosts)) {
         requests.map(({ method }) => method),
       )
       const statuses = responses.map(({ status }) => status)
-      // Data after `Connection: close` is an error of Node's parser too.
+      // Node's parser also refuses data after `Connection: close`. Hosts without `answersBroken` may then leave out responses.
       if (answersBroken || (last.statuses.length === 1 && after === '')) {
         expect(statuses).toHaveLength(requests.length)
         for (const [i, { statuses: allowed }] of requests.entries()) expect(allowed).toContain(statuses[i])

@@ -17,7 +17,7 @@ describe('petstore openapi', () => {
     expect(stdout).not.toMatch(/^[\s-]*(?:[\w-]+: )?[&*]\w/m)
   })
 
-  test('petstore openapi prints the address and plans of the flags', async () => {
+  test('petstore openapi prints the address and plans that its flags set', async () => {
     const flags = ['--server-url', 'https://a.test', '--base-path', '/x', '--plan-limits', 'gold=5/50']
     const options = { serverUrl: 'https://a.test', basePath: '/x', plans: { gold: { perMinute: 5, perDay: 50 } } }
     expect(JSON.parse((await runPetstore(['openapi', ...flags])).stdout)).toEqual(openApiDocument(options))

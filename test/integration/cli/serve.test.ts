@@ -178,7 +178,7 @@ describe('fixed keys', () => {
   })
 })
 
-describe('petstore serve, outside the base path,', () => {
+describe('petstore serve outside the base path', () => {
   test('requests for /health and /ready need no key and are not counted', async () => {
     const { address, bearer } = await startPetstore('--plan-limits', 'free=2/2')
     const { origin } = new URL(address)
@@ -194,7 +194,7 @@ describe('petstore serve, outside the base path,', () => {
   })
 })
 
-describe('petstore prints one line and exits with 1', () => {
+describe('petstore prints one line and exits with 1 if it cannot start', () => {
   test.each([
     [['serve', '--port', 'x'], /--port.*whole number/],
     [['serve', '--port', '70000'], /--port.*65535/],

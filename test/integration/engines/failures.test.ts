@@ -63,7 +63,7 @@ describe('a failure of PostgreSQL', () => {
     expect(() => postgres(client as never)).toThrow('option client: expected an object with query(text, values)')
   })
 
-  test('a statement is repeated a limited number of times', async () => {
+  test('after the error 40001, a statement is repeated a limited number of times', async () => {
     let calls = 0
     const racing = (losses: number) => async () => {
       if (calls++ < losses) throw withCode('40001')
@@ -124,7 +124,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('an error with a cyclic cause or a read-only command becomes service_unavailable', async () => {
+  test('an error becomes service_unavailable even if it is cyclic or frozen', async () => {
     const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
     const [one, two] = [refused('one'), refused('two')]
     Object.assign(one, { cause: two })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startPetstore } from '../../support/serve-command.ts'
 
-/** Returns the header with which the page shows the secret in its address. */
+/** Returns the header that the page sends, with the secret from the address that the server has printed. */
 function secretOf({ output }: { output(): string }): Record<string, string> {
   return { 'petstore-secret': /^Open \S+#(\S+) in a browser/m.exec(output())?.[1] ?? '' }
 }

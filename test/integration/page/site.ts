@@ -17,7 +17,7 @@ export const SECRET = 'the-secret-of-this-run--'
 
 export interface StartOptions {
   readonly port?: number
-  /** The token of the key, if it must be that of a server before. */
+  /** Another token that finds the key, such as the token of an earlier server. */
   readonly token?: string
   /** The limit per minute of the key. */
   readonly perMinute?: number

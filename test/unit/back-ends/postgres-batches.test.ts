@@ -103,7 +103,7 @@ describe('batches', () => {
   test.each([
     ['statement', ['failed', 'failed', 'D']],
     ['waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error with the reach %s rejects only the calls within that reach', async (reach, expected) => {
+  ] as const)('an error rejects only the calls that it affects (reach: %s)', async (reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
     await settle()

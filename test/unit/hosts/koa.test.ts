@@ -56,7 +56,7 @@ test('the line for koa-bodyparser in docs/mounting.md keeps the exact body', asy
   const document = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
   expect(document).toContain('| `Object.assign(context.req, { rawBody: context.request.rawBody })` |')
   const added = await addBehind(
-    // What koa-bodyparser does.
+    // Imitates koa-bodyparser.
     async ({ req, request }, next) => {
       request.rawBody = await text(req)
       await next()

@@ -190,7 +190,7 @@ describe('keys', () => {
   })
 })
 
-test('find is called only with valid token68 values', async () => {
+test('find is called only with tokens in the form of RFC 9110 (token68)', async () => {
   const asked: string[] = []
   const find = (token: string) => void asked.push(token)
   const { send } = await startApi({ keyStore: { find } })

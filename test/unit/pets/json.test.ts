@@ -15,7 +15,7 @@ function membersOf(value: unknown): number {
   return inner.reduce((sum, count) => sum + count, Array.isArray(value) ? 0 : inner.length)
 }
 
-test('both parsers read bodies without long numbers in the same way', () => {
+test('the fast and the exact parser read bodies without long numbers in the same way', () => {
   const scalar = fc.oneof(fc.constantFrom(null, true, 'a', '__proto__', '"', -0), fc.maxSafeInteger())
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value')), fc.dictionary(fc.string(), tie('value'))),
@@ -55,7 +55,7 @@ test.each([
   expect(() => readJson(body, 2_000)).toThrow(expect.objectContaining({ code: 'malformed_json', message }))
 })
 
-describe('animals are written', () => {
+describe('writing animals', () => {
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
   const integer = fc.oneof(int64, fc.bigInt({ min: -100n, max: 100n }), fc.maxSafeInteger(), fc.constant(-0))
   const name = fc.oneof(
@@ -66,7 +66,7 @@ describe('animals are written', () => {
   const status = fc.constantFrom(...petStatuses, undefined, null)
   const animal = fc.record({ id: integer, name, categoryId: integer, status, other: fc.anything() })
 
-  test('as JSON.stringify would, with all digits', () => {
+  test('writes animals as JSON.stringify would, with all digits', () => {
     fc.assert(
       fc.property(fc.array(animal), (animals) => {
         const known = animals.map(({ id, name, categoryId, status }) => ({
@@ -80,7 +80,7 @@ describe('animals are written', () => {
     )
   })
 
-  test('in the same way on Bun, or rejected with the same error', () => {
+  test('writes the same text for Bun, or throws the same error', () => {
     const written = (write: typeof joinPets, animals: unknown) => {
       try {
         return write(animals as Pet[])

@@ -32,7 +32,7 @@ test.each([
     'request_header_fields_too_large',
     `GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
   ],
-])('responds to %s with %i and the headers of every response', async (_what, status, code, bytes) => {
+])('responds to %s with %i and the headers that every response has', async (_what, status, code, bytes) => {
   const { url } = await startServer()
   const connection = await rawConnection(url)
   await connection.send(bytes)
@@ -57,7 +57,7 @@ test('responds to a request that takes too long with 408', async () => {
   const opened = once(server, 'connection')
   const connection = await rawConnection(url)
   const [socket] = await opened
-  // Node looks for late requests only every 30 seconds.
+  // Emit the error here: Node itself looks for late requests only every 30 seconds.
   server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
   expectRefusal(await connection.answer(), 408, 'request_timeout')
   await connection.closed()
@@ -80,7 +80,7 @@ test('refuses a malformed pipelined request after the response to the earlier re
   await connection.closed()
 })
 
-test('responds without the store if a wrapped handle fails or ignores the error', async () => {
+test('a malformed request gets 400 even if a wrapper of the store throws or returns 200', async () => {
   const ignoring = async () => ({ status: 200, headers: [], body: '' })
   for (const handle of [() => Promise.reject(new Error('of the host')), ignoring]) {
     const { url } = await startServer({ wrap: (petStore) => ({ ...petStore, handle }) })
@@ -114,7 +114,7 @@ test.each(['', 'a', 'a:', 'A_b.example.:80', '127.0.0.1:3000', '[::1]', '[fe80::
   },
 )
 
-/** Bodies that the parser refuses: as the bytes after the head, and the header that announces the body. */
+/** Bodies that Node's parser refuses: the header that announces the body, and the bytes after the head. */
 const BROKEN = {
   'an invalid chunk': ['Transfer-Encoding: chunked', '1\r\n{\r\nxyz\r\n'],
   'a chunk extension over the limit': ['Transfer-Encoding: chunked', `1;${'x'.repeat(20_000)}\r\n{\r\n`],
