@@ -32,7 +32,7 @@ export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'c
 /** The check stops after this many tests (rows of the contract) in succession without a response: each waits for the time limit. */
 const MAX_SILENT_ROWS = 3
 
-const NEEDS_LIMITED_KEY = 'needs --limited-key, a key that it uses up'
+const NEEDS_LIMITED_KEY = 'needs --limited-key, a key whose limit the check uses up'
 const NOT_RUN = new Error()
 
 /** Throws if the server does not respond, stops responding, or rejects the key. */

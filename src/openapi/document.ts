@@ -209,7 +209,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       examples: nextPageExamples('MToy'),
     },
     Location: {
-      description: 'Where the animal is. Absent when getPet has been removed.',
+      description: 'The path or URL of the animal. Absent after the removal of getPet.',
       schema: { type: 'string', format: 'uri-reference' },
       example: `${api}/pets/7`,
     },
@@ -231,11 +231,11 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       ...text('Bearer realm="petstore"'),
     },
     Accept: {
-      description: 'The media type to use, if that was wrong (RFC 9110, section 15.5.16).',
+      description: 'The media type to use. Present if that of the request was wrong (RFC 9110, section 15.5.16).',
       ...text('application/json'),
     },
     'Accept-Encoding': {
-      description: 'The content coding to use, if that was wrong (RFC 9110, section 15.5.16).',
+      description: 'The coding to use. Present if that of the request was wrong (RFC 9110, section 15.5.16).',
       ...text('identity'),
     },
     'Retry-After': {

@@ -64,7 +64,7 @@ async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSigna
     const early = pages.find(({ page }) => page.some(({ id }) => id > left.id))
     const other = early?.page.find(({ id }) => id > left.id)?.id
     const sentence = early
-      ? `list showed animal ${other} before animal ${left.id}: ids become visible in ascending order, or a reader skips some`
+      ? `list showed animal ${other} before animal ${left.id}: ids must become visible in ascending order, or readers skip some`
       : `the pages of list left out animal ${left.id}: create has returned it`
     steps.check(
       false,
@@ -75,7 +75,7 @@ async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSigna
         'create(…) and create(…) at once',
         early.text,
         `create(…) → animal ${left.id}`,
-        `later pages begin after ${other}`,
+        `later pages begin after animal ${other}`,
       ],
     )
   }

@@ -410,7 +410,7 @@ describe('petstore check', () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
     const skipped = results.filter(({ result }) => result === 'skip')
-    expect(skipped).toMatchObject([{ reason: 'needs --limited-key, a key that it uses up' }])
+    expect(skipped).toMatchObject([{ reason: 'needs --limited-key, a key whose limit the check uses up' }])
     expect(exitCodeOf(results)).toBe(0)
   })
 

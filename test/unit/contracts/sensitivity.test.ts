@@ -75,7 +75,7 @@ const firstLines: Record<string, string> = {
   'get ignores the sign': 'get(-1n) returned animal 1: for no animal, get returns undefined or null',
   'concurrent calls of create get the same id': 'create returned id 1 twice: each animal has an id of its own',
   'animals become visible in another order than their ids':
-    'list showed animal 2 before animal 1: ids become visible in ascending order, or a reader skips some',
+    'list showed animal 2 before animal 1: ids must become visible in ascending order, or readers skip some',
   'create and list return the stored objects':
     'list({ limit: 9, status: "sold" }) returned animal 2 after animal 3: ids ascend',
   'create ignores the idempotency key':

@@ -86,5 +86,5 @@ export class KeyForm {
 function noteOf(hasSecret: boolean, hasDemoKeys: boolean): string {
   if (!hasSecret) return `The key stays in this tab. ${NO_SECRET}`
   if (!hasDemoKeys) return 'The key stays in this tab.'
-  return 'The server keeps everything in memory for this machine, so its demo keys are filled in.'
+  return 'The server stores everything in memory and serves only this machine, so its demo keys are filled in.'
 }
