@@ -12,7 +12,7 @@ export interface OpenedBackEnd extends ManagedBackEnd {
 
 const NOT_INSTALLED = /^(?:(?:ERR_)?MODULE_NOT_FOUND|ERR_UNKNOWN_BUILTIN_MODULE|ERR_UNSUPPORTED_ESM_URL_SCHEME)$/
 
-/** Returns the first driver that is installed, beside this package or in the current folder. Throws an error with `advice`. */
+/** Returns the first driver installed beside this package or in the current folder. If none is, throws `Error(advice)`. */
 export async function loadDriver<Driver>(names: readonly string[], advice: string): Promise<Driver> {
   const require = createRequire(join(process.cwd(), 'petstore'))
   for (const name of names) {

@@ -109,7 +109,7 @@ function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiRespon
     try {
       reply.send(body === '' ? undefined : Buffer.from(body))
     } catch (error) {
-      // Fastify rejects an invalid header only here, also one of the host. The 500 that follows must not have it.
+      // Fastify throws only now if a header is invalid, even one that the host has set. The 500 that follows must not contain it.
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
       throw error
     }

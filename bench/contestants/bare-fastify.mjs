@@ -5,7 +5,7 @@ import { recordedResponses } from './recorded.mjs'
 const find = await recordedResponses()
 const app = Fastify()
 
-// Fastify adds `; charset=utf-8` to the content type.
+// Unlike the recorded response, Fastify's has `; charset=utf-8` in the content type.
 const handler = async (request, reply) => {
   const { status, headers, body } = find(request.method, request.url, request.headers.authorization)
   return reply.code(status).headers(headers).send(body)

@@ -12,7 +12,7 @@ import { Counter, collectDefaultMetrics, Histogram, register } from 'prom-client
 
 const { env } = process
 
-// Logs: one JSON object in each line. The path has no query, where clients put tokens by mistake.
+// Logs: one JSON object in each line. The query is left out, because clients put tokens there by mistake.
 const log = (level, entry) => console.log(JSON.stringify({ time: new Date(), level, ...entry }))
 const pathOf = (target) => target?.split('?', 1)[0].slice(0, 200)
 const causeOf = (error) => (error?.cause ? causeOf(error.cause) : String(error?.message || error?.code || error))
@@ -41,7 +41,7 @@ const metrics = createServer(async (_request, response) => {
 metrics.listen(Number(env.METRICS_PORT ?? 9464), env.HOST ?? '127.0.0.1')
 await once(metrics, 'listening')
 
-// Engines: each waits for less than the store's `timeout`. If one is away at the start, the process ends.
+// Engines: each waits for less than the store's `timeout`. If an engine cannot be reached at the start, the process ends.
 const pool = new Pool({
   connectionString: env.DATABASE_URL,
   connectionTimeoutMillis: 8_000,
@@ -81,7 +81,7 @@ const server = await serve(petStore, {
 })
 log('info', { message: 'serving', url: server.url, metrics: `http://127.0.0.1:${metrics.address().port}/metrics` })
 
-// Shutdown: first the requests, then what they use.
+// Shutdown: first finish the requests, then close the engines.
 const stop = async (signal) => {
   process.off('SIGINT', stop).off('SIGTERM', stop) // a second signal ends the process at once
   log('info', { message: 'closing', signal })

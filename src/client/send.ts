@@ -71,12 +71,12 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
   }
 
   async function send(request: ClientRequest): Promise<ClientResponse> {
-    /** The newest error after which the server may have carried out the request. */
+    /** The last error that leaves unclear whether the server has carried out the request, such as a timeout. */
     let unclear: PetStoreError | undefined
     /** `made`: the time of the call. `since`: the start of the first attempt that failed with an error other than 429. */
     const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
-      // Keep the key after an unclear error: another server behind the same URL may support keys, and may have added the animal.
+      // After an unclear error, keep the key: the server of that attempt may support keys, and may have added the animal.
       const task = () => attempt(request, unclear !== undefined)
       const result = await pass(call, task)
       const { error, begun, key } = result

@@ -116,7 +116,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const ports = { storage, keyStore: { ...issuer, find }, quota }
     for (const pet of pets) await storage.create(pet)
-    // Hash the token now: the first request would wait for the thread that hashes, which fake timers cannot advance.
+    // Hash the token now: otherwise, the first request would wait for a thread, which fake timers cannot advance.
     await issuer.find(issued.token)
     const petStore = createPetStore({ ...storeOptions, clock, ...inFrontOf(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`

@@ -22,7 +22,7 @@ export default function setup(project: TestProject): () => Promise<void> {
     rmSync(folder, { recursive: true })
     const left = await leftoverProcesses(mark)
     if (left.length === 0) return
-    // vitest only prints the error of a teardown.
+    // vitest only prints an error of a teardown: without the exit code, the run would pass.
     process.exitCode = 1
     throw new Error(`the tests have left processes running:\n${left.join('\n')}`)
   }

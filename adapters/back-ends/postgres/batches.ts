@@ -80,7 +80,7 @@ export function inBatches<Input, Output>(
 
   return (input, context) =>
     new Promise((resolve, reject) => {
-      // `sizeOf` throws for a value of a wrong type. Inside the promise, that rejects only this call.
+      // `sizeOf` throws for a value of a wrong type. Inside the promise, the error rejects only this call.
       waiting.push({ input, size: sizeOf(input), context, resolve, reject })
       if (running < concurrency) void sendWaiting()
     })

@@ -1,4 +1,4 @@
-/** SQLite's result codes that mean that the file cannot be used now. */
+/** SQLite's result codes for a file that cannot be used now. */
 export const UNAVAILABLE_CODES: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',

@@ -41,7 +41,7 @@ interface Counted {
 /**
  * Remembers the last count of each key, because response headers describe only one of the two limits.
  *
- * `usageOf` calls the key store only for a token that was valid before, and never the quota store: no limit counts its calls.
+ * Calls of `usageOf` have no rate limit. So it calls the key store only for tokens that were valid before.
  */
 export function watchUsage(
   { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,

@@ -1,7 +1,7 @@
 import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** How many bytes of a rejected upload are read, because many clients read the response only after their upload. */
+/** At most this many bytes of a rejected upload are read. Many clients read the response only after they have sent it all. */
 const DRAINED_BYTES = 16_777_216
 /** Added to the size of each chunk that counts towards `DRAINED_BYTES`: very many tiny chunks would keep the server busy. */
 const CHUNK_COST = 256

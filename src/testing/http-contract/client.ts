@@ -60,7 +60,7 @@ export function contractClient(
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
-  /** The errors for limits that are used up for too long, of the key or of this machine. More requests could cause a ban. */
+  /** Set if the limit of the key or the address ends too late to wait for it. `send` then throws: requests could cause a ban. */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(name: string, request: ContractRequest) {
@@ -112,7 +112,7 @@ export function contractClient(
         await sleep(seconds * 1_000)
       }
     },
-    /** Sends requests with the option `limitedToken` until its limit is used up. Returns the 429 response. */
+    /** Sends requests with the token `limitedToken` until its limit is used up. Returns the 429 response. */
     async useUp() {
       for (let i = 0; i <= MAX_REQUESTS; i++) {
         const response = await sendOnce('GET /pets?limit=1', { authorization: `Bearer ${limitedToken}` })

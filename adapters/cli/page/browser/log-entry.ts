@@ -46,7 +46,7 @@ function contentOf(request: LoggedRequest, actions: RequestActions): HTMLElement
     folded('Response headers', factsOf(pairs.map(([name, value]) => [name, value + timeIn(name, value)]))),
     folded('Request headers', factsOf(Object.entries(headers))),
   )
-  // With a `tabIndex`, a click on the text moves the focus into the entry. The log keeps the entry with the focus in its place.
+  // With a `tabIndex`, a click on the text focuses the content. New requests do not move or close an entry that has the focus.
   content.tabIndex = -1
   return content
 }
