@@ -57,8 +57,8 @@ export default defineConfig((options): Options[] => [
     plugins: [requireInCommonJs],
     dts: options.dts !== false && {
       compilerOptions: { types: ['node'] },
-      // The types are in shared chunks. If a program of a user emits declarations, TypeScript can name such a type only through
-      // an entry that it has loaded.
+      // The types are in shared chunks, which TypeScript cannot name when a user's program emits declarations. With this import,
+      // TypeScript names the types of the main entry instead.
       banner: "import type {} from 'petstore-kit'",
     },
     clean: true,

@@ -22,7 +22,8 @@ const DOC_PARTS = ['http', 'scale', 'engines', 'writes']
 const OVER_HTTP = ['http', 'engines', 'writes']
 
 /**
- * `burst` is one round, in milliseconds; `warmUp` the requests before it; `calls` the number of calls in one round without HTTP.
+ * `burst` is the length of a round, in milliseconds. `warmUp` is the number of requests before the first round. `calls` is the
+ * number of calls in a round without HTTP.
  */
 const quick = { isQuick: true, processes: 1, rounds: 3, burst: 100, warmUp: 8_000, calls: 2_000 }
 const full = { isQuick: false, processes: 3, rounds: 4, burst: 120, warmUp: 15_000, calls: 5_000 }

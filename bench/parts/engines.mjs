@@ -25,7 +25,7 @@ function groupOf(name, file, url) {
   return { name, servers, metric: 'rate', isPolite: true }
 }
 
-/** Compares a count with a call of the same script by the driver alone. */
+/** Compares how fast the quota store counts with how fast the driver alone calls the same script. */
 async function countsInRedis(url, { settings }) {
   const { Redis } = await import('ioredis')
   const { redis } = await importKit('redis')
@@ -37,7 +37,7 @@ async function countsInRedis(url, { settings }) {
   })
   const request = { subject: `bench:${process.pid}`, anonymous: false, limits: LIMITS, ban: false, now: 0 }
   const kit = () => quota.spend(request)
-  // The first call may send the whole script. The second call sends only the hash of the script, and the bare driver repeats it.
+  // The first call may send the whole script. The second call sends only its hash: this command is measured with the bare driver.
   await kit()
   await kit()
   const [command, ...args] = words

@@ -2,18 +2,18 @@ import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
 import { OURS } from '../contestants/index.mjs'
 
-/** The colours of the charts, in light and in dark. The background belongs to the chart, because a page may be the other way. */
+/** The colours of the charts, in light and in dark mode. A chart draws its own background: the page may ignore the mode. */
 const LIGHT = '--back:#fff;--ink:#1f2328;--ours:#0969da;--other:#afb8c1;--limit:#57606a'
 const DARK = '--back:#0d1117;--ink:#f0f6fc;--ours:#4493f8;--other:#6e7681;--limit:#d1d7e0'
 const STYLE = `svg{${LIGHT};color:var(--ink)}
 @media (prefers-color-scheme:dark){svg{${DARK}}}
 text{font-family:system-ui,sans-serif;white-space:pre}`
 
-/** The colour of a server: ours, a bare handler as the limit, or another. */
+/** Returns the colour of a server in the charts: one for ours, one for bare handlers (the upper limit), one for all others. */
 export const colorOf = ({ name }) =>
   name === OURS ? 'var(--ours)' : name.startsWith('bare') ? 'var(--limit)' : 'var(--other)'
 
-/** Draws a chart with Observable Plot, and returns it as an SVG document with a title. Its text stays text. */
+/** Draws a chart with Observable Plot, and returns it as an SVG document with a title. */
 export function svgOf(title, options) {
   const { document } = parseHTML('<html></html>')
   const svg = Plot.plot({ document, width: 760, style: { fontSize: '13px' }, ...options })

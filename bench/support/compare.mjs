@@ -6,7 +6,7 @@ import { median, ratioOf, ratioText, shuffled } from './statistics.mjs'
 
 /** The longest time that `warmUp` lasts, in milliseconds. */
 const LONGEST_WARM_UP = 1_500
-/** At a fixed rate, a round is longer, because its slowest hundredth counts: in milliseconds. */
+/** The length of a round at a fixed rate, in milliseconds. It is longer because the 99th percentile needs many requests. */
 const PACED_ROUND = 1_000
 const PACED_ROUNDS = 2
 
@@ -42,7 +42,7 @@ async function measure({ settings, group, running, one, samples, process }) {
     samples.get(key).start.push(server.startedIn)
     await warmUp(() => send(server), settings)
   }
-  // Round 0 is not counted: after the wait for the warm-up of the others, the first round of every server takes up to three times as long.
+  // Round 0 is not counted: each server was idle while the others warmed up, and its first round takes up to three times as long.
   for (let round = 0; round <= settings.rounds; round++) {
     for (const server of shuffled(running)) {
       const { count, seconds, cpu } = await send(server)
@@ -60,7 +60,7 @@ async function measure({ settings, group, running, one, samples, process }) {
       samplesOf(server).paced.push({ rate, ...(await send(server, { mode: 'paced', amount: PACED_ROUND, rate })) })
 }
 
-/** Sends a number of requests, because code is compiled after a number of calls and not after a time. Slow servers get fewer. */
+/** Warms up by a number of requests, not by a time: V8 compiles code after enough calls. Slow servers get fewer requests. */
 async function warmUp(send, settings) {
   const until = performance.now() + LONGEST_WARM_UP
   for (let left = settings.warmUp; left > 0 && performance.now() < until; ) left -= (await send()).count

@@ -51,7 +51,7 @@ export function rejectingHeader(code: ErrorCode): (name: string) => undefined {
   }
 }
 
-/** Returns the response of the store, which adds the rate-limit headers. */
+/** Returns the store's response to a rejected request, because only the store knows the values of the rate-limit headers. */
 async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): Promise<ApiResponse> {
   const request: ApiRequest = {
     method: '-',
@@ -61,7 +61,7 @@ async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): P
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)
-  // Reading a header throws the error. A wrapper of `handle` may respond without reading one: then the error's own response is used.
+  // The store responds with `code` when it reads the key. If a wrapper of `handle` responds before that, ignore its response.
   return response?.status === errorTable[code].status ? response : errorResponse(code)
 }
 

@@ -16,10 +16,10 @@ const handler = toNodeHandler(petStore, { trustProxy: 1 })
 const server = createHapi({
   port: process.env.PORT ?? 3000,
   host: '127.0.0.1',
-  // Otherwise, bytes that are no request make hapi 21 write a second response after the store's, and the process ends.
+  // By default, hapi 21 writes a second response after the store's if a client sends invalid HTTP, and the process ends.
   operations: { cleanStop: false },
 })
-// Before hapi reads the route, so that HEAD, OPTIONS and unknown paths below /v1 reach the store too.
+// This runs before hapi chooses a route, so that HEAD, OPTIONS and unknown paths below /v1 reach the store too.
 server.ext('onRequest', ({ path, raw }, h) => {
   if (path !== '/v1' && !path.startsWith('/v1/')) return h.continue
   handler(raw.req, raw.res)

@@ -14,7 +14,7 @@ const DEFAULT_LIMIT = '10'
 export const STATUSES: readonly string[] = ['', 'available', 'pending', 'sold']
 export const LIMITS: readonly string[] = ['5', '10', '20', '100']
 
-/** @param state - the state of the history entry, with the cursors of the pages before */
+/** @param state - the state of the browser's history entry, with the cursors of all pages up to the shown page */
 export function readAddress(search: string, state: unknown): PageAddress {
   const query = new URLSearchParams(search)
   const status = query.get('status') ?? ''

@@ -10,9 +10,9 @@ export class LogView {
   readonly #list = byId('log')
   readonly #newer = byId('log-newer')
   readonly #actions: RequestActions
-  /** Method and target of the last request that this page has sent. When such a request arrives in the log, it is opened. */
+  /** Method and target of the last request that this page has sent. When the log receives the request, its entry is opened. */
   #expected = ''
-  /** The request that the page has opened by itself. */
+  /** The entry that was opened because this page has sent its request. */
   #opened: HTMLDetailsElement | undefined
   /** The first digit of the statuses that are shown; empty for all. */
   #filter = ''
@@ -42,7 +42,7 @@ export class LogView {
     })
   }
 
-  /** Call this when the page has sent a request: it is opened when the log receives it. */
+  /** Call this when the page has sent a request: its entry is opened when the log receives it. */
   expect({ method, target }: Pick<LoggedRequest, 'method' | 'target'>): void {
     this.#expected = `${method} ${target}`
   }
