@@ -52,7 +52,7 @@ async function runTestDouble(flags: ServeFlags, controlPort: number): Promise<vo
   const other = (['data', 'databaseUrl', 'redisUrl'] as const).find((name) => flags[name] !== undefined)
   if (other !== undefined)
     throw new Error(
-      `--control-port: expected a store in memory, which alone can be reset; got ${flagOf(other)} as well`,
+      `--control-port: only a store in memory can be reset, so it cannot be used together with ${flagOf(other)}`,
     )
   const { createTestDouble } = await import('./control/test-double.ts')
   const { createControlApi } = await import('./control/api.ts')

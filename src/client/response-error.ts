@@ -8,7 +8,7 @@ import { parseJsonIfValid } from './parse-json.ts'
 /** How much of a response an error message quotes, in UTF-16 code units. */
 const MAX_QUOTE = 199
 
-/** The statuses of a proxy whose server is away, or of a service whose back end is. */
+/** The statuses that a proxy sends while its server is down, or a service while its back end is down. */
 const UNAVAILABLE = [502, 503, 504]
 
 /** Returns the error for a response whose status is not 2xx. Masks the API key, which a server may have sent back. */
@@ -66,7 +66,7 @@ export function isTransient({ code, status = 0 }: PetStoreError): boolean {
   return code === 'network_error' || [409, 429, ...UNAVAILABLE].includes(status)
 }
 
-/** Returns the error of a call that would wait too long. `error` is why the call waits, and may come from another call. */
+/** Returns the error of a call that would wait too long. `error` is why it must wait, and may be the error of another call. */
 export function gaveUp({ error, until }: { error: PetStoreError; until: number }, clock: Clock): PetStoreError {
   const { code, message, status, cause } = error
   if (error.retryAfter === undefined)

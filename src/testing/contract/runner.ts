@@ -22,8 +22,8 @@ export interface Opened<Port> {
   /** Releases the port. Called for each opened port, also after a failure. */
   close(): Promise<void>
   /**
-   * Returns a new port with the same content, as after a crash of the process: do not save anything before. `close` releases both
-   * ports. Not called for a quota store.
+   * Returns a new port with the same content, as after a crash of the process: do not flush unsaved data first. `close` releases
+   * both ports. Not called for a quota store.
    * @default the tests that call it are skipped
    */
   readonly reopen?: (() => MaybePromise<Port>) | undefined
@@ -50,7 +50,7 @@ export interface SequenceOptions<Port> extends SuiteOptions<Port> {
 /** Ends a test that does not apply to the port, so that the runner reports it as skipped. */
 export class NotApplicable extends Error {}
 
-/** A port, and the functions with which its checks use it. */
+/** An opened port with its clock, and the record of its calls for the report. */
 export type Session<Port> = Awaited<ReturnType<typeof openSession<Port>>>
 
 /** The body of a test: uses a port with checks. */
@@ -66,7 +66,7 @@ async function openSession<Port>(open: SuiteOptions<Port>['open']) {
   let { port, close, reopen } = Object(opened) as Opened<Port>
   steps.forget()
   const isOpened = Boolean(port) && typeof close === 'function'
-  steps.check(isOpened, 'open() returned another value than { port, close }', '{ port, close }', opened)
+  steps.check(isOpened, 'open() did not return { port, close }', '{ port, close }', opened)
   return {
     steps,
     /** Returns the port. After `reopen`, this is the new one. */
@@ -81,7 +81,7 @@ async function openSession<Port>(open: SuiteOptions<Port>['open']) {
       if (!reopen) throw new NotApplicable('open() returned no function reopen')
       port = await steps.call('reopen()', reopen, 'it must return the port with its content', () => 'the port')
       const isPort = typeof port === 'object' && port !== null && !('port' in port)
-      steps.check(isPort, 'reopen() returned another value than the port', 'the port alone', port)
+      steps.check(isPort, 'reopen() did not return the port', 'the port alone', port)
     },
     close: () => steps.call('close()', close, 'it must release the port'),
   }
@@ -100,7 +100,7 @@ export function suiteOf<Port, Checked extends object>(
 ) {
   const addTest = (title: string, body: () => Promise<void>) =>
     runner.test(title, async function () {
-      // biome-ignore lint/complexity/noArguments: with a parameter, Jest passes a callback, and vitest's `test.extend` reads its name
+      // biome-ignore lint/complexity/noArguments: with a parameter, Jest waits for a callback, and vitest's `test.extend` throws
       const context = arguments[0] as { skip?(reason: string): unknown } | undefined
       try {
         await body()

@@ -22,7 +22,7 @@ export const contractRows: readonly HttpContractRow[] = [
   }),
   row('gives each animal its own id', async (client) => {
     const [first, second] = [expectPet(await post(client), 201), expectPet(await post(client), 201)]
-    check(first.id !== second.id, `expected two ids, got ${first.id} twice`)
+    check(first.id !== second.id, `expected two different ids, got ${first.id} twice`)
   }),
   row('keeps all digits of 64-bit integers', async (client) => {
     for (const categoryId of [INT64_MAX, -INT64_MAX]) {

@@ -116,7 +116,7 @@ describe('--control-port', () => {
       const { code, stderr } = await runPetstore(['serve', '--control-port', '0', flag, 'x'])
       expect([code, stderr]).toEqual([
         1,
-        `petstore: --control-port: expected a store in memory, which alone can be reset; got ${flag} as well\n`,
+        `petstore: --control-port: only a store in memory can be reset, so it cannot be used together with ${flag}\n`,
       ])
     },
   )

@@ -97,7 +97,7 @@ const contractFaults: readonly Fault[] = [
   {
     fault: 'every id is 1',
     row: 'gives each animal its own id',
-    says: /expected two ids, got 1 twice/,
+    says: /expected two different ids, got 1 twice/,
     change: onText((text) => text.replaceAll(/"id":\d+/g, '"id":1')),
   },
   {

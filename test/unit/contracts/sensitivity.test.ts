@@ -890,7 +890,7 @@ describe('the contract suites name the rule that is broken', () => {
       return { port, close, reopen: () => ({ port, close }) as never }
     }
     const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
-    expectReports([report], 'reopen() returned another value than the port')
+    expectReports([report], 'reopen() did not return the port')
   })
 
   test.each(['node:test', 'vitest'])('tests that do not apply to a storage are skipped: %s', async (name) => {
@@ -946,7 +946,7 @@ describe('the contract suites name the rule that is broken', () => {
     async (value) => {
       const open = async () => value as never
       const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
-      expectReports([report], 'open() returned another value than { port, close }')
+      expectReports([report], 'open() did not return { port, close }')
     },
   )
 

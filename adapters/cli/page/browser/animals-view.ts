@@ -83,7 +83,7 @@ export class AnimalsView {
       this.#show()
     } catch {
       if (load === this.#load)
-        this.#showProblem('The server does not respond. The page shows the animals when it is back.')
+        this.#showProblem('The server does not respond. The animals appear when it responds again.')
     } finally {
       if (load === this.#load) byId('animals').setAttribute('aria-busy', 'false')
     }

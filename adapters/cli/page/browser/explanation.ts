@@ -32,12 +32,12 @@ export function explanationOf(request: LoggedRequest): string {
   switch (code) {
     case 'rate_limit_exceeded':
       return key === undefined
-        ? `Requests without a valid key share the limit of the client's address, and this limit is used up. The server reads keys from this address again after ${wait}, the value of Retry-After.`
+        ? `Requests without a valid key share the limit of the client's address, and this limit is used up. The server checks keys from this address again after ${wait}, the value of Retry-After.`
         : `The limit is used up, so the server refused the request. It serves this key again after ${wait}, the value of Retry-After. Further requests before then count towards a ban.`
     case 'api_key_banned':
       return `The key kept sending requests after a 429, so the server has banned it. The ban ends after ${wait}, the value of Retry-After. Requests during the ban do not make it longer.`
     case 'missing_api_key':
-      return 'The request had no API key. It belongs into the header Authorization.'
+      return 'The request had no API key. Send the key in the header Authorization.'
     case 'invalid_api_key':
       return 'The server does not accept this API key: it is unknown, mistyped, expired or revoked.'
     case 'service_unavailable':
