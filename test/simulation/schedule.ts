@@ -1,4 +1,4 @@
-// What happens in a simulated world, as data: it is drawn from a seed, and shortened after a failure.
+// A schedule lists what happens in one simulation. It is drawn from a seed, and shortened after a failure.
 
 /** `pick` chooses among the statements, time limits or ids that there are. A step that is impossible does nothing. */
 export type Step =
@@ -18,7 +18,7 @@ export type Step =
 export interface Schedule {
   readonly seed: number
   readonly processes: number
-  /** Whether `run` ends before the commit of a statement that waits for the disk. */
+  /** If true, a step `run` does not commit a statement that waits for the disk. Only a later step does. */
   readonly slowDisk: boolean
   readonly steps: readonly Step[]
 }

@@ -14,7 +14,7 @@ import { runCommand } from '../../support/petstore-command.ts'
 import { temporaryFolder } from '../sqlite/open.ts'
 
 const token = newToken()
-/** A token of `--key`, which no pattern finds. */
+/** A token for `--key`. It does not begin with `pet_`, so the code that masks tokens must know it. */
 const fixed = 'dev.key~0123456789/abc+def'
 
 const hex = (unit: string, length = 2) => unit.charCodeAt(0).toString(16).padStart(length, '0')
@@ -104,7 +104,7 @@ const text = fc
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** Reads a text as a lenient client could: each escape of a visible character is this character, however often it is escaped. */
+/** Decodes a text like a very lenient client: replaces each escape by its character until no escape is left. */
 function decode(text: string): string {
   const plain = text
     .replace(/(?:%(?:u00)?|\\+u00|\\+x)([0-9a-f]{2})|(?:\\+u\{|&#x)0*([0-9a-f]{1,2})[};]/gi, (_, two, one) =>
@@ -116,10 +116,10 @@ function decode(text: string): string {
   return plain === text ? text.replaceAll('\\', '') : decode(plain)
 }
 
-/** The target of a request ends before a fragment, also amid a token. */
+/** Without `#`, which would end the target: in an escape such as `&#x41;`, it would cut off the rest of a token. */
 const target = text.map((text) => text.replaceAll('#', '%23'))
 
-/** Fails if a text contains so many characters of a token, or a hidden character besides line breaks and tabs. */
+/** Fails if a text contains `length` successive characters of a token, or a hidden character except line breaks and tabs. */
 function expectReadable(output: string, secrets: readonly string[], length = 12): void {
   const plain = decode(output).toLowerCase()
   for (const one of secrets)
@@ -283,7 +283,7 @@ test('errors about hostile arguments are readable and show no token', async () =
   const args = fc.oneof(
     word.map((word) => [word]),
     fc
-      // After `--` alone, the server would start.
+      // No empty word: `serve --` is valid and would start the server.
       .tuple(
         fc.constantFrom('serve', 'keys', 'seed', 'check', 'openapi'),
         word.filter((word) => word !== ''),
@@ -359,7 +359,7 @@ test('errors of the client are readable and show no token', async () => {
       const error: unknown = await call().catch((error) => error)
       if (!(error instanceof PetStoreError)) continue
       expectReadable(error.message, [token, apiKey])
-      // The cause of a network error is the error of `fetch` itself.
+      // The cause of a network error is the original error of `fetch`, which the client does not mask.
       if (error.code !== 'network_error') expectReadable(inspect(error), [token, apiKey])
     }
   })
@@ -372,7 +372,7 @@ test('results of petstore check are readable and show no token', async () => {
     const flags = { key: token, limitedKey: fixed, timeout: 1, ...(isJson && { json: true as const }) }
     const lines = await printed(() => runCheck('http://127.0.0.1:1/v1', flags).catch(fail))
     process.exitCode = 0
-    // A row cuts what it quotes, so a part of a token may be left.
+    // Results shorten the texts that they quote. Up to 21 characters of a shortened token may be left unmasked.
     expectReadable(lines, [token, fixed], 22)
   })
   await fc.assert(run, { numRuns: 30 })

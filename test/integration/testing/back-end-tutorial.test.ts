@@ -7,7 +7,10 @@ import type { Clock, ManagedKeyStore, PetStorage, QuotaStore } from '../../../sr
 import { keyStoreContract, quotaContract, storageContract, type TestRunner } from '../../../src/testing/index.ts'
 import { fakeMongoClient } from '../../support/fake-mongodb.ts'
 
-/** Runs the back end of docs/write-a-back-end.md, and each of its mistakes. The package is imported from `dist`. */
+/**
+ * Runs the contract suites on the back end of docs/write-a-back-end.md, and once for each mistake in its table. The back end
+ * imports the package from `dist`.
+ */
 
 interface Ports {
   readonly storage: PetStorage

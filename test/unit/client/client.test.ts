@@ -167,7 +167,7 @@ describe('pages', () => {
   )
 
   test.each(['<', '<>;', '<a>;a="', '<a>;rel=" ', '<a>;a="\\"', '<a>;rel=x;'])(
-    'rejects a Link header of more than 16 kB without a next page: %s',
+    'rejects a Link header of more than 16 kB that names no next page: %s',
     async (part) => {
       const { client } = clientOf([page({ link: part.repeat(64_000 / part.length) })])
       await expect(client.listPets()).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe('pages', () => {
     expect([received.length, sent.length]).toEqual([3, 3])
   })
 
-  test('listPets rejects a next page without a cursor', async () => {
+  test('listPets rejects if the link to the next page has no cursor', async () => {
     const { client } = clientOf([page({ link: '</v1/pets?page=2>; rel="next"' })])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status: 200 })
   })
@@ -386,14 +386,17 @@ describe('the idempotency key of createPet', () => {
     })
   })
 
-  test.each(['', 'x'.repeat(256), 'é', '\n', 7])('createPet sends no request for the wrong key %j', async (key) => {
-    const { client, sent } = clientOf([])
-    await expect(client.createPet(REX, { idempotencyKey: key as never })).rejects.toMatchObject({
-      code: 'invalid_option',
-      message: expect.stringMatching(/^option idempotencyKey: expected 1 to 255 visible ASCII characters/),
-    })
-    expect(sent.length).toBe(0)
-  })
+  test.each(['', 'x'.repeat(256), 'é', '\n', 7])(
+    'createPet rejects the invalid idempotency key %j without a request',
+    async (key) => {
+      const { client, sent } = clientOf([])
+      await expect(client.createPet(REX, { idempotencyKey: key as never })).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^option idempotencyKey: expected 1 to 255 visible ASCII characters/),
+      })
+      expect(sent.length).toBe(0)
+    },
+  )
 
   test('after idempotency_not_supported, createPet generates no more idempotency keys', async () => {
     const { client, sent } = clientOf([unsupported(), json(PET, 201), json(PET, 201), fault(), json(PET, 201)])
@@ -402,7 +405,7 @@ describe('the idempotency key of createPet', () => {
     expect(keysOf(sent)).toEqual([expect.stringMatching(UUID), undefined, undefined, undefined])
   })
 
-  test('after a 503, createPet does not repeat a request without its key', async () => {
+  test('after a 503, createPet does not send the request again without an idempotency key', async () => {
     const { client, sent } = clientOf([unavailable(), unsupported(), json(PET, 201)])
     await expect(client.createPet(REX)).rejects.toMatchObject({ code: 'service_unavailable' })
     await client.createPet(REX)
@@ -419,7 +422,7 @@ describe('the idempotency key of createPet', () => {
     expect([keys[2], keys[3]]).toEqual([keys[0], undefined])
   })
 
-  test('createPet rejects if the server does not support the key of the caller', async () => {
+  test('createPet rejects if the server does not support the idempotency key of the caller', async () => {
     const { client, sent } = clientOf([unsupported(), json(PET, 201), unsupported()])
     const add = (idempotencyKey?: string) => client.createPet(REX, { idempotencyKey })
     const error = { code: 'idempotency_not_supported', status: 400, idempotencyKey: 'order-1027' }
@@ -472,7 +475,7 @@ describe('a redirect', () => {
     expect(sent.map(({ init }) => init.redirect)).toEqual(['manual'])
   })
 
-  test('the error quotes at most 200 characters of the target', async () => {
+  test('the error about a redirect quotes at most 200 characters of its target', async () => {
     const { client } = clientOf([redirect(`/${'x'.repeat(5_000)}`)])
     await expect(client.listPets()).rejects.toThrow(/redirect to "[^"]{200}"/)
   })
@@ -677,7 +680,7 @@ describe('timeout', () => {
   })
 })
 
-test('a timeout of a fetch that ignores its signal leaves no listener on the signal of the call', async () => {
+test("a timeout leaves no listener on the caller's signal, even if fetch ignores its signal", async () => {
   vi.useFakeTimers()
   const fetch = () => new Promise<Response>(() => {})
   const client = createPetStoreClient({

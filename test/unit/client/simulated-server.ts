@@ -68,7 +68,7 @@ export function simulate({ limits = FREE, offset = 0, latency = () => 20, random
     })
     for (let turns = 0; results === undefined && turns < 50_000; turns++) {
       await vi.advanceTimersToNextTimerAsync()
-      // Otherwise, calls that have just settled would be seen after one more timer.
+      // Without this, a call that has just settled would be noticed only after the next timer, at a later fake time.
       await vi.advanceTimersByTimeAsync(0)
     }
     if (results === undefined) throw new Error('some calls never settle')

@@ -13,7 +13,7 @@ const counting = (max: number) => {
   return (request: QuotaRequest) => spend(request) as QuotaCount
 }
 
-test('memory counts as if each subject had its own state', () => {
+test('memory counts each subject separately, by the rule of countRequest', () => {
   const step = fc.record({ subject: fc.constantFrom('a', 'b', 'c', 'd'), advance: fc.nat(40_000) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
@@ -40,7 +40,7 @@ test('the counts of a subject that is used often are kept', () => {
   expect(used()).toBe(3)
 })
 
-test('forgets the counts of subjects that were replaced', () => {
+test('a full memory forgets the counts of the least recently used subjects', () => {
   const count = counting(2)
   const subjects = ['a', 'b', 'c', 'd', 'e']
   for (const subject of [...subjects, ...subjects]) expect(count(ask(subject)).usedInDay).toBe(1)

@@ -50,7 +50,7 @@ describe('parameters', () => {
     )
   })
 
-  test('the message describes a cursor of another service', async () => {
+  test('the message quotes an invalid cursor', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets?cursor=abc')).message).toBe(
       'The query is not valid: cursor: expected a cursor from an earlier page, got the string "abc".',
@@ -76,7 +76,7 @@ describe('parameters', () => {
     const { send } = await startApi(big)
     const query = fc.oneof(
       fc.string(),
-      // The same characters as in `fc.webQueryParameters()`, which takes a second to start.
+      // The characters of `fc.webQueryParameters()`, which is not used because it takes a second to start.
       fc.stringMatching(/^(?:[\w.~!$&'()*+,;=:@/?-]|%[\dA-F]{2})*$/),
       fc.tuple(fc.constantFrom('limit', 'status', 'cursor'), fc.string()).map((pair) => pair.join('=')),
     )
@@ -88,7 +88,7 @@ describe('parameters', () => {
   })
 })
 
-test('listPets reads each query as the schema of its parameters does', () => {
+test('parsePageQuery reads random queries like a parser that uses URLSearchParams', () => {
   const value = fc.oneof(
     fc.constantFrom(
       '',
@@ -299,7 +299,7 @@ describe('pages', () => {
   })
 })
 
-test('links keep the mount path behind a publicUrl without a path', async () => {
+test('links keep the mount path after a publicUrl without a path', async () => {
   const { petStore, token } = await withPets(2, { publicUrl: 'https://api.example' })
   const { headers } = await petStore.handle({
     method: 'GET',

@@ -4,7 +4,7 @@ import { fetchThrough, type Send } from '../client.ts'
 import { keyOf } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** The rows of the public HTTP contract. Rows that need a limited key are left out: `limits.ts` has rows for them. */
+/** The tests of the public HTTP contract, without those that need a key with small limits: `limits.ts` tests limits. */
 export const httpContract: Rows = Object.fromEntries(
   httpContractRows
     .filter(({ needsLimitedKey }) => !needsLimitedKey)

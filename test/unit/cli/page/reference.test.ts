@@ -23,7 +23,7 @@ describe('HTML', () => {
     )
   })
 
-  test('a list of HTML inside HTML is not escaped again', () => {
+  test('HTML inside other HTML is not escaped a second time', () => {
     expect(html`<ul>${[html`<li>${'<'}</li>`]}</ul>`.text).toBe('<ul><li>&lt;</li></ul>')
     expect(html`${1}`).toBeInstanceOf(Html)
   })

@@ -19,7 +19,7 @@ async function listening(
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Creates a store and uses the key once. The first look-up takes an event-loop turn, in which a host could read the body. */
+/** Creates a store with the key in its cache. The first look-up would take a turn, in which the host could read the body. */
 async function warmStore(options?: TestServerOptions) {
   const { petStore, authorized } = await storeWithKey(options)
   const authorization = /Bearer \w+/.exec(authorized)?.[0] ?? ''
@@ -131,7 +131,7 @@ test('a host that pauses after each resume does not block reading', async () => 
     setImmediate(() => {
       isImpatient = false
     })
-    // Without the maximum of 100,000 pauses, a blocked event loop would never reach the test's timeout.
+    // At most 100,000 pauses: an endless loop of pause and resume would block the event loop, and so the test's timeout.
     const pause = () => isImpatient && ++pauses < 100_000 && request.pause()
     request.on('data', ignore).on('resume', pause)
     handler(request, response)
@@ -142,7 +142,7 @@ test('a host that pauses after each resume does not block reading', async () => 
   expect(pauses).toBeLessThan(100_000)
 })
 
-test('the store reads the body after the host awaited the event readable', async () => {
+test("the store reads the body after the host has awaited the event 'readable'", async () => {
   const { connection, create } = await given((handler) => async (request, response) => {
     await once(request.on('readable', ignore), 'readable')
     await new Promise((resolve) => setImmediate(resolve))
@@ -245,7 +245,7 @@ test('waits for a body that the host is still reading', async () => {
   expect(await connection.answer()).toMatchObject({ status: 201 })
 })
 
-test('the request is complete when the response finishes', async () => {
+test('the request has ended and is destroyed when the response finishes', async () => {
   const seen: unknown[] = []
   const { server, connection, create } = await given((handler) => (request, response) => {
     response.on('finish', () => {
