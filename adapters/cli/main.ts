@@ -23,7 +23,7 @@ const program = createProgram()
 try {
   await program.parseAsync()
 } catch (error) {
-  // For `check`, 1 means that the server fails the check, so any other error is 2.
+  // The exit code 1 of `check` means that the server fails the check, so after any other error, `check` exits with 2.
   fail(error, program.args[0] === 'check' ? 2 : 1)
 }
 
@@ -47,7 +47,7 @@ function createProgram(): Command {
     '--plan-limits <plan=minute/day...>',
     'limits of a plan, such as free=10/100; may be repeated',
     flags.parsePlanLimits,
-  ).default({}, 'those of the plans')
+  ).default({}, 'the usual limits of each plan')
 
   add(program, 'serve', 'start the API on this machine: in memory, in a SQLite file or in PostgreSQL', runServe, [
     ...place,
@@ -58,7 +58,7 @@ function createProgram(): Command {
     flag('--public-url <url>', 'public address, for absolute links'),
     flag(
       '--cors [origins]',
-      'let web pages of all origins, or of a list with commas, call the API',
+      'let web pages of all origins, or of a comma-separated list, call the API',
       flags.parseOrigins,
     ).preset('*'),
     flag(
@@ -93,7 +93,7 @@ function createProgram(): Command {
   const id = new Argument('<id>', 'id of the key, such as key_…, as list shows it')
   const account = option('--account <name>', 'keys with the same account are counted together')
   const label = option('--label <text>', 'note for the list of keys')
-  const limits = option('--limits <minute/day>', 'limits of this key alone, such as 10/100', flags.parseLimits)
+  const limits = option('--limits <minute/day>', 'limits for this key only, such as 10/100', flags.parseLimits)
   const expires = option('--expires <date>', 'when the key expires, such as 2030-01-31', flags.parseExpiry)
   const plan = 'free, pro, business, enterprise (with --limits), or a plan of --plan-limits'
   add(keys, 'issue', 'issue a key, and print its token', runIssue, [
@@ -109,9 +109,9 @@ function createProgram(): Command {
   add(keys, 'update', 'change a key; its token stays the same', runUpdate, [
     id,
     ...place,
-    option('--plan <plan>', 'new plan; limits of the key alone stay, unless --no-limits'),
+    option('--plan <plan>', 'new plan; limits from --limits stay, unless --no-limits is given'),
     account,
-    option('--no-account', 'give the key an allowance of its own'),
+    option('--no-account', 'remove the account, so that the key is counted alone'),
     label,
     option('--no-label', 'remove the note'),
     limits,
@@ -143,7 +143,7 @@ function createProgram(): Command {
     new Argument('<url>', url).argParser(flags.parseServerUrl),
     flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
     flag('--limited-key <token>', 'token of a key that may be used up, to check the 429', token, 'CHECK_'),
-    option('--contract-only', 'run only the rows of the interface, not the decisions of petstore-kit'),
+    option('--contract-only', 'check only the rules of the interface, not the decisions of petstore-kit'),
     option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(1, 600)).default(10),
     option('--json', 'print one line of JSON'),
   ])

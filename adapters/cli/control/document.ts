@@ -27,7 +27,7 @@ export function controlDocument(address: string) {
         Error: {
           type: 'object',
           properties: {
-            code: { type: 'string', description: 'What went wrong, for programs.' },
+            code: { type: 'string', description: 'What went wrong, as a code for programs.' },
             message: { type: 'string', description: 'What went wrong, what was expected and what was received.' },
             status: { type: 'integer' },
           },

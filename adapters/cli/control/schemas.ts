@@ -52,7 +52,7 @@ const PARTS = ['storage', 'keys', 'quota'] as const
 const part = described(oneOf(PARTS), 'The part of the back end that fails or waits.')
 const connection = described(
   z.literal('connection', '"connection"'),
-  'The connection, which closes after the request was carried out, in place of the response.',
+  'The connection. The store carries the request out, and then closes the connection without a response.',
 )
 const operation = described(
   z.optional(oneOf(operationNames)),
@@ -60,14 +60,14 @@ const operation = described(
 )
 const calls = described(
   z.optional(integer(1)),
-  'The number of calls to which the fault applies. Without it, all until the fault is removed.',
+  'The number of calls that the fault affects. If absent, it affects all calls until it is removed.',
 )
 const status = described(
   z.optional(z.literal([500, 503], '500 or 503')),
-  'The status that clients get. Default: 503, as for an engine that is away.',
+  'The status that clients get. Default: 503, as if the database were unavailable.',
 )
 const milliseconds = described(integer(1, 600_000), 'How long each call waits.')
-const NO_OPERATION = { error: 'no operation for keys and quota, which do not know it', path: ['operation'] }
+const NO_OPERATION = { error: 'no operation for keys and quota, which serve all operations', path: ['operation'] }
 
 /** Returns the schema of an object with these members only. */
 function fault<Shape extends z.core.$ZodShape>(shape: Shape) {
@@ -90,7 +90,7 @@ export const faults = z.array(
     part: z.enum([...PARTS, 'connection']),
     action: z.enum(['fail', 'delay', 'break']),
     operation: z.optional(z.enum(operationNames)),
-    calls: described(z.optional(z.int()), 'How many calls are left. Without it, all until the fault is removed.'),
+    calls: described(z.optional(z.int()), 'How many calls are left; absent if the fault lasts until it is removed.'),
     milliseconds: z.optional(z.int()),
     status: z.optional(z.int()),
   }),

@@ -22,7 +22,7 @@ export function steerableClock(real: Clock) {
     /** Moves the time; a running clock keeps running. Throws `invalid_option` if the clock would leave the year 9999. */
     advance(milliseconds: number) {
       if (!isTime(now() + milliseconds))
-        throw invalidOption('advanceSeconds', 'a time up to the end of 9999', milliseconds / 1_000)
+        throw invalidOption('advanceSeconds', 'a time up to the end of the year 9999', milliseconds / 1_000)
       offset += milliseconds
     },
     follow: () => set(),

@@ -258,7 +258,10 @@ describe('errors', () => {
     const { control } = await open()
     await control('POST', '/clock', { set: '9999-12-31T00:00:00Z' })
     const { status, body } = await control('POST', '/clock', { advanceSeconds: 86_400 })
-    expect([status, body.message]).toEqual([400, expect.stringMatching(/advanceSeconds: expected .* the end of 9999/)])
+    expect([status, body.message]).toEqual([
+      400,
+      expect.stringMatching(/advanceSeconds: expected .* the end of the year 9999/),
+    ])
     expect((await control('GET', '/clock')).body.now).toBe('9999-12-31T00:00:00.000Z')
   })
 
@@ -306,7 +309,7 @@ describe('errors', () => {
       '/faults',
       { part: 'quota', action: 'fail', operation: 'createPet' },
       400,
-      /^operation: expected no operation for keys and quota, which do not know it, got "createPet"\./,
+      /^operation: expected no operation for keys and quota, which serve all operations, got "createPet"\./,
     ],
     [
       'POST',
