@@ -20,7 +20,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   let server: PostgresServer
   let pool: Pool
   beforeAll(async () => {
-    // Without this, the server writes commits that did not wait for the disk after 200 ms.
+    // Without this, commits that did not wait for the disk would still reach it about 200 ms later.
     server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
     pool = openPool(server.url)
   })
@@ -47,7 +47,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect([await listed(), await statusList(), (await storage.get(id))?.name]).toEqual([['slow'], ['slow'], 'slow'])
   })
 
-  test('an animal that waits for the disk delays no other process', async () => {
+  test('a create that waits for the disk delays no create of another process', async () => {
     const { storage, written, release } = slowProcess(pool)
     const created = storage.create(pet('slow'))
     await written
@@ -71,7 +71,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     client.release()
   })
 
-  test('an import gets its ids after earlier creates have committed', async () => {
+  test('an import waits until an earlier create has committed', async () => {
     const [host, importer] = [await pool.connect(), await pool.connect()]
     await host.query('BEGIN')
     await postgres(host).storage.create(pet('open'))
@@ -99,7 +99,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   test('TRUNCATE waits for an animal that is just being saved', async () => {
     const host = await pool.connect()
     await host.query('BEGIN')
-    // The save runs in the transaction of the host, so its commit waits as if for a slow disk.
+    // The save runs in the transaction of the host. Until the host commits, it looks like a save that waits for a slow disk.
     const query: PostgresClient['query'] = (text, values) => (text.includes(SAVE) ? host : pool).query(text, values)
     await postgres({ query }).storage.create(pet('old'))
     const truncated = pool.query('TRUNCATE petstore.pets RESTART IDENTITY')
@@ -111,7 +111,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   describe('while the only synchronous standby is away', () => {
-    /** Sets the synchronous standbys. PostgreSQL tells its processes one after another, so this waits until commits obey. */
+    /** Sets the synchronous standbys. PostgreSQL's processes learn the new value a little later, so this waits for that. */
     const setStandby = async (names: string) => {
       await pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
       await pool.query('SELECT pg_reload_conf()')
@@ -129,9 +129,9 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         .length
     afterEach(() => setStandby(''))
 
-    test('a process has at most two waiting statements, and lists still work', async () => {
+    test('at most two saves of a process wait, and animals can still be listed', async () => {
       const impatient = openPool(server.url, { query_timeout: 100 })
-      // As with other drivers, the time limit of the pool applies to all statements.
+      // The back end does not recognize a wrapped pool as pg, so the pool's time limit also applies to saves.
       const { storage, quota } = postgres({ query: (text, values) => impatient.query(text, values) })
       await storage.create(pet('before'))
       await setStandby('absent')
@@ -214,12 +214,12 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await listed()).toEqual(['kept'])
   })
 
-  test('a count does not wait for the disk', async () => {
+  test('counting a request does not wait for the disk', async () => {
     const { quota } = slowProcess(pool)
     expect((await quota.spend(request)).usedInDay).toBe(1)
   })
 
-  test("a count in a host's transaction does not block other keys", async () => {
+  test("counting a request in a host's transaction does not block other keys", async () => {
     const client = await pool.connect()
     await client.query('BEGIN')
     await postgres(client).quota.spend(request)
@@ -263,7 +263,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await listed()).toEqual(['next'])
   })
 
-  test('an animal can be read if its role has only the right INSERT', async () => {
+  test('an animal can be read if the role that added it has only the right INSERT', async () => {
     await pool.query('DROP ROLE IF EXISTS importer; CREATE ROLE importer LOGIN')
     await pool.query('GRANT USAGE ON SCHEMA petstore TO importer; GRANT INSERT ON petstore.pets TO importer')
     const importer = openPool(server.url.replace('petstore@', 'importer@'))
@@ -294,7 +294,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await pool.query('SELECT max(up_to)::int AS max FROM petstore.durable')).rows).toEqual([{ max: 1000 }])
   })
 
-  test("an animal in the host's transaction keeps synchronous_commit on", async () => {
+  test("a create in the host's transaction leaves synchronous_commit on", async () => {
     const client = await pool.connect()
     await client.query('BEGIN')
     await postgres(client).storage.create(pet('in a transaction'))

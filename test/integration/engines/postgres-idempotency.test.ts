@@ -20,7 +20,7 @@ const times = <T>(count: number, make: (index: number) => T) => Array.from({ len
 const callOf = (key: string, { scope = 'account:acme', pet = REX as { name: string; categoryId: bigint } } = {}) =>
   [pet, { scope, key, fingerprint: fingerprintOf(pet) }] as const
 
-/** Opens a storage by a clock that stands still. */
+/** Opens a storage whose clock stands still. */
 function open(client: PostgresClient, clock = manualClock(START)) {
   const { storage } = postgres(client, { clock })
   return { ...storage, createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']> }
@@ -55,7 +55,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     const listed = async () => (await postgres(pool).storage.list({ limit: 99 })).map(({ name }) => name)
 
     test.each(['read committed', 'repeatable read', 'serializable'])(
-      'concurrent repeats in four processes add one animal: %s',
+      'concurrent calls with one idempotency key in four processes add one animal: %s',
       async (isolation) => {
         const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
         const strict = openPool(server.url, { max: 8, options })
@@ -71,7 +71,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       },
     )
 
-    test('one statement adds animals with new, used, shared and no idempotency keys', async () => {
+    test('one statement handles creates with a new, a used and no idempotency key', async () => {
       let statements = 0
       const query: PostgresClient['query'] = (text, values) => {
         if (text.includes('add_pets')) statements++
@@ -131,7 +131,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       )
     })
 
-    test('a repeat waits until the earlier animal is on disk', async () => {
+    test('a repeated createOnce waits until the animal of the first call is on disk', async () => {
       const first = slowCreateOnce(pool)
       const created = first.createOnce(...callOf('order-1'))
       await first.written
@@ -146,7 +146,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await created).toEqual({ ...REX, id: 1n })
     })
 
-    test('after a crash, a repeat returns the animal if it was kept', async () => {
+    test('after a crash, a repeated createOnce returns the animal that was kept', async () => {
       const { outcome, release } = await crashWhileSaving({ isKept: true })
       release()
       await outcome
@@ -154,8 +154,8 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect(await listed()).toEqual(['Rex', 'Ada'])
     })
 
-    // The server may have written the animal before it crashed. Both results are right, if the key agrees with them.
-    test('after a crash, a repeat adds an animal only if the first was lost', async () => {
+    // The animal may have reached the disk before the crash. Its idempotency key must be kept or lost together with it.
+    test('after a crash, a repeated createOnce adds an animal only if the first was lost', async () => {
       const { outcome, release } = await crashWhileSaving({ isKept: false })
       const isKept = (await names()).length > 0
       release()
@@ -170,7 +170,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       const created = createOnce(...callOf('order-1'))
       const outcome = expect(created).rejects.toMatchObject({ code: 'service_unavailable' })
       await written
-      // The log is written in order, so this animal takes the first one to the disk.
+      // PostgreSQL writes its log in order, so saving this second animal also writes the first one to the disk.
       if (isKept) await postgres(pool).storage.create(ADA)
       await server.stop('crash')
       await server.start()
@@ -259,10 +259,10 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       host.release()
     })
 
-    test('processes of the first version still work beside the new one', async () => {
+    test('processes of the first release still add animals after later migrations', async () => {
       await pool.query('DROP SCHEMA petstore CASCADE')
       await migrate(connectionOf(pool).query, '"petstore"', STEPS.slice(0, 1))
-      // These are the statements of the first version.
+      // These are the statements that the first release sends.
       const add = async (name: string) => {
         const text = `SELECT a.id::text AS id, a.run::text AS run
 FROM "petstore".add_pets($1::text::json, $2::int) AS a ORDER BY a.id`

@@ -45,7 +45,7 @@ test('the handlers compile and work in Hono, h3 and Elysia', async () => {
   expect((await petStore.handle(toApiRequest(request(), address))).status).toBe(401)
 })
 
-test('the option verify in docs/mounting.md keeps the bytes', async () => {
+test('the option verify in docs/mounting.md keeps the bytes of the body', async () => {
   const readme = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
   const keep = express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })
   expect(readme).toContain('express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })')

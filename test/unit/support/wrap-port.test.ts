@@ -6,7 +6,7 @@ import { portFaults } from '../../../src/testing/faults.ts'
 
 const context = { signal: new AbortController().signal, clientAddress: '192.0.2.1' }
 
-/** Calls each method of a wrapped back end with a context, and returns the contexts that arrive. */
+/** Calls each method of a wrapped back end with a context, and returns the contexts that its ports receive. */
 async function contextsBehind(wrap: (backEnd: BackEnd) => Pick<BackEnd, 'keyStore' | 'quota'> & Partial<BackEnd>) {
   const seen: unknown[] = []
   const note = (context: unknown) => void seen.push(context)

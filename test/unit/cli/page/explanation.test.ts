@@ -47,7 +47,7 @@ describe('the explanation of a response', () => {
       'refused the request: Too short.',
     ],
     [{ ...request, status: 502, responseBody: '<html>' }, 'it responded with 502.'],
-  ])('the text for a visitor explains the response (case %#)', (response, expected) => {
+  ])('the text on the page explains the response (case %#)', (response, expected) => {
     expect(explanationOf(response)).toContain(expected)
   })
 

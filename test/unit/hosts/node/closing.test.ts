@@ -52,7 +52,7 @@ describe('close', () => {
     await within(closed, 'close')
   })
 
-  test('close serves earlier requests and ignores later requests', async () => {
+  test('close serves requests that arrived before it and ignores later requests', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -162,7 +162,7 @@ describe('close', () => {
 })
 
 describe('drainDelay', () => {
-  /** Starts a server, calls `close`, and stops the time of timers. `end` lets `drainDelay` pass. */
+  /** Starts a server. Its `close` first replaces timers by fake timers, and returns a function that lets `drainDelay` pass. */
   async function drain(store: PetStoreOptions = {}) {
     const server = await startServer({
       store,
@@ -403,7 +403,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('the server keeps at most one closed response of a connection, and no closed connection', async () => {
+test('memory holds at most one closed response per connection, and no closed connection', async () => {
   const gone = signalled()
   const sockets: Socket[] = []
   const server = createServer((_request, response) => {

@@ -220,7 +220,7 @@ describe('a rejected upload', () => {
     connection.leave()
   })
 
-  test('a rejected upload without a body is closed after 2 seconds', async () => {
+  test('closes the connection 2 seconds after rejecting an upload whose body never arrives', async () => {
     const { url, authorized } = await startServer()
     holdTimers()
     const connection = await rawConnection(url)
@@ -329,7 +329,7 @@ test('reads little more than 16 MiB of a rejected upload', async () => {
   expect(connection.socket.bytesWritten).toBeLessThan(100 * 1024 * 1024)
 })
 
-test('reads little more than 16 MiB of a rejected upload after setEncoding', async () => {
+test('reads little more than 16 MiB of a rejected upload if the host has called setEncoding', async () => {
   const { connection } = await connectWithoutTimers((_response, request) => void request.setEncoding('latin1'))
   await connection.send(uploadHead(64 * 1024, true, INVALID_KEY))
   await upload(connection, 64 * 1024, true)
@@ -359,7 +359,7 @@ test('reads an upload with Connection: close before it ends the response', async
   expect(ended).toEqual([true])
 })
 
-test('reads the upload of a HEAD request if Node rejects a body in its response', async () => {
+test('reads the upload of a HEAD request if the server sets rejectNonStandardBodyWrites', async () => {
   const petStore = await createTestPetStore()
   const server = createServer({ rejectNonStandardBodyWrites: true }, toNodeHandler(petStore)).listen(0)
   onTestFinished(() => void server.close())
