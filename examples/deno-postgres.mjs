@@ -14,7 +14,7 @@ const pool = new pg.Pool({
 pool.on('error', ({ message }) => console.error(message))
 const backEnd = postgres(pool)
 await backEnd.migrate()
-// A token is shown only once. Later starts use the key of the first.
+// A token is shown only once, so only the first start prints it. Later starts use the same key.
 const keys = await backEnd.keyStore.list()
 const token = keys.length === 0 ? (await backEnd.keyStore.issue({ plan: 'free' })).token : '<API_KEY>'
 

@@ -35,7 +35,7 @@ export interface NewPet {
   readonly status?: PetStatus | undefined
 }
 
-/** An animal in the store. Code that lists its members has `satisfies Record<keyof Pet, …>`, to find missing members. */
+/** An animal in the store. Code that uses every member has `satisfies Record<keyof Pet, …>`, so a missing one is a type error. */
 export interface Pet extends NewPet {
   /** The unique identifier, an int64 that the storage assigns. */
   readonly id: bigint

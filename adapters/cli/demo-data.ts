@@ -22,7 +22,7 @@ const BATCH = 500
 
 export interface AddOptions {
   readonly signal?: AbortSignal | undefined
-  /** Called with the duration of each batch, in milliseconds. The next batch waits for its promise. @default `setImmediate` */
+  /** Called with the duration of each batch in milliseconds. The next batch waits for the result. @default `setImmediate` */
   readonly pause?: ((batchTime: number) => Promise<unknown>) | undefined
 }
 
@@ -57,7 +57,7 @@ export interface AddedData {
   /** The number of animals in the store; `undefined` if the store may have contained animals before. */
   readonly animals: number | undefined
   readonly keys: readonly IssuedKey[]
-  /** Whether the key store contained a key before. */
+  /** Whether the key store contained keys before the demo keys were added. */
   readonly hasKeys: boolean
 }
 

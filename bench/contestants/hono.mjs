@@ -10,7 +10,7 @@ import { listQuery, newPet, petParams } from './schemas.mjs'
 const pets = petArray()
 const app = new Hono()
 
-// hono-rate-limiter names its headers `RateLimit-*`.
+// hono-rate-limiter sends headers named `RateLimit-*`; the other servers send `X-RateLimit-*`.
 app.use(
   rateLimiter({
     windowMs: 60_000,

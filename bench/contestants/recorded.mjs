@@ -2,8 +2,8 @@ import { filledStore, TOKENS } from './fixtures.mjs'
 import { oneOfEach, toHandle } from './requests.mjs'
 
 /**
- * Returns a function that finds our response to a request. The bare servers repeat it, so that they write the same bytes as we
- * do, and do none of the work. The token decides between a served request, a 401 and a 429, and the limit finds the page.
+ * Records responses of the pet store, and returns a function that finds the recorded response to a request. Bare servers send it:
+ * the same bytes, without the work. The token selects a success, a 401 or a 429; the query parameter `limit` selects the page.
  */
 export async function recordedResponses() {
   const { petStore, tokens } = await filledStore()

@@ -1,4 +1,4 @@
-// Measures the quota store in memory with a number of keys: the time of a count, and the bytes per key.
+// Measures the quota store in memory with a given number of keys: the time to count a request, and the bytes of all counters.
 import { importKit, LIMITS } from '../contestants/fixtures.mjs'
 import { bestTimes, heapBytes } from './measure.mjs'
 

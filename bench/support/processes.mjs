@@ -21,7 +21,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 
 export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0
 
-/** Returns a command that runs on one processor: servers on 0, the load and this process on 1. */
+/** Returns a command that runs on the given processor. Servers run on 0; the load generator and this process run on 1. */
 export const pinned = (processor, command) => (canPin ? ['taskset', '-c', String(processor), ...command] : command)
 
 /** Pins all threads of this process to processor 1. */

@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/** How much of a body that is too large is read and discarded, in bytes. */
+/** How many bytes of a body are read and discarded if the body is too large. */
 const MAX_DISCARDED = 4_000_000
 
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>
@@ -45,7 +45,7 @@ export async function readBody(
 /** How much of a body is read at once, in bytes. */
 const READ_SIZE = 16_384
 
-/** Returns a reader with one buffer, if the stream supports it. Deno 2.9 would allocate 64 KiB for a chunk of one byte. */
+/** Returns a reader that reuses one buffer, if the stream supports it. Otherwise, Deno 2.9 allocates 64 KiB for each chunk. */
 function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
   try {
     const reader = body.getReader({ mode: 'byob' })

@@ -40,7 +40,7 @@ function pairsOf(headers: readonly string[]): [name: string, value: string][] {
   return headers.flatMap((name, i) => (i % 2 === 0 ? [[name, headers[i + 1] as string]] : []))
 }
 
-/** A response with its own array of headers, so that headers can be added without a change of another response. */
+/** A response that shares its array of headers with no other response, so headers can be added to the array. */
 export interface OwnResponse extends ApiResponse {
   readonly headers: string[]
   readonly code?: ErrorCode

@@ -61,7 +61,7 @@ export function withBodyCopy(request: ApiRequest, keep: (body: Uint8Array) => vo
     keep(bytes)
     return bytes
   }
-  // A proxy, because adapters find the other values only when somebody reads them.
+  // A proxy, not a copy: adapters compute some members only when they are read, and a copy would read all members.
   return new Proxy({} as ApiRequest, {
     get(_, name) {
       const value: unknown = name === 'body' ? body : Reflect.get(request, name)

@@ -1,6 +1,6 @@
 import type { Edit } from './load.ts'
 
-/** How `saveAll` passes on the greatest id. */
+/** The text in `saves.ts` that passes the greatest id to PostgreSQL. Some of the faults replace it. */
 const GREATEST = 'String(greatestOf(ids))'
 
 /** Faults that the simulation must find, as changes of the sources in adapters/back-ends/postgres, and the rule that each breaks. */

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** An environment variable that every process of a test run inherits. */
 export const RUN_MARK = 'TEST_RUN_ID'
 
-/** How often to look for processes that are about to end, and the time between two looks in milliseconds: 15 seconds in all. */
+/** How many times to look for processes that have not ended, and the pause between looks, in milliseconds: 15 seconds in all. */
 const LOOKS = 75
 const PAUSE = 200
 
 /**
- * Returns the commands of the processes that still run with this mark in their environment, after a bounded wait for their end.
- * Children of this process are left out: they are vitest's own, which end later. Returns none on a system without `/proc`.
+ * Waits a limited time for the end of all processes with this mark in their environment. Returns the commands of those that still
+ * run, except children of this process: vitest started them, and ends them later. Returns none on a system without `/proc`.
  */
 export async function leftoverProcesses(mark: string, looks = LOOKS): Promise<string[]> {
   let found = processesOf(mark)

@@ -1,9 +1,9 @@
 import type { PetStoreError } from '../../../src/index.ts'
 
 /**
- * Returns a function that starts `work` at its first call, and then once in `period` uses, unless `work` is still running. No
- * request waits for `work`, so its errors go to `report`: only one of several in a row. A single `service_unavailable` is not
- * reported, because requests report it too.
+ * Returns a function that counts uses. It starts `work` at the first use, and then after every `period` uses, unless `work` still
+ * runs. No request waits for `work`, so its errors go to `report`: one error if `work` fails several times in a row. A single
+ * `service_unavailable` is not reported, because requests report it too.
  */
 export function inBackground(
   period: number,

@@ -25,7 +25,7 @@ export interface PostgresContext {
 
 export interface Connection {
   readonly query: Query
-  /** Has no time limit: with its `query_timeout`, pg would give up a statement that waits for the disk, and open a connection. */
+  /** Has no time limit: after `query_timeout`, pg would leave the statement waiting for the disk, and open another connection. */
   readonly queryPatiently: Query
 }
 
@@ -40,7 +40,7 @@ export function connectionOf(client: PostgresClient): Connection {
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
   return {
     query: repeating(run),
-    // Other clients may not accept an object in place of the text, so they keep their time limit.
+    // Clients other than pg may not accept an object in place of the text. With them, the client's own time limit applies.
     queryPatiently: repeating(
       'processID' in client || 'totalCount' in client
         ? (text, values) => run({ text, query_timeout: NO_TIMEOUT } as unknown as string, values)

@@ -28,8 +28,8 @@ export interface PostgresOptions extends KeyOptions {
    */
   readonly lockTimeout?: number | undefined
   /**
-   * Called with faults that no request reports: old counters cannot be deleted, so that their table grows, or a setting of the
-   * server makes animals less durable. @default logs to `console.error`
+   * Called with errors that make no request fail: old rows cannot be deleted, so tables grow; or `synchronous_commit` is off, so
+   * a crash of PostgreSQL can lose animals. @default logs to `console.error`
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }
@@ -82,7 +82,7 @@ export function postgres(client: PostgresClient, options: PostgresOptions = {}):
   const { query } = connection
   const schema = quoteName(options.schema ?? 'petstore')
   const statements = keyStatements(schema)
-  // PostgreSQL would reject a text with U+0000, such as an id that no key can have, with an error.
+  // For a text with U+0000, PostgreSQL would report an error. No key contains U+0000, so the result is empty.
   const run: Parameters<typeof databaseKeys>[1] = (name, ...values) =>
     values.some((value) => String(value).includes('\u0000')) ? [] : query(statements[name], values)
   const context = { connection, schema, clock, lockTimeout, report }

@@ -1,4 +1,4 @@
-/** A request that is made to be dear, within the limits of the servers: 16 KB of head, 64 KiB of body. */
+/** A request that is built to cost a server much time, within its limits: 16 KB of headers, 64 KiB of body. */
 export interface DearRequest {
   readonly name: string
   readonly bytes: Buffer

@@ -18,7 +18,7 @@ const badAddresses = [
 ]
 const badTokens = [`${TOKEN}\r\n`, 'hunter2 ', `${TOKEN}é`]
 
-/** The flags that need another one, so that the command gets to their values. */
+/** Each flag, its command with the other flags that the command needs, and bad values of the flag. */
 const commands: readonly (readonly [flag: string, command: readonly string[], values: readonly string[]])[] = [
   ['--key', ['serve'], badKeys],
   ['--public-url', ['serve'], badAddresses],

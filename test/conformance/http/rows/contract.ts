@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, expectOurs, get, keyOf, post } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Rows about keys and methods that the public suite does not have. */
+/** Rows about pages, keys and methods. The public suite has no such rows. */
 export const contract: Rows = {
   'linked pages contain every animal once': async ({ send }) => {
     const ids: number[] = []

@@ -5,7 +5,7 @@ import type { Row, Rows } from '../suite.ts'
 
 const encodings = { gzip: gunzipSync, br: brotliDecompressSync }
 
-/** Returns a row that checks compressed responses from the stores below a path. */
+/** Returns a row that checks the compressed responses of the store at this base path. */
 const compressed = (base: string): Row => {
   return async ({ send }) => {
     for (let i = 0; i < 3; i++) expectJson(await post(send, `${base}/pets`), 201)
