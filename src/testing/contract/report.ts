@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../../ports.ts'
 import { shorten } from '../../support/describe-value.ts'
+import { escapeHidden } from '../../support/readable-text.ts'
 
 /** Thrown if a port has broken a rule. Its message is the report without the last line. */
 export class BrokenRule extends Error {}
@@ -151,7 +152,7 @@ function frameOf(error: unknown): string {
   return frame === undefined ? '' : ` (${frame.trim()})`
 }
 
-/** Shortens a line, and masks tokens: reports of a test with a real database may be public. */
+/** Shortens a line, escapes line breaks in it, and masks tokens: reports of a test with a real database may be public. */
 function shortLine(line: string): string {
-  return shorten(line.replaceAll(/pet_\w{49}/g, 'pet_…'), LONGEST_LINE)
+  return shorten(escapeHidden(line.replaceAll(/pet_\w{49}/g, 'pet_…')), LONGEST_LINE)
 }
