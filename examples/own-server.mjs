@@ -22,7 +22,7 @@ server.keepAliveTimeout = 65_000 // longer than the load balancer keeps idle con
 process.once('SIGTERM', async () => {
   isClosing = true
   await wait(Number(process.env.DRAIN_DELAY ?? 5_000)) // longer than the load balancer needs to see that /ready fails
-  server.close(() => console.log('closed')) // waits for running requests. Close the database here.
+  server.close(() => console.log('closed')) // in this callback, all requests have ended: close the database here
 })
 
 const port = Number(process.env.PORT ?? 3000)

@@ -12,7 +12,7 @@ export async function runBackup(copy: string, { data }: { readonly data?: string
   if (data === undefined) throw new Error('give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump')
   requireFile(data)
   if (!existsSync(dirname(copy))) throw new Error(`there is no folder ${dirname(copy)}`)
-  // Also a symbolic link without a target, which `existsSync` does not find.
+  // `lstatSync` also finds a symbolic link without a target; `existsSync` does not.
   if (lstatSync(copy, { throwIfNoEntry: false })) throw new Error(`${copy} exists already: give the name of a new file`)
   const database = await connectTo(data)
   // An interrupted copy keeps this name, so that nobody uses it as a backup.

@@ -24,7 +24,7 @@ export function ready(port, tokens = TOKENS) {
   console.log(JSON.stringify({ port, tokens }))
 }
 
-/** Imports an entry of petstore-kit: of this checkout's build, or of the build that `PETSTORE_KIT_DIST` names. */
+/** Imports an entry of petstore-kit, from the folder `PETSTORE_KIT_DIST` if it is set, otherwise from `dist` of this checkout. */
 export function importKit(entry = 'index') {
   const dist = process.env.PETSTORE_KIT_DIST ?? `${import.meta.dirname}/../../dist`
   return import(`file://${dist}/${entry}.js`)

@@ -10,7 +10,7 @@ const { sqlite } = await importKit('sqlite')
 const folder = mkdtempSync(join(tmpdir(), 'petstore-kit-bench-'))
 const database = new Database(join(folder, 'pets.db'))
 const backEnd = sqlite(database)
-// Keep counts in memory, not in SQLite: the bare driver, which is the other server, counts no requests.
+// Counts requests in memory, not in SQLite: petstore-kit is compared with the bare driver, which counts no requests.
 const { petStore, tokens } = await filledStore({ ...backEnd, quota: memory().quota })
 
 const page = database.prepare(

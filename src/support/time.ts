@@ -11,7 +11,7 @@ export function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_TIME
 }
 
-/** Returns whether a time is probably in seconds: from 2001 to 5138. In milliseconds, it would be from 1970 to 1973. */
+/** Returns whether a time is probably in seconds: as seconds, it is from 2001 to 5138; as milliseconds, from 1970 to 1973. */
 export function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }

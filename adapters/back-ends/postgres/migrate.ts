@@ -59,7 +59,7 @@ async function requirePostgres(query: Query): Promise<void> {
   )
 }
 
-/** Returns the PL/pgSQL program of the migration. `pg_temp` is last in `search_path`: no temporary table may hide a table. */
+/** Returns the migration in PL/pgSQL. If `pg_temp` were not last in `search_path`, temporary tables could hide our tables. */
 function program(schema: string, steps: readonly string[]): string {
   const versions = `${schema}.versions`
   const guardedSteps = steps.map(

@@ -86,7 +86,7 @@ const COLUMNS = Object.keys(newQuotaState()).map(
   (name) => [name, name.toLowerCase()] as [keyof QuotaState, keyof GroupRow],
 )
 
-/** PostgreSQL returns only the state before a group. From this state, calculates the count of each request, into `counts`. */
+/** Adds the count of each request of a group to `counts`. PostgreSQL returns only the state before the group. */
 function countGroup({ request, positions }: Group, row: GroupRow, counts: QuotaCount[]): void {
   const state = newQuotaState()
   for (const [name, column] of COLUMNS) state[name] = Number(row[column])

@@ -59,7 +59,7 @@ async function closeGently(server: Server, running: Map<Socket, ServerResponse[]
   let unsent: ServerResponse[]
   // Repeats the wait, because other responses may be written during it.
   do {
-    // Waits until Node has read the data that has arrived. Needs two turns, because Node may have done the reads of this turn.
+    // Waits until Node has read all arrived data. One turn is not enough: Node may already have done the reads of this turn.
     for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
     unsent = [...running.values()].flat().filter((one) => one.writableEnded && !one.destroyed)
     await Promise.all(unsent.map((one) => new Promise((resolve) => one.on('close', resolve))))

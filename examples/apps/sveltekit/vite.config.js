@@ -6,7 +6,7 @@ export default defineConfig({
   plugins: [
     sveltekit({
       adapter: adapter(),
-      // Turns SvelteKit's check of form posts from other sites off, for the whole app. Otherwise, a form gets 403, not 415.
+      // Turns off SvelteKit's check of form posts from other sites, for the whole app. Otherwise, a form gets 403, not 415.
       csrf: { trustedOrigins: ['*'] },
     }),
   ],
