@@ -40,7 +40,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
 
   async function read(): Promise<readonly ApiKey[]> {
     const showAll = (all: readonly ApiKey[]) => (Array.isArray(all) ? showKeys(all) : show(all))
-    const listed = await steps.call('list()', () => port().list(), 'it returns an array', showAll)
+    const listed = await steps.call('list()', () => port().list(), 'list returns an array', showAll)
     const received = show(listed)
     steps.check(Array.isArray(listed), `list() returned ${received}: list returns an array`, 'an array', received)
     return listed
@@ -69,7 +69,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     const one = { number: keys.length + 1, token, key: { ...options, id: key.id, createdAt: now() } }
     checkKey(text, key, one)
     const isNew = keys.every((other) => other.token !== token && other.key.id !== key.id)
-    const sentence = 'issue returned a token or an id twice: each key has its own'
+    const sentence = 'issue returned a token or an id twice: each key has a new one'
     steps.check(isNew, sentence, 'a new token and a new id', show(key.id))
     keys.push(one)
   }
@@ -121,7 +121,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
   async function revoke(one: number | string, times = 1): Promise<void> {
     const { id, name, known } = target(one)
     const text = `revoke(${name})`
-    const call = () => steps.call(text, () => port().revoke(id), 'it returns true or false')
+    const call = () => steps.call(text, () => port().revoke(id), 'revoke returns true or false')
     const results = await Promise.all(Array.from({ length: times }, call))
     const isLive = known !== undefined && known.key.revokedAt === undefined
     const count = results.filter(Boolean).length

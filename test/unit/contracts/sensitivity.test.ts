@@ -160,7 +160,7 @@ const firstLines: Record<string, string> = {
   'create shortens the name of a repeat': 'createOnce returned an animal with name "ex": expected "Rex"',
   'createOnce returns nothing': 'create returned undefined: create returns the new animal',
   'issue returns only the token': 'issue({ plan: "free" }) returned "pet_…": issue returns { token, key }',
-  'issue gives an id twice': 'issue returned a token or an id twice: each key has its own',
+  'issue gives an id twice': 'issue returned a token or an id twice: each key has a new one',
   'issue changes the plan': 'issue({ plan: "free" }) returned key 1 with plan "lost": expected "free"',
   'update returns nothing':
     'update(the id of key 1, { plan: "enterprise", limits: { perMinute: 1, perDay: 4294967296 } }) returned undefined: update returns the changed key',
