@@ -260,7 +260,7 @@ describe('a D1 database', () => {
     const request = { subject: 'key:a', anonymous: false, limits, ban: false } as const
     const spent = await quota.spend({ ...request, now: 0 })
     expect(spent.now).toBeGreaterThan(Date.UTC(2026, 0))
-    // The first request of a process also deletes old counts. The clock of this process, in 2100, must not make counts old.
+    // The clock of the second process says 2100. Its first request deletes old counts, but must not delete counts of today.
     const { quota: ahead } = d1(database)
     expect((await ahead.spend({ ...request, subject: 'key:b', now: Date.UTC(2100, 0) })).usedInDay).toBe(1)
     expect((await quota.spend({ ...request, now: 0 })).usedInDay).toBe(2)

@@ -26,7 +26,7 @@ function open(client: PostgresClient, clock = manualClock(START)) {
   return { ...storage, createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']> }
 }
 
-/** Returns `createOnce` of a process that waits for the disk only after `release` is called. */
+/** Returns `createOnce` of a new process. The process does not send the statement that waits for the disk before `release`. */
 function slowCreateOnce(pool: Pool) {
   const { storage, written, release } = slowProcess(pool, manualClock(START))
   return { createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']>, written, release }

@@ -215,7 +215,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await newest(page).getByText('400 Bad Request').waitFor()
   })
 
-  test('forced colours keep the gauges, the selected filter and the connection visible', async () => {
+  test('forced colours keep the gauges, the selected filter and the connection status visible', async () => {
     const { page } = await open((await startSite()).url)
     await page.emulateMedia({ forcedColors: 'active' })
     await row(page, '1 Rex 1 available')

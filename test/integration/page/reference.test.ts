@@ -31,7 +31,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     expect(await operation.getByText('curl -i').isVisible()).toBe(false)
   })
 
-  test('the first operation is near the top, and errors follow the last operation', async () => {
+  test('the first operation is near the top, and the section Errors is below the last operation', async () => {
     const { page } = await open(`${(await startSite()).url}/reference`)
     const top = async (name: string) =>
       (await page.getByRole('heading', { name, level: 2 }).boundingBox())?.y ?? Number.NaN
@@ -74,7 +74,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     await samples.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^package main[\s\S]+"POST"/)
 
-    // A page over plain HTTP from another machine has no clipboard.
+    // Browsers give no clipboard to a page over plain HTTP from another machine, so this test removes it.
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
     await samples.getByRole('button', { name: 'Copied' }).click()
     await samples.getByRole('button', { name: 'Selected' }).waitFor()

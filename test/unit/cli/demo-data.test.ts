@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { addDemoData, addDemoPets } from '../../../adapters/cli/demo-data.ts'
 import { memory, type NewPet } from '../../../src/index.ts'
 
-test('adds demo animals in ordered batches, with pauses', async () => {
+test('adds demo animals in order and in batches, with a pause after each batch', async () => {
   const { storage } = memory()
   const counts: number[] = []
   const pause = async (batchTime: number) => {

@@ -8,7 +8,7 @@ test('an error names the database and the innermost cause', async () => {
   await expect(using('pets.db', fail)).rejects.toThrow('cannot use pets.db: database or disk is full')
 })
 
-test('`using` rethrows an invalid_option error unchanged', async () => {
+test('the function using() rethrows an invalid_option error unchanged', async () => {
   const error = new PetStoreError('invalid_option', 'option label: expected a string')
   await expect(using('pets.db', () => Promise.reject(error))).rejects.toBe(error)
 })

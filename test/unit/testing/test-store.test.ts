@@ -487,7 +487,7 @@ describe('reset', () => {
     expect(await ask()).toBe(401)
   })
 
-  test('reset does not change a clock from the options', async () => {
+  test('reset does not change a clock that was passed as an option', async () => {
     const { clock, reset } = await createTestPetStore({ clock: manualClock(5) })
     clock.set(7)
     await reset()
