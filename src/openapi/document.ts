@@ -116,7 +116,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       { name: 'status', description: 'Returns only animals with this status.', example: 'available', schema: status },
       {
         name: 'cursor',
-        description: 'The value of `X-Next-Cursor` in the response before: returns the page that follows it.',
+        description: 'The value of `X-Next-Cursor` in the response with the previous page.',
         example: 'MToy',
         schema: { type: 'string' },
       },

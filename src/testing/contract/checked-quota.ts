@@ -58,7 +58,7 @@ export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>
       const wanted = expected.filter(({ count }) => count.granted).length
       steps.check(
         actual <= wanted || times === 1,
-        `spend granted ${actual} of ${times} requests at once: the limits allow ${wanted}, and spend is one atomic step`,
+        `spend granted ${actual} of ${times} simultaneous requests: the limits allow ${wanted}, and spend must be atomic`,
         `${wanted} granted`,
         `${actual} granted`,
       )
@@ -111,9 +111,9 @@ function ruleOf(
       return `${returned}: ${expected[used]} requests of this ${window} were granted, and refused requests do not count`
     }
     if (name === end && expected[end] % 60_000 !== 0)
-      return `returned another ${name}: after the clock steps back, a window ends at most one ${window} later`
+      return `returned a wrong ${name}: after the clock steps back, a window ends at most one ${window} after the new time`
     if (name === end)
-      return `returned another ${name}: windows are whole ${window}s of UTC, and do not begin with the first request`
+      return `returned a wrong ${name}: windows are whole ${window}s of UTC, and do not begin with the first request`
   }
   if (name === 'bannedUntil') {
     if (ban === false) return 'returned bannedUntil although ban is false'
@@ -121,10 +121,10 @@ function ruleOf(
     if (received.bannedUntil === 0)
       return `started no ban: afterRefusals is ${ban.afterRefusals}, and that many requests of the minute were refused`
     if (expected.bannedUntil === 0) return `started a ban too early: afterRefusals is ${ban.afterRefusals}`
-    return `returned another bannedUntil: a ban ends ${ban.seconds} seconds after the refusal that started it`
+    return `returned a wrong bannedUntil: a ban ends ${ban.seconds} seconds after the refusal that started it`
   }
   return name === 'now'
-    ? 'returned a wrong time in now: it must be the time at which the store decided'
+    ? 'returned a wrong time in the member now: expected the time at which the store decided'
     : `returned ${name} ${show(received[name])}`
 }
 

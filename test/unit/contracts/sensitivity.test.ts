@@ -123,26 +123,28 @@ const firstLines: Record<string, string> = {
   'one request too many per day': 'spend granted request 3 of the day: perDay is 2',
   'no ban': 'spend started no ban: afterRefusals is 2, and that many requests of the minute were refused',
   'a ban that never ends':
-    'spend returned another bannedUntil: a ban ends 90 seconds after the refusal that started it',
+    'spend returned a wrong bannedUntil: a ban ends 90 seconds after the refusal that started it',
   'a ban of minutes in place of seconds':
-    'spend returned another bannedUntil: a ban ends 90 seconds after the refusal that started it',
+    'spend returned a wrong bannedUntil: a ban ends 90 seconds after the refusal that started it',
   'minutes that begin with the first request':
-    'spend returned another minuteEndsAt: windows are whole minutes of UTC, and do not begin with the first request',
+    'spend returned a wrong minuteEndsAt: windows are whole minutes of UTC, and do not begin with the first request',
   'days that begin with the first request':
-    'spend returned another dayEndsAt: windows are whole days of UTC, and do not begin with the first request',
+    'spend returned a wrong dayEndsAt: windows are whole days of UTC, and do not begin with the first request',
   'days that never end': 'spend returned usedInDay 2: a new day begins at 0',
   'a ban one refusal too late':
     'spend started no ban: afterRefusals is 2, and that many requests of the minute were refused',
   'subjects that ignore case': 'spend refused the first request of "account:A": each subject has counts of its own',
   'one count for all anonymous clients':
     'spend refused the first request of "address:192.0.2.2": each subject has counts of its own',
-  'a clock that never goes back': 'spend returned a wrong time in now: it must be the time at which the store decided',
-  'times rounded to seconds': 'spend returned a wrong time in now: it must be the time at which the store decided',
+  'a clock that never goes back':
+    'spend returned a wrong time in the member now: expected the time at which the store decided',
+  'times rounded to seconds':
+    'spend returned a wrong time in the member now: expected the time at which the store decided',
   'counts that restart when the clock steps back': 'spend granted request 2 of the minute: perMinute is 1',
   'refused requests that are counted':
     'spend returned usedInDay 3: 2 requests of this day were granted, and refused requests do not count',
   'a read and a write that are not atomic':
-    'spend granted 200 of 200 requests at once: the limits allow 50, and spend is one atomic step',
+    'spend granted 200 of 200 simultaneous requests: the limits allow 50, and spend must be atomic',
   'list returns an animal twice': 'list({ limit: 10 }) returned animal 1 twice',
   'list returns animals that nobody has added':
     'list({ limit: 10 }) returned animal 999, which create has never returned',
@@ -188,7 +190,7 @@ const firstLines: Record<string, string> = {
   'one request too few per minute':
     'spend refused a request within the limits: 1 of 2 used in this minute, 1 of 10 on this day',
   'minutes that are not shortened when the clock steps back':
-    'spend returned another minuteEndsAt: after the clock steps back, a window ends at most one minute later',
+    'spend returned a wrong minuteEndsAt: after the clock steps back, a window ends at most one minute after the new time',
   'refused requests that are counted in the minute':
     'spend counted a refused request in the minute: a refused request counts in neither window',
 }

@@ -139,7 +139,7 @@ export class LimitsView {
     if (this.#api.isAccepted === false)
       return 'The server does not accept this key, so the key has no limits. Requests without a valid key are counted by address.'
     if (this.#usage === undefined)
-      return this.#api.key === '' ? '' : 'The gauges fill with the first response to this key.'
+      return this.#api.key === '' ? '' : 'The gauges stay empty until the first response to this key.'
     if (this.#usage.ban === undefined) return ''
     if (this.#usage.ban === false) return 'This server does not ban keys.'
     const { afterRefusals, seconds } = this.#usage.ban
