@@ -35,7 +35,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await server.remove()
   })
 
-  /** Returns a PostgreSQL client that counts its statements with `word`. Others may run in the background at any time. */
+  /** Returns a PostgreSQL client that counts only statements with `word`, because others may run in the background. */
   function counting(word: string) {
     const counts = { statements: 0 }
     const query: PostgresClient['query'] = (text, values) => {
@@ -145,7 +145,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('spend and create fail with service_unavailable while their tables are locked', async () => {
-    // PostgreSQL compiles a function at its first call on a connection. New connections show that compiling waits for no lock.
+    // On a new connection, PostgreSQL must first compile the functions. This must not wait for the locked tables either.
     const fresh = openPool(server.url)
     const { storage, quota } = postgres(fresh, { lockTimeout: 20 })
     const limits = { perMinute: 5, perDay: 10 }

@@ -81,7 +81,7 @@ describe('Bun', () => {
     expect(pieces * (length + 1_000)).toBe(read)
   })
 
-  test.each([undefined, null, 'text'])('ignores a chunk of %s after a body over the limit', async (odd) => {
+  test.each([undefined, null, 'text'])('ignores the invalid chunk %s after a body over the limit', async (odd) => {
     const { token, ...store } = await createTestPetStore({ bodyLimit: 100 })
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const pieces: unknown[] = [new Uint8Array(101), odd]

@@ -60,7 +60,7 @@ test('the storage in memory accepts __proto__ as an idempotency key', async () =
   }
 })
 
-test('hashIdempotency differs wherever scope, key or fingerprint differ', async () => {
+test('hashIdempotency returns different hashes for different scopes, keys and fingerprints', async () => {
   const hashes = await Promise.all(
     [idempotency('c', 'a:b'), idempotency('b:c', 'a'), { ...idempotency('c', 'a:b'), fingerprint: '2' }].map(
       hashIdempotency,

@@ -161,9 +161,12 @@ describe('cursors', () => {
   })
 
   const texts = ['2:5', '15', '1;5', '1:', '1:-', '1:05', '1:-0', '1:+5', '1: 5', '1:0x5', '1:5:6', 'x1:5', '1:5x']
-  test.each([...texts, `1:${2n ** 63n}`, `1:${-(2n ** 63n) - 1n}`])('a cursor of the text %s is invalid', (text) => {
-    expect(decodeCursor(btoa(text).replace(/=+$/, ''))).toBeUndefined()
-  })
+  test.each([...texts, `1:${2n ** 63n}`, `1:${-(2n ** 63n) - 1n}`])(
+    'a cursor that encodes the text %s is invalid',
+    (text) => {
+      expect(decodeCursor(btoa(text).replace(/=+$/, ''))).toBeUndefined()
+    },
+  )
 
   test.each(['MTo1=', ' MTo1', '%', btoa('1:50')])('a cursor in another form of Base64 is invalid: %j', (cursor) => {
     expect(decodeCursor(cursor)).toBeUndefined()
@@ -194,7 +197,7 @@ describe('pages', () => {
     )
   })
 
-  test('pages repeat and skip no animal while animals are added', async () => {
+  test('pages neither repeat nor skip an animal while animals are added', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),

@@ -33,7 +33,7 @@ test('interceptFetch passes the request body to the store', async () => {
   expect(await response.json()).toMatchObject({ id: 1, name: 'Rex' })
 })
 
-test('a broken connection is a network error of the global fetch', async () => {
+test('a broken connection makes the global fetch reject with a TypeError', async () => {
   const { headers, faults } = await intercept('https://api.example')
   faults.connection.breakConnections()
   for (let i = 0; i < 2; i++) await expect(fetch('https://api.example/v1/pets', { headers })).rejects.toThrow(TypeError)

@@ -31,7 +31,7 @@ test('readAddress returns valid values for any query and any state', () => {
   )
 })
 
-test('after a link to a later page, earlier pages are unknown', () => {
+test('readAddress marks earlier pages as unknown for a link to a later page', () => {
   expect(readAddress('?status=sold&cursor=MToy', null)).toEqual({
     status: 'sold',
     limit: '10',
