@@ -6,7 +6,7 @@ const node = (name, file, does = 'all', more = {}) => ({ name, file, runtime: 'n
 const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runtime, does, ...more })
 
 export const OURS = 'petstore-kit'
-/** Returns the name for our server when it runs the earlier build in the folder of `--against`. */
+/** Returns how the results name the earlier build of a server. `--against` is the folder of this build. */
 export const earlierOf = (name) => `${name}, earlier build`
 
 export const RUNTIMES = ['Node', 'Bun', 'Deno']

@@ -1,6 +1,6 @@
 import { shuffled } from './statistics.mjs'
 
-/** Runs asynchronous functions by turns in this process, in another order each round. Returns the rates per second of each. */
+/** Measures asynchronous functions one after another, in a new random order each round. Returns the calls per second of each. */
 export async function ratesByTurns(contestants, { concurrency, count, rounds, warmUps = 2 }) {
   const rates = Object.fromEntries(Object.keys(contestants).map((name) => [name, []]))
   for (let round = -warmUps; round < rounds; round++) {

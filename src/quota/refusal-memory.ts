@@ -23,7 +23,7 @@ export function rememberRefusals(quota: QuotaStore): QuotaStore {
       latest = now
       const known = refusals.get(subject)
       if (known !== undefined) {
-        // Pass a copy, because `countRequest` changes it, and the quota store does not count this request.
+        // Pass a copy: `countRequest` changes its argument, but the remembered count must stay as the quota store returned it.
         const state = { ...known.count, refusedInMinute: 0 }
         const count = countRequest(state, { ...request, now: now + known.clockOffset })
         if (isFinal(request, count)) return count

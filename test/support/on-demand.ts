@@ -18,7 +18,7 @@ const underWay = new Map<string, Promise<string | undefined>>()
 
 /**
  * Installs packages that only some tests need (other runtimes, compiled drivers) once, in a separate folder, so that `npm ci`
- * stays small. Returns the folder, or `undefined` if the packages cannot be installed. Each run tries only once.
+ * stays small. Returns the folder, or `undefined` if the packages cannot be installed. Each test run tries only once.
  *
  * @param packages - exact versions, such as `bun@1.4.5`
  */

@@ -76,7 +76,10 @@ function operationOf({ paths }: OpenApiDocument, method: string, path: string): 
   return item?.[method === 'HEAD' ? 'get' : method.toLowerCase()] as Operation | undefined
 }
 
-/** Returns the response to a request that matches no operation: an error of every operation such as 401, or a 404 or 405. */
+/**
+ * Returns the declared response to a request that matches no operation. No 404 or 405 is declared for such a request, so these two
+ * must have the headers and the schema of a 500.
+ */
 function otherResponse({ paths }: OpenApiDocument, status: number): DeclaredResponse | undefined {
   const { get } = paths['/pets'] as Readonly<Record<string, Operation>>
   const { responses } = get as Operation

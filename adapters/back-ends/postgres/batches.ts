@@ -4,7 +4,7 @@ import { atEndOfTurn } from '../shared/end-of-turn.ts'
 import { unavailable } from '../shared/errors.ts'
 
 /**
- * Which calls an error of a statement rejects. `call`: only calls whose values the database rejected; the others are repeated.
+ * Which calls to reject after a failed statement. `call`: only calls whose values the database rejected; the others are repeated.
  * `statement`: all calls of the statement. `waiting`: also the calls that wait for the next statement, because their clients have
  * already waited for the failed one.
  */

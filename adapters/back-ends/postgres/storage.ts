@@ -71,7 +71,7 @@ export function postgresStorage({ connection, schema, clock, lockTimeout, report
       keys === 0
         ? await query<AddedRow>(statements.addThem, values)
         : await query<AddedRow>(statements.addThemOnce, [...values, `[${given.map(({ key }) => String(key))}]`, now()])
-    // This starts after the statement: it has no time limit for locks, and could block the statement on a pool of one connection.
+    // Prune only after the statement: pruning may wait for locks without a limit, and could block the only connection of a pool.
     if (keys > 0) pruneKeys(keys)
     const lastId = greatestOf(rows.map(({ id }) => toBigInt(id)))
     const saved = saves.save({ run: (rows[0] as AddedRow).run, lastId })

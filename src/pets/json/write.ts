@@ -17,7 +17,7 @@ export function stringifyPets(pets: readonly Pet[]): string {
   return plain.includes(undefined) ? joinPets(pets) : JSON.stringify(plain)
 }
 
-/** Returns `undefined` if `JSON.stringify` would not write the animal exactly, or if {@link writePet} throws for it. */
+/** Returns the animal with numbers for `bigint`; `undefined` if numbers would not be exact or {@link writePet} would throw. */
 function withNumbers(pet: Pet): object | undefined {
   const { id, name, categoryId, status } = pet ?? ({} as Pet)
   const plain = { id: safeInteger(id), name, categoryId: safeInteger(categoryId), status: status ?? undefined }
