@@ -75,7 +75,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
     silentRows = error instanceof suite.NoResponse ? silentRows + 1 : 0
     if (silentRows === MAX_SILENT_ROWS)
       throw new Error(
-        `the server has stopped responding: ${MAX_SILENT_ROWS} rows in a row got no response within ${timeout} seconds`,
+        `the server has stopped responding: ${MAX_SILENT_ROWS} successive rows got no response within ${timeout} seconds`,
       )
   }
   return results
