@@ -30,7 +30,7 @@ async function bundle(program: string): Promise<string> {
   return join(folder, 'bundle.mjs')
 }
 
-test('the package works in a minified bundle with a top-level catch', async () => {
+test('the package works in a minified bundle with try and catch at the top level', async () => {
   const file = await bundle(`
     import { createPetStore } from 'petstore-kit'
     try { JSON.parse('') } catch (e) { globalThis.caught = e }

@@ -106,7 +106,7 @@ describe('the documents', () => {
 
   const excerpts = snippets.filter(({ excerptOf }) => excerptOf !== '')
   test.each(excerpts.map((snippet) => [titleOf(snippet), snippet] as const))(
-    'the excerpt is in its file: %s',
+    'an excerpt occurs in the file that it names: %s',
     (_, snippet) => {
       expect(readFileSync(resolve(root, snippet.excerptOf), 'utf8')).toContain(snippet.code.trimEnd())
     },

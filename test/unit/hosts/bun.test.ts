@@ -32,7 +32,7 @@ test.each([
   expect(response.status).toBe(status)
 })
 
-test('toBunHandler works although a global named Bun is not the runtime', async () => {
+test('toBunHandler works on another runtime with a global named Bun', async () => {
   vi.stubGlobal('Bun', {})
   onTestFinished(() => void vi.unstubAllGlobals())
   vi.resetModules()

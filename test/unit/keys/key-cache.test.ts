@@ -209,7 +209,7 @@ describe('look-ups', () => {
     expect(ends).toHaveLength(2)
   })
 
-  test('the result null counts as an unknown token', async () => {
+  test('a token is unknown if the key store returns null for it', async () => {
     const clock = manualClock()
     const asked: string[] = []
     const keys = new Map([['known', KEY]])
@@ -355,7 +355,7 @@ test('an issued token stays valid when the clock steps back', async () => {
   expect(await store.find('token')).toBe(KEY)
 })
 
-test('an unknown token is valid as soon as it is issued', async () => {
+test('a token that was unknown is valid as soon as it is issued', async () => {
   const keys = new Map<string, ApiKey>()
   const issue = async () => {
     keys.set('token', KEY)
@@ -380,7 +380,7 @@ test('a revoked key stays unknown when the clock steps back', async () => {
   expect(await store.find('token')).toBeUndefined()
 })
 
-test('look-ups that never end do not delay other tokens of their client', async () => {
+test('look-ups that never end do not delay the look-up of another token', async () => {
   const find = (token: string) => (token === 'valid' ? Promise.resolve(KEY) : new Promise<never>(() => {}))
   const store = cachedKeyStore({ find })
   for (let i = 0; i < 10; i++) void store.find(`guess ${i}`, { clientAddress: '192.0.2.1' })

@@ -353,7 +353,7 @@ describe('the body limit', () => {
   }
   const ofSize = (size: number) => `{"categoryId":1,"name":"${'x'.repeat(size - 26)}"}`
 
-  test('accepts a body of the limit and rejects one byte more', async () => {
+  test('accepts a body as long as the limit, and rejects one more byte', async () => {
     expect(ofSize(65_536)).toHaveLength(65_536)
     expect((await post(ofSize(65_536))).status).toBe(201)
     expect((await post(ofSize(65_536), undefined, { 'content-length': '65536' })).status).toBe(201)
@@ -470,7 +470,7 @@ describe('the body limit', () => {
       expect(await ask('')).toEqual([400, 'malformed_json'])
     })
 
-    test('a Request without a body stream respects the limit', async () => {
+    test('the body limit applies to a Request without a body stream', async () => {
       expect(await ask(`"${'x'.repeat(98)}"`)).toEqual([400, 'invalid_body'])
       expect(await ask(`"${'x'.repeat(99)}"`)).toEqual([413, 'payload_too_large'])
     })
@@ -573,7 +573,7 @@ test.each([
   expect((await add(`{"name":"Rex","categoryId":1,"status":${json}}`)).message).toContain(`, got ${came}.`)
 })
 
-test.each(['[]', '{}'])('accepts an array of many values %s', async (one) => {
+test.each(['[]', '{}'])('accepts an array that contains %s many times', async (one) => {
   const { add } = await startApi()
   const { status } = await add(`{"name":"Rex","categoryId":1,"x":[${Array(300).fill(one).join()}]}`)
   expect(status).toBe(201)

@@ -30,7 +30,7 @@ test.each([
   expect(await contextsBehind(wrap)).toEqual(Array(calls).fill(context))
 })
 
-test('faults support idempotency keys only if the storage does', () => {
+test('a storage with faults has createOnce only if the storage behind it has it', () => {
   const backEnd = memory()
   const { createOnce: _, ...plain } = backEnd.storage
   expect(portFaults().inFrontOf(backEnd).storage).toHaveProperty('createOnce')
