@@ -14,11 +14,11 @@ import { commitOf, machine } from './support/machine.mjs'
 import { pinThisProcess } from './support/processes.mjs'
 
 const parts = { http, handle, scale, engines, writes, fetch: fetchInProcess, pages }
-/** Without names of parts, `--quick` runs these. */
+/** The parts that `--quick` runs if the command names none. */
 const QUICK_PARTS = ['http', 'handle', 'scale']
-/** With `--write-docs`, these run. They are the parts of docs/performance.md. */
+/** The parts that `--write-docs` runs: those in docs/performance.md. */
 const DOC_PARTS = ['http', 'scale', 'engines', 'writes']
-/** These need the load client. */
+/** The parts that need the load client. */
 const OVER_HTTP = ['http', 'engines', 'writes']
 
 /**

@@ -22,7 +22,7 @@ export interface RowResult extends Pick<HttpContractRow, 'title' | 'basis'> {
 }
 
 export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'clock'> {
-  /** Called before each wait until a rate limit ends, with the number of seconds. */
+  /** Called before the check waits for a rate limit to end. `seconds` is the length of this wait. */
   readonly onWait?: (seconds: number) => void
   /** Called when the server refuses connections, with the title of the row whose request was the last to reach it. */
   readonly onStop?: (row: string) => void

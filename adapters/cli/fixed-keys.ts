@@ -37,7 +37,7 @@ export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByNam
   })
 }
 
-/** Throws for an unknown plan, or if other machines can reach `--host`: files and shell histories may show the token. */
+/** Throws for an unknown plan. Also throws if other machines can reach the server: a token in a command line is no secret. */
 export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: ServeFlags): void {
   const plans = knownPlans(planLimits)
   // The error does not contain the unknown plan, which is the token if somebody has written `my-token=pro`.

@@ -5,7 +5,7 @@ import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
-/** `Removed` is the value of `label` after the flag `--no-label`: `false`; `never` for a command without such flags. */
+/** `Removed` is `false` for a command with flags such as `--no-label`, which set the value `false`. Otherwise, it is `never`. */
 interface KeyFlags<Removed> extends PlaceFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName

@@ -82,7 +82,7 @@ export async function petStorePlugin(scope: FastifyScope, options: PetStorePlugi
     return respond(raw, reply.raw, mountedTargetOf(raw, mount), currentHeader, write)
   }
   const handler = (_request: FastifyRequestLike, reply: FastifyReplyLike) => reply
-  // `/*` also matches the root, if there is neither a prefix nor a base path.
+  // Without a prefix and a base path, `/*` is enough, because it also matches the root.
   const paths = prefix + url === '' ? ['/*'] : [url, `${url}/*`]
   for (const path of paths)
     scope.route({ method: scope.supportedMethods, url: path, exposeHeadRoute: false, onRequest, handler })
@@ -109,7 +109,7 @@ function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiRespon
     try {
       reply.send(body === '' ? undefined : Buffer.from(body))
     } catch (error) {
-      // Fastify throws only now if a header is invalid, even one that the host has set. The 500 that follows must not contain it.
+      // `reply.send` throws if a header is invalid, even a header of the host. The 500 that follows must not contain that header.
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
       throw error
     }

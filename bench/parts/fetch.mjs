@@ -1,7 +1,7 @@
 import { filledStore } from '../contestants/fixtures.mjs'
 import { median } from '../support/statistics.mjs'
 
-/** Compares `petStore.fetch` in this process with creating the Request, reading three parts of it, and creating the Response. */
+/** Compares `petStore.fetch` with a bare handler, which only reads three parts of the Request and creates the Response. */
 export async function fetchInProcess({ settings }) {
   const { petStore, tokens } = await filledStore()
   const authorization = `Bearer ${tokens.main}`

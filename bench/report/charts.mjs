@@ -43,7 +43,7 @@ function cpuChart(results) {
   })
 }
 
-/** The time of a list by the number of animals, and the time to count a request by the number of keys. */
+/** The time of a list for each number of animals, and the time to count one request for each number of keys. */
 function scaleChart({ parts: { scale } }) {
   const title = 'Time in microseconds in memory, by the number of animals or keys'
   const lines = [

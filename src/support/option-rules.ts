@@ -35,7 +35,7 @@ export function oneOf(...values: readonly unknown[]): OptionRule {
 export function withMethods(...names: readonly string[]): OptionRule {
   return {
     expected: `an object with ${names.join(', ')}`,
-    // An array has `find`, but as a key store it would throw an error that contains the token.
+    // An array has a method `find` too, but `array.find(token)` throws an error that contains the token.
     check: (value) =>
       !Array.isArray(value) &&
       names.every((name) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function'),
@@ -72,7 +72,7 @@ export const limitsRule: OptionRule = {
 /** Checks all options, except the `ignored` ones. @throws {PetStoreError} `invalid_option`, with the name of the option */
 export function checkOptions(rules: OptionRules, options: object, ignored: readonly string[] = [], path = ''): void {
   if (!isObject(options)) throw invalidOption('options', 'a plain object', options)
-  // Options may be inherited, which `Object.keys(options)` does not list.
+  // The names in `rules` are read too, because `Object.keys(options)` does not list inherited options.
   for (const name of new Set([...Object.keys(options), ...Object.keys(rules)])) {
     const value: unknown = options[name]
     if (value === undefined || ignored.includes(name)) continue

@@ -5,7 +5,7 @@ import { postgres } from '../../adapters/back-ends/postgres/index.ts'
 // Runs the real SQL in PGlite, to find out how a statement changes the tables. PGlite has one session, so each statement is
 // rolled back, and the caller (engine.ts) keeps the state of the tables. Each outcome is cached by the statement and this state.
 
-/** All rows, as `table {"column":value}`, and the sequence of the ids. */
+/** All rows, as `table {"column":value}`. `ids` is the state of the sequence: its last value, and whether that value is used. */
 export interface State {
   readonly rows: ReadonlySet<string>
   readonly ids: string
@@ -24,7 +24,7 @@ export interface Outcome {
   readonly failure?: { readonly code: string; readonly message: string } | null
   readonly added: readonly string[]
   readonly removed: readonly string[]
-  /** The sequence after the statement, if it has changed. A rollback does not undo it. */
+  /** The state of the sequence, if the statement has changed it. A rollback does not undo this change. */
   readonly ids: string | undefined
   readonly locks: readonly Lock[]
   /** Whether the commit waits for the disk. */
@@ -40,12 +40,12 @@ export interface Database {
 }
 
 const EMPTY: State = { rows: new Set(), ids: '1 f', era: 0 }
-/** Names in a list of what a statement uses: that of the sequence, and one for the advisory locks of other transactions. */
+/** What a statement may use besides tables: the sequence of the ids, and the advisory locks of other transactions. */
 const [IDS, HELD] = ['pet_ids', 'held']
 /** The most outcomes in the cache, to limit the memory of a long simulation. */
 const REMEMBERED = 30_000
 
-/** Removes all tables and creates them again, with the SQL of this bundle, which may contain a planted fault. */
+/** Removes all tables and creates them again, with the SQL of the tested code, which may contain a deliberate fault. */
 export async function openDatabase(pglite: PGlite): Promise<Database> {
   await pglite.exec('DROP SCHEMA IF EXISTS petstore, simulation CASCADE')
   await postgres(pglite).migrate()
@@ -54,7 +54,7 @@ export async function openDatabase(pglite: PGlite): Promise<Database> {
   const unlogged = rows.filter((table) => table.unlogged).map(({ name }) => name)
   const everything = [...rows.map(({ name }) => name), IDS, HELD]
   const outcomes = new LRUCache<string, Outcome>({ max: REMEMBERED })
-  /** For each statement with its values: the lists of what it has used, because its outcome depends on nothing else. */
+  /** For each statement with its values: lists of the tables and other things that it used. Its outcome depends only on them. */
   const uses = new Map<string, Map<string, readonly string[]>>()
   let current = EMPTY
 
@@ -119,7 +119,7 @@ function difference(from: ReadonlySet<string>, to: ReadonlySet<string>) {
 const TABLES = `SELECT relname AS name, relpersistence = 'u' AS unlogged FROM pg_class
   WHERE relnamespace = 'petstore'::regnamespace AND relkind = 'r' AND relname NOT IN ('versions', 'keys', 'quota', 'anonymous')`
 
-/** `arrange` changes the tables without their triggers. `run` runs a statement and rolls it back. */
+/** `arrange` gives the tables the rows of a state, without calling their triggers. `run` runs a statement and rolls it back. */
 function functions(tables: readonly string[]): string {
   const everyRow = tables
     .map((name) => `SELECT '${name} ' || to_jsonb(t)::text FROM petstore.${name} AS t`)

@@ -2,7 +2,7 @@ import type { Pet } from '../../src/index.ts'
 
 // The rules for creates. They are checked against the responses that clients received and the animals that they could read.
 
-/** What clients can read at a time: the animals by id, as text. */
+/** What clients can read at one moment: the animals by id, as text. */
 export type Readable = ReadonlyMap<bigint, string>
 
 export class BrokenRule extends Error {
@@ -20,7 +20,7 @@ export class BrokenRule extends Error {
 export class Rules {
   /** What clients could read after each step. */
   readonly history: Readable[] = [new Map()]
-  /** Grows with each TRUNCATE. After it, nothing that clients received earlier must be found. */
+  /** Grows with each TRUNCATE. A 201 for an earlier request is not checked, because its animal may be gone. */
   era = 0
   /** The animals that clients received with a 201, and the imported animals. */
   #acknowledged = new Map<bigint, string>()

@@ -45,7 +45,7 @@ function fakeCollection() {
       return structuredClone(select(filter)[0] ?? null)
     },
     async insertOne(document: Document) {
-      // Inserts of a real database take different times, too.
+      // Every second insert takes longer, because the inserts of a real database end in any order.
       for (let turns = ++inserts % 2 === 1 ? 3 : 1; turns > 0; turns--) await timer()
       documents.push(structuredClone({ _id: inserts, ...document }))
     },

@@ -97,7 +97,7 @@ export function logRequests(
       // Copies the slice: V8 would keep the whole text in memory for a plain slice.
       return text.length > read ? Buffer.from(text.slice(0, read + 1)).toString() : text
     }
-    // A character has at most three bytes for each UTF-16 code unit.
+    // UTF-8 has at most three bytes for each UTF-16 code unit, so these bytes are enough for the text that is kept.
     const body = new TextDecoder().decode(received.subarray(0, 3 * readLength(MAX_BODY, secrets)))
     const entry = {
       id: ++id,

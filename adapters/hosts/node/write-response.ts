@@ -90,7 +90,7 @@ function writeStream(request: NodeRequest, status: number, headers: readonly str
 async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast: boolean): Promise<void> {
   const { incoming, outgoing } = request
   if (isLast) setLastRequest(incoming)
-  // Node would send the headers of a response without a body only when it ends.
+  // Without this call, Node would send the headers of a response without a body only at `end`, after the request body is read.
   outgoing.flushHeaders?.()
   const onWritten = (error?: Error | null) => {
     request.isAnswered = !error
@@ -102,7 +102,7 @@ async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast
   else outgoing.destroy()
 }
 
-/** Calls `end`, which sends the whole response. If the connection closes after it, the rest of the request body is read first. */
+/** Sends the response with `end`. If the connection then closes, the rest of the request body is read before `end` is called. */
 export function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => void): Promise<void> | undefined {
   const isUnread = isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {

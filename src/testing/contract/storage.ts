@@ -96,7 +96,7 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
       await create(pet)
       await reopen()
     }
-    // Some storages lose only some of many animals.
+    // A faulty storage may keep a few animals, but lose some of many.
     for (let i = 0; i < 30; i++) await create(REX)
     await Promise.all(Array.from({ length: 30 }, () => create(SOLD)))
     await reopen()
@@ -104,7 +104,7 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   ...idempotencyExamples,
   'a reader skips no animal while three are added': (checked) => runRace(checked, smallRace),
   'lists full pages of any size': async ({ create, list }) => {
-    // The largest page that the core requests has `MAX_LIMIT + 1` animals.
+    // The core requests at most `MAX_LIMIT + 1` animals, but a storage must also return larger pages.
     for (let i = 0; i < MAX_LIMIT + 30; i++) await create({ ...REX, name: `${i}`, status: petStatuses[i % 2] })
     for (const status of [undefined, ...petStatuses])
       for (const limit of [1, 64, 65, 66, MAX_LIMIT, MAX_LIMIT + 1, MAX_LIMIT + 29, MAX_LIMIT + 30, MAX_LIMIT + 31])

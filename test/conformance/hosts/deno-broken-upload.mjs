@@ -2,8 +2,8 @@ import { connect, constants } from 'node:http2'
 import { createPetStore, memory } from 'petstore-kit'
 import { toDenoHandler } from 'petstore-kit/deno'
 
-// The client sends a complete JSON text, then resets the HTTP/2 stream without ending the body: at once with the argument
-// `at-once`, else when the store has the request.
+// The client sends a complete JSON text, then resets the HTTP/2 stream without ending the body. With the argument `at-once`, the
+// client resets the stream immediately; otherwise only after the store has received the request.
 const backEnd = memory()
 const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 const reported = Promise.withResolvers()

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { postgres } from '../../../adapters/back-ends/postgres/index.ts'
 
-/** A stand-in for a server, which knows only its version. Returns what `migrate` sends to it, and its error. */
+/** Runs `migrate` on a fake server that returns only its version. Returns the SQL that `migrate` sends, and its error. */
 async function migrateOn(version: string): Promise<{ sent: string[]; error: unknown }> {
   const sent: string[] = []
   const query = async (text: string) => {

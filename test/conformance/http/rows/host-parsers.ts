@@ -5,7 +5,7 @@ import type { RowHost, Rows } from '../suite.ts'
 const GOOD = '{"name":"Zoë","categoryId":7}'
 const LONG = '{"name":"Rex","categoryId":9007199254740993}'
 
-/** Checks that the store reads the exact bytes of a body after a parser. The host program mounts each parser under its name. */
+/** Checks that the store gets the exact bytes of a body that the host has parsed. Each parser has a mount path with its name. */
 async function expectExact({ send }: RowHost, parser: string): Promise<void> {
   const added = await post(send, `/${parser}/v1/pets`, LONG)
   expectJson(added, 201)

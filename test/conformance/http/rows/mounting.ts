@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { expectError, expectJson, get, post } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Tests of paths: which ones the host serves, and which ones the pet store. */
+/** Rows about paths: the host serves some of them, and the pet store serves the others. */
 export const mounting: Rows = {
   "leaves the host's own routes to the host": async ({ send }) => {
     for (const path of ['/before', '/after']) {
