@@ -30,12 +30,12 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** Opens the live view, and hides everything but the limits and the log after a 429. */
+/** Opens the live view, sends requests until a 429, and hides everything but the limits and the log. */
 async function openAfterRefusal() {
   const page = await browser.newPage({ viewport: { width: WIDTH, height: 900 } })
   await page.emulateMedia({ media: 'screen' })
   await page.goto(address)
-  // The limit resets at the end of a minute, before which both pictures must be ready.
+  // Both pictures must be ready before the minute ends, because then the limit resets.
   await page.waitForFunction(() => new Date().getSeconds() < 30)
   await page.getByRole('button', { name: 'Send requests until the limit' }).click()
   await page.getByText('serves this key again after').waitFor()
@@ -44,7 +44,7 @@ async function openAfterRefusal() {
     for (const element of document.querySelectorAll(others)) element.hidden = true
     for (const item of document.querySelectorAll('#log > li:nth-child(n + 3)')) item.remove()
     document.querySelector('main').style.padding = '20px'
-    // A soft shadow would become a bitmap, and a box that clips its text would repeat its outline for each letter.
+    // A soft shadow would become a bitmap. If a box clipped its text, the SVG would repeat the box's outline for each letter.
     document.documentElement.style.setProperty('--shadow', 'none')
     for (const { style } of document.querySelectorAll('pre, .log-request')) {
       style.overflow = 'visible'

@@ -84,7 +84,7 @@ async function startApp(cwd: string, command: string, env: NodeJS.ProcessEnv): P
   }
 }
 
-/** Kills the app and the processes that it has started. They may have ended. */
+/** Kills the app and the processes that it has started. Does nothing if they have ended. */
 function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-(pid as number), signal)

@@ -1,4 +1,4 @@
-// Takes the place of the runtime's timers and random numbers in the simulated processes. load.ts puts it there.
+// Takes the place of the runtime's timers and random numbers in the simulated processes: load.ts injects this file.
 
 /** The callbacks of timers that have not fired. */
 export const timers = new Set<() => void>()

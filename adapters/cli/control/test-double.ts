@@ -61,7 +61,7 @@ export async function createTestDouble(parts: TestDoubleParts) {
     clock,
     usageOf: (token: string) => current().usageOf(token),
     keyOf: (token: string) => current().keyOf(token),
-    /** Returns the back end that the start or the last reset has created, without the injected faults. */
+    /** Returns the current back end, without the injected faults. Each reset creates a new back end. */
     ports: () => current().ports,
     async reset() {
       await restart()

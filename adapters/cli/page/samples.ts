@@ -50,7 +50,7 @@ export function javascriptQuoted(text: string): string {
   return quoted(text, (code) => `\\u{${code}}`)
 }
 
-/** Returns a string literal of Python and Go. */
+/** Returns a string literal that is valid in Python and in Go. */
 export function literalQuoted(text: string): string {
   return quoted(text, (code) => `\\U${code.padStart(8, '0')}`)
 }

@@ -1,9 +1,9 @@
 import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** At most this many bytes of a rejected upload are read. Many clients read the response only after they have sent it all. */
+/** The most bytes of a rejected upload to read. Many clients send the whole body before they read the response. */
 const DRAINED_BYTES = 16_777_216
-/** Added to the size of each chunk that counts towards `DRAINED_BYTES`: very many tiny chunks would keep the server busy. */
+/** The bytes counted for each chunk besides its length. Otherwise, `DRAINED_BYTES` would allow millions of tiny chunks. */
 const CHUNK_COST = 256
 /** How long the server waits for more bytes of a rejected upload, in milliseconds. */
 const DRAIN_TIMEOUT = 2_000
@@ -25,7 +25,7 @@ export function isLastByHead(incoming: NodeIncoming, outgoing: NodeOutgoing): bo
 
 /**
  * Private members of Node's response in HTTP/1, checked with Node 20 to 26. No public member says whether Node has sent "100
- * Continue". If Node removes them, a client that waits for it sends its body only after a time limit of its own.
+ * Continue". If Node removes them, a client that waits for "100 Continue" sends its body only after a time limit of its own.
  */
 type PrivateFlags = Record<'_expect_continue' | '_sent100', unknown>
 

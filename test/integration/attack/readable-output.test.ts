@@ -88,7 +88,7 @@ const other = fc.constantFrom(
   ',',
 )
 const padding = fc.nat(1_200).map((length) => 'x'.repeat(length))
-/** A text of an attacker, or of code that quotes an attacker. */
+/** Random texts with tokens and hidden characters, such as an attacker may send. */
 const text = fc
   .array(
     fc.oneof(
@@ -116,7 +116,7 @@ function decode(text: string): string {
   return plain === text ? text.replaceAll('\\', '') : decode(plain)
 }
 
-/** Without `#`, which would end the target: in an escape such as `&#x41;`, it would cut off the rest of a token. */
+/** Has `%23` in place of each `#`: the `#` of an escape such as `&#x41;` would end the target in the middle of a token. */
 const target = text.map((text) => text.replaceAll('#', '%23'))
 
 /** Fails if a text contains `length` successive characters of a token, or a hidden character except line breaks and tabs. */

@@ -168,7 +168,7 @@ describe.skipIf(isMissing)('the limits', () => {
     const { clock, url } = await startSite()
     clock.advance(15_000)
     const page = await openAt('about:blank', clock.now())
-    // Only the first load of the limits gets a response: the server's clock stands still, so others would reset the countdown.
+    // Only the first load of the limits gets a response. Later loads would reset the countdown: the server's clock stands still.
     let loads = 0
     await page.route('**/usage', (route) => (++loads === 1 ? route.continue() : route.abort()))
     await page.goto(`${url}#${SECRET}`)

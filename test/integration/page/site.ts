@@ -17,7 +17,7 @@ export const SECRET = 'the-secret-of-this-run--'
 
 export interface StartOptions {
   readonly port?: number
-  /** Another token that finds the key, such as the token of an earlier server. */
+  /** A second token of the same key, such as the token from before a restart of the server. */
   readonly token?: string
   /** The limit per minute of the key. */
   readonly perMinute?: number
