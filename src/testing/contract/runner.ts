@@ -7,7 +7,7 @@ export type FastCheck = typeof import('fast-check')
 
 /** The functions of a test runner that a suite needs: those of vitest, node:test, bun:test or Jest. */
 export interface TestRunner {
-  /** Names a group of tests. */
+  /** Groups the tests that `body` adds. */
   describe(name: string, body: () => void): unknown
   /** Adds a test. To skip a test, its body calls `skip` of the context that vitest and node:test pass. */
   test(name: string, body: () => Promise<void>): unknown
@@ -53,7 +53,7 @@ export class NotApplicable extends Error {}
 /** An opened port with its clock, and the record of its calls for the report. */
 export type Session<Port> = Awaited<ReturnType<typeof openSession<Port>>>
 
-/** The body of a test: uses a port with checks. */
+/** The body of a test. It gets the port, wrapped so that each call is checked. */
 export type Use<Checked> = (checked: Checked) => unknown
 
 /** How often a failed test is repeated to find a simpler failure. More would exceed the time limit of a test on slow databases. */
@@ -62,7 +62,7 @@ const MOST_SHRINKS = 500
 async function openSession<Port>(open: SuiteOptions<Port>['open']) {
   const clock = manualClock()
   const steps = recordSteps()
-  const opened = await steps.call('open()', () => open(clock), 'it must return { port, close }')
+  const opened = await steps.call('open()', () => open(clock), 'open() must return { port, close }')
   let { port, close, reopen } = Object(opened) as Opened<Port>
   steps.forget()
   const isOpened = Boolean(port) && typeof close === 'function'
@@ -79,11 +79,11 @@ async function openSession<Port>(open: SuiteOptions<Port>['open']) {
     },
     async reopen(): Promise<void> {
       if (!reopen) throw new NotApplicable('open() returned no function reopen')
-      port = await steps.call('reopen()', reopen, 'it must return the port with its content', () => 'the port')
+      port = await steps.call('reopen()', reopen, 'reopen() must return a port with the same content', () => 'the port')
       const isPort = typeof port === 'object' && port !== null && !('port' in port)
       steps.check(isPort, 'reopen() did not return the port', 'the port alone', port)
     },
-    close: () => steps.call('close()', close, 'it must release the port'),
+    close: () => steps.call('close()', close, 'close() must release the port'),
   }
 }
 
@@ -128,7 +128,7 @@ export function suiteOf<Port, Checked extends object>(
       )
   }
 
-  /** Adds a test with random values. After a failure, looks for a simpler one unless `endOnFailure`. */
+  /** Adds a test with random values. After a failure, looks for simpler values that fail, unless `endOnFailure`. */
   function property<Value>(
     title: string,
     values: (fc: FastCheck) => Arbitrary<Value>,

@@ -959,7 +959,10 @@ describe('the contract suites name the rule that is broken', () => {
     const [opening] = await failures((runner) => storageContract(runner, { name: 'ours', open: refuse }))
     const open = async () => ({ port: memory().storage, close: refuse })
     const [closing] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
-    expectReports([opening], 'open() threw Error: connect ECONNREFUSED 127.0.0.1:3306: it must return { port, close }')
-    expectReports([closing], 'close() threw Error: connect ECONNREFUSED 127.0.0.1:3306: it must release the port')
+    expectReports(
+      [opening],
+      'open() threw Error: connect ECONNREFUSED 127.0.0.1:3306: open() must return { port, close }',
+    )
+    expectReports([closing], 'close() threw Error: connect ECONNREFUSED 127.0.0.1:3306: close() must release the port')
   })
 })
