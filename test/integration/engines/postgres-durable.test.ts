@@ -129,7 +129,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         .length
     afterEach(() => setStandby(''))
 
-    test('at most two saves of a process wait, and animals can still be listed', async () => {
+    test('at most two saves of a process wait for a standby, and animals can be listed', async () => {
       const impatient = openPool(server.url, { query_timeout: 100 })
       // The back end does not recognize a wrapped pool as pg, so the pool's time limit also applies to saves.
       const { storage, quota } = postgres({ query: (text, values) => impatient.query(text, values) })
@@ -160,7 +160,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
   })
 
-  test('an animal that was read survives a crash of PostgreSQL', async () => {
+  test('an animal that a client has created or read survives a crash of PostgreSQL', async () => {
     const writers = Array.from({ length: 4 }, () => openPool(server.url))
     const read = new Map<bigint, Pet>()
     const acknowledged: Pet[] = []
@@ -219,7 +219,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await quota.spend(request)).usedInDay).toBe(1)
   })
 
-  test("counting a request in a host's transaction does not block other keys", async () => {
+  test("counting a request in a host's transaction does not delay requests with other keys", async () => {
     const client = await pool.connect()
     await client.query('BEGIN')
     await postgres(client).quota.spend(request)
@@ -285,7 +285,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   test('adding animals deletes old rows of the table durable', async () => {
-    // A publication allows no DELETE from a table without a replica identity.
+    // With this publication, PostgreSQL would reject the DELETE if the table had no replica identity.
     await pool.query('CREATE PUBLICATION everything FOR ALL TABLES')
     await pool.query('INSERT INTO petstore.durable SELECT n FROM generate_series(1, 1000) AS n')
     await postgres(pool).storage.create(pet('new'))

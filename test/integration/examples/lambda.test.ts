@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 
 type Handler = (event: object) => Promise<{ statusCode: number; headers: Record<string, string>; body: string }>
 
-/** Imports the handler from a copy, because the package cannot import itself from the folder of another package. */
+/** Imports a copy in this package. In the example's own folder, which is another package, `petstore-kit` is not found. */
 async function importHandler(): Promise<Handler> {
   const root = join(import.meta.dirname, '../../..')
   const folder = await mkdtemp(join(root, '.cache-lambda-'))
@@ -19,7 +19,7 @@ async function importHandler(): Promise<Handler> {
 const handler = await importHandler()
 vi.stubEnv('PETSTORE_KEY', 'a-key')
 
-/** Returns an event as a function URL sends it. */
+/** Returns an event such as the function URL of a Lambda function sends. */
 function eventOf(method: string, more: object = {}) {
   const requestContext = { domainName: 'pets.example', http: { method, sourceIp: '203.0.113.7' } }
   const headers = { authorization: 'Bearer a-key', 'content-type': 'application/json' }
@@ -41,7 +41,7 @@ test('the Lambda app reads a body as text and in Base64', async () => {
     })
 })
 
-test('the Lambda app counts the address that AWS passes', async () => {
+test('the Lambda app counts requests by the address that AWS passes', async () => {
   const anonymous = () => handler(eventOf('GET', { headers: { 'x-forwarded-for': '198.51.100.1' } }))
   expect((await anonymous()).headers['x-ratelimit-remaining']).toBe('59')
   expect((await anonymous()).headers['x-ratelimit-remaining']).toBe('58')

@@ -34,7 +34,7 @@ function start(name: string): {
   }
 }
 
-/** Sends one request with the key, and one without it, whose header provokes the notice about `trustProxy`. */
+/** Sends a request with the key, and a request without it that provokes the notice about `trustProxy`. */
 async function sendRequests([, token, url = '']: readonly string[]): Promise<void> {
   expect((await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
   expect((await fetch(url, { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(401)

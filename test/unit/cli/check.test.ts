@@ -406,7 +406,7 @@ describe('petstore check', () => {
     expect(row(failures, 'reads an added animal by its id')?.reason).toMatch(/expected status 200, got 410/)
   })
 
-  test('petstore check omits decision rows on request', async () => {
+  test('petstore check omits decision rows with --contract-only', async () => {
     const { results } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     expect(results.every(({ basis }) => basis === 'contract')).toBe(true)
     const skipped = results.filter(({ result }) => result === 'skip')
@@ -414,7 +414,7 @@ describe('petstore check', () => {
     expect(exitCodeOf(results)).toBe(0)
   })
 
-  test('the contract rows need fewer requests than the plan `free` allows', async () => {
+  test('the contract rows need fewer requests than the plan `free` allows per minute', async () => {
     const { requests } = await checkStore(undefined, { contractOnly: true, limitedKey: undefined })
     const withToken = requests.filter(({ header }) => header('authorization')?.startsWith('Bearer pet_'))
     expect(withToken.length).toBeLessThan(60)

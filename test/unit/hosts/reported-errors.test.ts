@@ -51,12 +51,12 @@ function watchedStore() {
 }
 
 const broken: [string, () => Promise<ApiResponse>][] = [
-  ['that rejects', () => Promise.reject(new Error('of the host'))],
-  ['whose response cannot be written', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
+  ['rejects', () => Promise.reject(new Error('of the host'))],
+  ['returns a response that cannot be written', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
 ]
 
 test.each(Object.keys(hosts).flatMap((host) => broken.map(([what, handle]) => [host, what, handle] as const)))(
-  '%s calls onError for a wrapped handle %s',
+  '%s calls onError if a wrapped handle %s',
   async (host, _what, handle) => {
     const { petStore, onError } = watchedStore()
     const send = await hosts[host]?.({ ...petStore, handle }, { trustProxy: false })

@@ -109,7 +109,7 @@ describe('the Authorization header', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer realm="petstore", error="invalid_token"')
   })
 
-  test('two Authorization headers 2,100 headers apart get 401', async () => {
+  test('two Authorization headers with 2,100 headers between them get 401', async () => {
     const { url, authorized, token } = await startServer()
     const between = 'a:\r\n'.repeat(2_100)
     const answer = await rawRequest(
