@@ -63,7 +63,7 @@ interface RequestContext {
   readonly target: Target
   readonly route: Route
   readonly startedAt: number
-  /** The time of arrival by the monotonic clock, for the duration in reports. Without `onResponse`, the clock is not read: 0. */
+  /** The time of arrival by the monotonic clock, for the duration in reports. 0 without `onResponse`: the clock is not read. */
   readonly arrivedAt: number
   /** `null` until the address has been read from the request; `undefined` if the request has no address. */
   clientAddress: string | null | undefined
@@ -127,7 +127,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Reports an error, and returns its response. If this throws too, returns a 500 without reading the request or the clock. */
+  /** Reports an error, and returns its response. If that fails too, returns a 500 without reading the request or the clock. */
   function recover(error: unknown, request: ApiRequest, context: RequestContext | undefined): ApiResponse {
     try {
       const response = errorResponseOf(error, observers, request, context ? errorReport(context) : request)

@@ -15,7 +15,7 @@ export function buildClient() {
  * Sends requests to servers; `client.c` explains `mode`, `amount` and `rate`. Returns the number of responses, the seconds, and the
  * CPU time that the first server used per request, in microseconds.
  *
- * @param isPolite - whether the client leaves its processor to others, because there are more processes than processors
+ * @param isPolite - whether the client runs with the lowest priority, because there are more processes than processors
  */
 export async function sendLoad(
   servers,

@@ -3,7 +3,7 @@ import { differentPages, nextPage } from '../contestants/requests.mjs'
 
 /** A letter for each request: 80 % lists (L), 15 % look-ups by id (G), 5 % creates (C). The order is the same for all servers. */
 const MIX = 'LLLGLLLLLGLLLCLLLLGL'
-/** A walk reads each page once. It begins at `STARTS` places of the list at once, which are `SECTION` animals apart. */
+/** A walk reads each page of the list once. It starts at `STARTS` places at the same time, `SECTION` animals apart. */
 const STARTS = 32
 const SECTION = 3_200
 /** How many animals a server has before a walk. */
@@ -46,8 +46,8 @@ function create(token) {
 }
 
 /**
- * Returns the first request at each of the places where a walk begins. Pages of 80 lead to these places, so that no page of the
- * walk is requested before it is measured.
+ * Returns the first request for each place where a walk starts. The places are found with pages of 80 animals, so that the pages
+ * of the walk, which have another size, are not requested before they are measured.
  */
 async function walk(server, limit) {
   const paths = ['/v1/pets?limit=80']

@@ -27,7 +27,7 @@ export const pages = () =>
     return results
   })
 
-/** Returns the page that many animals slow down most, of pages of each status at the start, in the middle and at the end. */
+/** Returns the page that is slowed down most by many animals. Tries each status, at the start, in the middle and at the end. */
 async function slowestPage(storages) {
   const ratios = []
   for (const status of [undefined, ...STATUSES]) {
@@ -47,7 +47,7 @@ async function slowestPage(storages) {
   return ratios.sort((a, b) => b.ratio - a.ratio)[0]
 }
 
-/** Returns the id after which a page begins. After this id, every status has at least 21 animals. */
+/** Returns the id after which a page begins. It is followed by enough animals of each status to fill the page. */
 function startOf(place, size) {
   if (place === 'first') return undefined
   return BigInt(place === 'middle' ? size / 2 : size - 100)

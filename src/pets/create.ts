@@ -20,7 +20,7 @@ interface BodyRules {
 
 /**
  * `POST /pets`: adds one animal, or none if the client with this `scope` has used the idempotency key before.
- * @param linkBase - the first part of `Location`; `undefined` for none, after getPet has been removed
+ * @param linkBase - the first part of `Location`; if `undefined`, as after the removal of getPet, `Location` is left out
  */
 export function createPet(
   storage: PetStorage,

@@ -2,7 +2,7 @@ import { shorten } from './describe-value.ts'
 
 /** Invisible characters, and those that change how a terminal or a page shows other text. */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu
-/** Matches a token of this package, or at least its first 20 characters. In a whole token, `_` may be escaped, such as `&#95;`. */
+/** Matches a token of this package, even if only its first 20 characters are there. In a whole token, `_` may be `&#95;`. */
 const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
 /** Matches an escaped ASCII character, as in URLs, in JSON and JavaScript, or in HTML. */
 const ESCAPE =
@@ -21,7 +21,7 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.split('').map(escapeUnit).join(''))
 }
 
-/** Returns how many UTF-16 code units to read if `length` of them are shown: a token may begin in these and end after them. */
+/** Returns how many UTF-16 code units to read to show `length` units: a token that begins in the shown units may end later. */
 export function readLength(length: number, secrets: readonly string[] = []): number {
   return length + ENCODED_LENGTH * Math.max(TOKEN_LENGTH, ...secrets.map((secret) => secret.length))
 }
@@ -35,7 +35,7 @@ export function withoutSecrets(text: string, length: number, secrets: readonly s
   const read = readLength(length, secrets)
   const safe = masked(text.slice(0, read), secrets)
   if (text.length <= read) return shorten(safe, length)
-  // Drop the end of what was read, because it may be half a secret. Masking may have moved this end into the first `length` units.
+  // The text read may end with half a secret. Masking may shorten the text and so move this half into the shown units: drop it.
   return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
 }
 
@@ -81,7 +81,7 @@ function decoded(text: string): string {
 function withoutPasswords(text: string): string {
   if (!text.includes('@')) return text
   return text.replace(/[^\s'"]+/g, (word) => {
-    // A file URL in a stack trace has no password, but `@` occurs in package names.
+    // Do not mask file URLs, as in stack traces: they contain no password, but `@` in the names of packages.
     const start = word.search(/(?<!file):\/\//)
     const end = word.lastIndexOf('@')
     const known = start !== -1 && start < end ? `${word.slice(0, start + 3)}***${word.slice(end)}` : word

@@ -15,9 +15,9 @@ export interface Edit {
 }
 
 /**
- * Bundles the simulation with the sources of the back end, after the edits, and with timers and random numbers of its own.
+ * Bundles the simulation with the edited sources of the back end, and with timers and random numbers of its own.
  *
- * @throws if a text is not in its file exactly once, because then the edit would not be made
+ * @throws if a file does not contain the text `from` of its edit exactly once, because then the edit cannot be made
  */
 export async function loadSimulation(edits: readonly Edit[] = []): Promise<typeof import('./simulation.ts')> {
   const name = createHash('sha256').update(JSON.stringify(edits)).digest('hex').slice(0, 16)

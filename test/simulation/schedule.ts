@@ -1,6 +1,6 @@
-// A schedule lists what happens in one simulation. It is drawn from a seed, and shortened after a failure.
+// A schedule lists what happens in one simulation. It is generated from a seed, and shortened after a failure.
 
-/** `pick` chooses among the statements, time limits or ids that there are. A step that is impossible does nothing. */
+/** `pick` selects one of the statements, time limits or ids that exist at that moment. An impossible step does nothing. */
 export type Step =
   | { readonly kind: 'create'; readonly process: number }
   | { readonly kind: 'createOnce'; readonly process: number; readonly key: number; readonly changed: boolean }
@@ -18,12 +18,12 @@ export type Step =
 export interface Schedule {
   readonly seed: number
   readonly processes: number
-  /** If true, a step `run` does not commit a statement that waits for the disk. Only a later step does. */
+  /** If true, a step `run` does not commit a statement that waits for the disk. Only a later step can do so. */
   readonly slowDisk: boolean
   readonly steps: readonly Step[]
 }
 
-/** How often each kind of step may come, compared with the others. One of the numbers is drawn for each schedule. */
+/** How often each kind of step may come, compared with the others. For each schedule, one of the numbers is chosen at random. */
 const WEIGHTS: Readonly<Record<Step['kind'], readonly number[]>> = {
   create: [4, 8, 12],
   createOnce: [0, 6, 12],
@@ -47,7 +47,7 @@ export function drawSchedule(seed: number): Schedule {
   const keys = 1 + draw(2)
   const slowDisk = chance(0.5)
   const [through, changes] = [random(), random() / 4]
-  /** Each kind of step, as often as its weight says. */
+  /** Contains each kind of step as many times as its weight says. */
   const kinds = Object.entries(WEIGHTS).flatMap(([kind, choices]) =>
     Array<Step['kind']>(choices[draw(choices.length)] as number).fill(kind as Step['kind']),
   )

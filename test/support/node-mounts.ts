@@ -7,13 +7,13 @@ import { petStorePlugin } from '../../adapters/hosts/fastify.ts'
 import { toNodeHandler } from '../../adapters/hosts/node/index.ts'
 import type { KeyStore, PetStore } from '../../src/index.ts'
 
-/** A customer in the host's database. */
+/** A customer in the database of an application. */
 interface Customer {
   readonly id: string
   readonly company?: string
 }
 
-/** A key store as a host may write it. It must compile with `exactOptionalPropertyTypes`. */
+/** A key store as an application may write it. It must compile with `exactOptionalPropertyTypes`. */
 export function keysOf(find: (token: string) => Promise<Customer | null>): KeyStore {
   return {
     async find(token) {

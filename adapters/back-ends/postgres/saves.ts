@@ -19,8 +19,8 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   let failed: Unsaved | undefined
 
   /**
-   * Returns, for each call, whether its animals are on disk. Animals of earlier runs can no longer be saved. The last call does not
-   * always have the greatest id, because a repeated create has the id of the first create.
+   * Returns, for each call, whether its animals are on disk. Animals of earlier runs can no longer be saved. The greatest id is
+   * computed: the last call may have a smaller id, because a repeated create has the id of the first create.
    */
   async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
     process ??= Math.floor(Math.random() * 2 ** 52)

@@ -27,7 +27,7 @@ export function concealCommand(error: unknown, seen = new Set<unknown>()): void 
   const { command, cause, errors, lastNodeError } = error as Record<string, unknown>
   if (typeof command === 'object' && command !== null) {
     const { name } = command as { name?: unknown }
-    // Does not throw for a frozen error, which then keeps its arguments.
+    // If the error is frozen, this does not throw, and the arguments of the command stay.
     Reflect.defineProperty(error, 'command', { value: { name }, enumerable: true, configurable: true })
   }
   for (const inner of [cause, lastNodeError, ...(Array.isArray(errors) ? errors : [])]) concealCommand(inner, seen)

@@ -40,7 +40,7 @@ function spending(perMinute: number, perDay: number, ban: BanRule | false = fals
   return { subject, anonymous: false, limits: { perMinute, perDay }, ban }
 }
 
-/** Returns a test that sends equal requests, each at a time in milliseconds since the start. */
+/** Returns a test that sends the same request at each of `times`, in milliseconds since the start. */
 function spends(request: Spending, ...times: readonly number[]): Use<CheckedQuota> {
   return async ({ spend, setClock, now }) => {
     const start = now()
@@ -51,7 +51,7 @@ function spends(request: Spending, ...times: readonly number[]): Use<CheckedQuot
   }
 }
 
-/** One example for each rule: a common mistake then fails a short test first, before the random ones. */
+/** One example for each rule: if a store has a common mistake, one of these short tests fails before the random ones. */
 const EXAMPLES: Record<string, Use<CheckedQuota>> = {
   'grants `perMinute` requests, and refuses the next one': spends(spending(2, 10), 0, 0, 0),
   'grants `perDay` requests, and refuses the next one': spends(spending(10, 2), 0, 0, 0),

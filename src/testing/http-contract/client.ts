@@ -60,7 +60,7 @@ export function contractClient(
   const root = baseUrl.replace(/\/+$/, '')
   const fetch = target.fetch ?? ((url, init) => globalThis.fetch(url, init))
   let patience = MAX_WAIT
-  /** Set if the limit of the key or the address ends too late to wait for it. `send` then throws: requests could cause a ban. */
+  /** Set if the suite cannot wait until the limit of the key or address is reset. `send` then throws, to avoid a ban. */
   const usedUp: { key?: LimitReached; address?: LimitReached } = {}
 
   async function sendOnce(name: string, request: ContractRequest) {

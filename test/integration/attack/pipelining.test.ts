@@ -30,7 +30,7 @@ const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n`
 const PET = '{"name":"Rex","categoryId":1}'
 const chunks = (text: string) => `${text.length.toString(16)};a=b\r\n${text}\r\n0\r\nT: x\r\n\r\n`
 
-/** Requests after which the connection stays open. The token is in `key`. */
+/** Requests after which the connection stays open. `key` is a whole `Authorization` line. */
 const whole = (key: string): Piece[] =>
   [
     ['GET', `/v1/pets?limit=2 HTTP/1.1\r\nHost: a\r\n${key}\r\n`, 200],
@@ -84,7 +84,7 @@ async function listen(listener: RequestListener): Promise<Host> {
 
 interface FuzzedHost {
   start(petStore: PetStore): Promise<Host>
-  /** Whether the host answers requests that Node's parser refuses, each once and after the requests before it. */
+  /** Whether the host responds once to each request that Node's parser refuses, in the order of the requests. */
   readonly answersBroken: boolean
 }
 

@@ -81,7 +81,7 @@ test(
       for (;;) {
         const key = `order-${++last}`
         added.push(key)
-        // No response: the process was killed before or after it added this animal. So the next process gets it again.
+        // No response: the killed process may or may not have added this animal. The request is repeated to the next process.
         if ((await add(server, key)) === undefined) return key
         if (added.length % 40 === 0) kill ??= server.end('SIGKILL')
       }

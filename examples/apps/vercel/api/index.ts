@@ -6,7 +6,7 @@ const keyStore = {
   find: (token: string) => (token === process.env.PETSTORE_KEY ? { id: 'shop', plan: 'business' } : undefined),
 }
 const petStore = createPetStore({ ...backEnd, keyStore, cors: { origins: ['https://shop.example'] } })
-// Vercel replaces X-Forwarded-For by the address of the client.
+// Vercel replaces X-Forwarded-For with the address of the client.
 const handler = toFetchHandler(petStore, { trustProxy: 1 })
 
 export default {

@@ -12,7 +12,7 @@ import { toNodeHandler } from 'petstore-kit/node'
 const isKit = process.argv[2] === 'kit'
 const keyStore = { find: (token) => (token === 'free' ? { id: 'key', plan: 'free' } : undefined) }
 const backEnd = memory()
-/** Fails with a message of a megabyte. For the id 1, it looks like many URLs with passwords, which a log has to search. */
+/** Throws an error with a message of 1 MB. For the id 1, the message looks like many URLs that may contain passwords. */
 const get = (id) => {
   throw new Error((id === 1n ? 'a:@/' : 'abcd').repeat(250_000))
 }
