@@ -21,7 +21,7 @@ test.skipIf(missing('Deno', binary !== undefined)).each(['at-once', 'later'])(
 )
 
 test.skipIf(missing('Deno', binary !== undefined))(
-  'Deno: Node hosts respond to a request after a rejected upload',
+  'Deno: node:http, Express and Fastify respond to a request after a rejected upload',
   async () => {
     const args = ['run', '--allow-all', hostProgram('deno-refused-upload.mjs')]
     const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })

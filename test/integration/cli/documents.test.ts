@@ -12,7 +12,7 @@ const root = resolve(import.meta.dirname, '../../..')
 const text = readFileSync(join(root, 'docs/command.md'), 'utf8')
 const scripts = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, script = '']) => script)
 
-test('docs/command.md names every flag of serve with its variable', async () => {
+test('docs/command.md names every flag of serve with its environment variable', async () => {
   const { stdout } = await runPetstore(['serve', '--help'])
   const variables = [...stdout.matchAll(/PETSTORE_\w+/g)].map(([variable]) => variable)
   expect(variables.length).toBeGreaterThan(15)
