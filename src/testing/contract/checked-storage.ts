@@ -48,7 +48,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     return expected
   }
 
-  /** Makes `times` equal calls at once, and accepts their results in any order. */
+  /** Makes the same call `times` times at once, and accepts the results in any order. */
   async function createOnce({ pet = REX, scope = 'account:acme', key = 'order-1' }: CreateOnceCall = {}, times = 1) {
     if (!port().createOnce) throw new NotApplicable('the storage has no method createOnce')
     const idempotency = { scope, key, fingerprint: fingerprintOf(pet) }
@@ -56,7 +56,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
       steps.call(
         `createOnce(${show(pet)}) with key ${show(key)} of ${show(scope)}`,
         () => port().createOnce?.(pet, idempotency) as MaybePromise<CreatedPet>,
-        'a storage that supports keys accepts any key',
+        'a storage with createOnce accepts any idempotency key',
         (result) => `${show(result?.id)}${result?.earlier == null ? '' : `, earlier ${show(result.earlier)}`}`,
       )
     const before = pets.at(-1)?.id
@@ -66,8 +66,8 @@ export async function checkedStorage(session: Session<PetStorage>) {
     steps.check(
       times === 1 || count === 1,
       `createOnce added ${count} animals for ${times} calls at once with one key: a key adds one animal`,
-      '1 result without the member earlier',
-      `${count} results without the member earlier`,
+      '1 result without the member `earlier`',
+      `${count} results without the member \`earlier\``,
     )
     const name = keyText(idempotency)
     for (const result of results.sort((a, b) => Number(isNew(b)) - Number(isNew(a)))) {
@@ -76,7 +76,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
         checkRepeat(pet, use.pet, result)
       } else {
         const rule = use === undefined ? 'no earlier call of this scope has this key' : 'a key expires after 48 hours'
-        const sentence = `createOnce returned an animal with earlier ${show(result?.earlier)}: ${rule}`
+        const sentence = `createOnce returned an animal with { earlier: ${show(result?.earlier)} }: ${rule}`
         steps.check(isNew(result), sentence, { id: (before ?? 0n) + 1n, ...pet }, result)
         const added = add(pet, result && { ...result, earlier: undefined }, before)
         uses.set(name, { pet: added, endsAt: now() + KEY_PERIOD })
@@ -92,7 +92,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const key = `for a key that has added animal ${first.id}`
     check(result?.earlier != null, `added animal ${result?.id} ${key}: within 48 hours, a key adds one animal`)
     const rule = isSame ? 'both calls have the same fingerprint' : 'the fingerprints differ'
-    check(result.earlier === expected.earlier, `returned an animal with earlier ${show(result.earlier)}: ${rule}`)
+    check(result.earlier === expected.earlier, `returned an animal with { earlier: ${show(result.earlier)} }: ${rule}`)
     check(result.id === first.id, `returned the id ${show(result.id)} ${key}`)
     if (isSame) steps.checkEqual('createOnce returned an animal', result, expected)
   }
@@ -131,7 +131,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     check(wrong < 0, query, `${show(page[wrong])}: an animal has a bigint as id`, 'animals with ids such as 1n')
     page.forEach((pet, i) => {
       const name = showPet(pet)
-      const place = pet.id === after ? 'after is exclusive' : 'list returns only ids above after'
+      const place = pet.id === after ? 'after is exclusive' : 'list returns only ids above the value of after'
       check(after === undefined || pet.id > after, { after }, `${name}: ${place}`, `only ids above ${after}n`)
       const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
       const rule = `${name} ${has}: list returns only animals with the status of the query`

@@ -56,7 +56,7 @@ export const contractRows: readonly HttpContractRow[] = [
     let count = expectPets(await client.send(`GET /pets?limit=${MAX_LIMIT}`)).length
     check(count <= MAX_LIMIT, `GET /pets?limit=${MAX_LIMIT}: expected at most ${MAX_LIMIT} animals, got ${count}`)
     for (; count <= DEFAULT_LIMIT; count++) expectPet(await post(client), 201)
-    checkEqual(expectPets(await client.send('GET /pets')).length, DEFAULT_LIMIT, 'animals without a limit')
+    checkEqual(expectPets(await client.send('GET /pets')).length, DEFAULT_LIMIT, 'animals in the response to GET /pets')
   }),
   row('lists only animals with the given status', async (client) => {
     for (const status of ['sold', 'pending']) {

@@ -143,7 +143,7 @@ const contractFaults: readonly Fault[] = [
   {
     fault: 'the default of limit is 100',
     row: 'lists 20 animals by default',
-    says: /animals without a limit: expected 20, got 21/,
+    says: /animals in the response to GET \/pets: expected 20, got 21/,
     change: onRequest((url) => url.searchParams.has('limit') || url.searchParams.set('limit', '100')),
   },
   {

@@ -82,14 +82,15 @@ const firstLines: Record<string, string> = {
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create looks for the idempotency key before it adds':
     'createOnce added 10 animals for 10 calls at once with one key: a key adds one animal',
-  'create ignores the fingerprint': 'createOnce returned an animal with earlier "same": the fingerprints differ',
+  'create ignores the fingerprint': 'createOnce returned an animal with { earlier: "same" }: the fingerprints differ',
   'all scopes share their idempotency keys':
-    'createOnce returned an animal with earlier "same": no earlier call of this scope has this key',
+    'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
   'create ignores the case of idempotency keys':
-    'createOnce returned an animal with earlier "same": no earlier call of this scope has this key',
+    'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
   'create shortens idempotency keys':
-    'createOnce returned an animal with earlier "same": no earlier call of this scope has this key',
-  'idempotency keys never expire': 'createOnce returned an animal with earlier "same": a key expires after 48 hours',
+    'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
+  'idempotency keys never expire':
+    'createOnce returned an animal with { earlier: "same" }: a key expires after 48 hours',
   'idempotency keys end too soon':
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create returns a new id for a repeat': 'createOnce returned the id 2n for a key that has added animal 1',
@@ -149,7 +150,8 @@ const firstLines: Record<string, string> = {
   'list returns animals that nobody has added':
     'list({ limit: 10 }) returned animal 999, which create has never returned',
   'list leaves out the first animal': 'list({ limit: 2 }) left out animal 1: a page has the smallest ids that match',
-  'list returns ids below `after`': 'list({ after: 2n }) returned animal 1: list returns only ids above after',
+  'list returns ids below `after`':
+    'list({ after: 2n }) returned animal 1: list returns only ids above the value of after',
   'list ends early for a status': 'the pages of list left out animal 4: create has returned it',
   'create gives an id above int64': 'create returned the id 9223372036854775808: an id is an int64',
   'get returns the animal before': 'get(4n) returned animal 3: get returns the animal with this id',
@@ -158,7 +160,7 @@ const firstLines: Record<string, string> = {
     'create({ name: "next", categoryId: 3n }) threw Error: the connection is closed: create adds any valid animal',
   'create adds two animals for a client that has disconnected': 'list returned 4 animals: create was called 3 times',
   'create reports another animal for an equal fingerprint':
-    'createOnce returned an animal with earlier "different": both calls have the same fingerprint',
+    'createOnce returned an animal with { earlier: "different" }: both calls have the same fingerprint',
   'create shortens the name of a repeat': 'createOnce returned an animal with name "ex": expected "Rex"',
   'createOnce returns nothing': 'create returned undefined: create returns the new animal',
   'issue returns only the token': 'issue({ plan: "free" }) returned "pet_…": issue returns { token, key }',
