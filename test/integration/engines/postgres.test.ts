@@ -64,7 +64,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
   })
 
-  test("migrate keeps the search_path of the host's transaction", async () => {
+  test('migrate keeps the search_path of a transaction that the application has begun', async () => {
     const client = await pool.connect()
     await client.query('BEGIN; SET LOCAL search_path = elsewhere')
     await postgres(client).migrate()

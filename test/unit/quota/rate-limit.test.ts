@@ -317,7 +317,7 @@ describe('bans', () => {
     return codes
   }
 
-  test('a ban begins when the refusals reach the limit', async () => {
+  test('a ban begins when the refusals in one minute reach the limit per minute', async () => {
     const { send, clock } = await start(3, 100)
     expect(await exhaust(send, 5)).toEqual([
       undefined,

@@ -98,11 +98,11 @@ describe('quoted texts', () => {
 })
 
 describe('samples', () => {
-  test.each(LANGUAGES)('a sample in %s reads an unknown key from a variable', (language) => {
+  test.each(LANGUAGES)('a sample in %s reads the key from a variable if the page does not know it', (language) => {
     expect(sampleOf(language, request)).toContain(KEY_VARIABLE)
   })
 
-  test.each(LANGUAGES)('a sample in %s contains a known key', (language) => {
+  test.each(LANGUAGES)('a sample in %s contains the key if the page knows it', (language) => {
     const sample = sampleOf(language, { ...request, token: 'pet_abc' })
     expect(sample).toContain('Bearer pet_abc')
     expect(sample).not.toContain(KEY_VARIABLE)
