@@ -1,4 +1,4 @@
-/** Returns the median. Of an even number of values, it is the mean of the two in the middle. */
+/** Returns the median. For an even number of values, this is the mean of the two in the middle. */
 export function median(numbers) {
   const sorted = numbers.toSorted((a, b) => a - b)
   const middle = sorted.length / 2

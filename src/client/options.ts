@@ -24,7 +24,7 @@ export interface PetStoreClientOptions {
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
   /** How long one attempt may take, with its whole response, in milliseconds. After that, the attempt fails. @default 30000 */
   readonly timeout?: number | undefined
-  /** Called before calls wait. If `onRetry` throws or rejects, one of the waiting calls rejects with its error. @default none */
+  /** Called when calls begin to wait. If it throws or rejects, the first waiting call rejects with that error. @default none */
   readonly onRetry?: ((retry: UpcomingRetry) => void) | undefined
   /** When to send a request again; `false` for never. @default as often as needed within two minutes */
   readonly retry?: RetryOptions | false | undefined
@@ -53,9 +53,9 @@ export interface ClientSeams {
 /** When the client sends a request again. */
 export interface RetryOptions {
   /**
-   * How long a call may take with all its waits, in milliseconds. Each success of any call of the client starts this time again,
-   * unless an attempt of the waiting call has failed with an error other than 429. If the server asks for a longer wait, the call
-   * rejects at once. The default is long enough for the limit per minute, but not for a ban of 300 seconds.
+   * How long a call may take with all its waits, in milliseconds. When any call of the client succeeds, the time of every waiting
+   * call starts again, except for calls that had an error other than 429. If the server asks for a longer wait, a call rejects at
+   * once. The default is long enough for the limit per minute, but not for a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined
@@ -82,7 +82,7 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
     check: (value) => value === false || isObject(value),
     members: {
       maxElapsed: timeoutRule,
-      maxRetries: { expected: 'a whole number from 0', check: (value) => value === 0 || isPositiveInteger(value) },
+      maxRetries: { expected: 'a whole number, at least 0', check: (value) => value === 0 || isPositiveInteger(value) },
       maxDelay: millisecondsRule,
       baseDelay: millisecondsRule,
     },

@@ -46,8 +46,8 @@ interface Entry {
 }
 
 /**
- * Returns a key store with a cache. Requests with the same token at the same time cause one look-up together. A change through the
- * returned store takes effect at once. A change by another process takes effect after at most `ttl`, or after `forget`.
+ * Returns a key store with a cache. Concurrent requests with the same token share one look-up. A change through the returned
+ * store takes effect at once. A change by another process takes effect after at most `ttl`, or after `forget`.
  * @throws {PetStoreError} `invalid_option`
  * @example
  * ```ts
@@ -88,7 +88,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
     const startedAt = clock.now()
     const result = (async () => store.find(token))()
       .then((found) => {
-        // A key store may return `null`, or `false` in plain JavaScript.
+        // For an unknown token, a key store may return `null`; a store in plain JavaScript may also return `false`.
         const key = found || undefined
         // After a change of a key, or a later look-up of this token, the result may be outdated.
         if (others.peek(token) !== entry) return key

@@ -12,7 +12,7 @@ export interface Target {
   readonly app: RunningApp
   /** Sends a request without a key, from an address that no other row uses. */
   anonymous(path: string, sent?: Sent): Promise<Received>
-  /** Sends a request with the key. */
+  /** Sends a request with the key `TOKEN`. */
   withToken(path: string, sent?: Sent): Promise<Received>
 }
 

@@ -6,7 +6,7 @@ import { type ApiRequest, type ApiResponse, type PetStore, PetStoreError } from 
 import { systemClock } from '../../../src/support/time.ts'
 import type { Connections } from './closing.ts'
 
-/** In milliseconds. If the connection closed at once after the response, a client that is still sending could lose the response. */
+/** Milliseconds between the response and the close. Without them, a client that is still sending could lose the response. */
 const LINGER = 2_000
 
 const CODES: Readonly<Record<string, ErrorCode>> = {

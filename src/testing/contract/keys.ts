@@ -34,7 +34,7 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
   })
 }
 
-/** One example for each rule: a common mistake then fails a short test first, before the random ones. */
+/** One example for each rule: a common mistake fails one of these short tests, before the random sequences run. */
 const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'find returns the key of a token': async ({ issue, find, now }) => {
     const limits = { perMinute: 1, perDay: 2 ** 32 }

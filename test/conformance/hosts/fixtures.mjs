@@ -126,7 +126,7 @@ export function mountOf(path) {
 export function toFetch(toHandler) {
   const handlers = new Map([...mounts, { petStore: whole }].map((mount) => [mount.petStore, toHandler(mount)]))
   return async (request, ...rest) => {
-    // On Bun, the URL is only a path if the Host header is invalid.
+    // If the Host header is invalid, `request.url` is a path without an origin on Bun.
     const path = new URL(request.url, 'http://localhost').pathname
     const own = await ownRoute(path)
     if (own !== undefined) return new Response(own)

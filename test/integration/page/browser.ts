@@ -21,7 +21,7 @@ export function useChromium() {
   })
   afterAll(() => browser?.close())
   return {
-    /** Opens the page with the secret of its address, and records its faults. */
+    /** Opens the page with the secret in its URL, and records the faults of the page. */
     async open(url: string, width = 1280, colorScheme: 'light' | 'dark' = 'light') {
       const opened = await openPage(browser, `${url}#${SECRET}`, width, colorScheme)
       onTestFinished(() => opened.page.context().close())

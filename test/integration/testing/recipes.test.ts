@@ -17,7 +17,7 @@ import { missing } from '../../support/skips.ts'
 const root = join(import.meta.dirname, '../../..')
 const recipe = (name: string) => join(root, 'examples/testing', name)
 
-/** The part of a workflow of GitHub Actions that the tests read. */
+/** The part of a GitHub Actions workflow that the tests read. */
 interface Workflow {
   readonly jobs: { readonly test: { readonly steps: readonly { readonly run?: string }[] } }
 }

@@ -60,7 +60,7 @@ export class Api {
     const time = Date.now()
     const startedAt = performance.now()
     const signal = AbortSignal.timeout(TIMEOUT)
-    // With the origin: `fetch('//a/b')` would send the request to the server `a`.
+    // The URL needs its origin: `fetch('//a/b')` would send the request to the server `a`.
     const url = location.origin + target
     const response = await fetch(url, {
       method,

@@ -3,7 +3,7 @@ import type { DemoKey } from '../routes.ts'
 
 export interface Settings {
   readonly basePath: string
-  /** Whether this tab knows the secret. Without it, the server sends no demo keys, no usage and no requests. */
+  /** Whether this tab knows the secret. Without it, the server sends no demo keys, no usage and no log of requests. */
   readonly hasSecret: boolean
   /** Empty if this browser may not see the demo keys. */
   readonly demoKeys: readonly DemoKey[]
