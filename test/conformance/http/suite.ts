@@ -24,7 +24,7 @@ export interface Runner {
 
 /** A host under test. */
 export interface Host {
-  /** The name of the host in the table of limits. */
+  /** The name of the host, as `limitTable` lists it. */
   readonly name: string
   /** Whether to run the rows about Express routers, parsers and middleware. */
   readonly isExpress?: boolean
@@ -60,7 +60,7 @@ const onExpress = {
   'middlewares of the host': hostMiddlewares,
 }
 
-/** Runs every row against a host. A row in the table of limits must fail, so that we notice when a limit no longer exists. */
+/** Runs every row against a host. If a row that `limitTable` lists for this host passes after all, its test fails. */
 export function httpConformance(runner: Runner, host: Host, isInProcess = false): void {
   const groups: Readonly<Record<string, Rows>> = {
     ...everywhere,

@@ -3,7 +3,7 @@ import { afterAll, describe, test, vi } from 'vitest'
 import { keyStoreContract, quotaContract, storageContract } from '../../../src/testing/index.ts'
 import { emptied } from '../../support/postgres-back-end.ts'
 
-// PGlite decodes texts with `new TextDecoder()`, which drops U+FEFF at the beginning. The other characters are tested as always.
+// PGlite decodes texts with `new TextDecoder()`, which drops U+FEFF at the beginning. This class keeps it.
 class WholeTextDecoder extends TextDecoder {
   constructor(label?: string) {
     super(label, { ignoreBOM: true })

@@ -15,7 +15,7 @@ function requestOf(subject: string, anonymous = true): QuotaRequest {
   return { subject, anonymous, limits: { perMinute: 2, perDay: 9 }, ban: false, now: 0 }
 }
 
-/** Counts three requests of one address, of which the third is refused, one of a customer, and 15,000 of other addresses. */
+/** Counts 3 requests of one address (the third is refused), 1 request of a customer, and 15,000 requests of other addresses. */
 async function flood(quota: QuotaStore): Promise<void> {
   for (let i = 0; i < 3; i++) await quota.spend(requestOf('address:refused'))
   await quota.spend(requestOf('key:customer', false))

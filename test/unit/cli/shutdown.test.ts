@@ -16,7 +16,7 @@ test.each([
   ['at a terminal', { data: 'pets.db' }, true, 0],
   ['with the flag', { data: 'pets.db', drainDelay: 0 }, false, 0],
   ['with the flag at a terminal', { drainDelay: 1_000 }, true, 1_000],
-])('drainDelayOf returns the delay %s', (_title, more, isTerminal, expected) => {
+])('drainDelayOf returns the delay of a server %s', (_title, more, isTerminal, expected) => {
   process.stdin.isTTY = isTerminal
   expect(drainDelayOf({ ...flags, ...more })).toBe(expected)
 })

@@ -35,7 +35,7 @@ test('hashes a valid token once, and an unknown one each time', async () => {
   }
 })
 
-test('find returns the key of a known token without a promise', async () => {
+test('if the token is known, find returns the key itself, not a promise', async () => {
   const { keyStore } = memory()
   const { token, key } = await keyStore.issue({ plan: 'free' })
   expect(keyStore.find(token)).toBeInstanceOf(Promise)

@@ -64,7 +64,7 @@ describe.each([
     expect((await ask('/v1/pets/?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\/\?limit=1&/)
   })
 
-  test('serves a request whose URL the host rewrites within the mount path', async () => {
+  test('serves the new URL if the host changes request.url below the mount path', async () => {
     const ask = await shop('/v1', make(), (app, handler) =>
       app.use('/v1', (request, response, next) => {
         request.url = '/pets'

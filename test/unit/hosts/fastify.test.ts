@@ -155,7 +155,7 @@ test('responds with 500 when a hook of the host sets an invalid header', async (
   expect(answer.json()).toMatchObject({ code: 'internal_error', status: 500 })
 })
 
-test('closes the connection if the test store breaks it', async () => {
+test('a connection fault of the test store closes the connection', async () => {
   const { server, petStore } = await shop('/v1')
   const url = `${await server.listen({ port: 0 })}/v1/pets`
   petStore.faults.connection.breakTimes(1)

@@ -67,7 +67,7 @@ describe('a body with Content-Length', () => {
     await expect(read).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
   })
 
-  test('the body is awaited while the client is connected', async () => {
+  test('waits for a late body while the client stays connected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { request, stream } = upload()
@@ -110,7 +110,7 @@ test('the incomplete_body error contains its cause', async () => {
   })
 })
 
-test('after a disconnect, a body is read to its end only if it is chunked', async () => {
+test('after a disconnect, a body without Content-Length is complete only if it is chunked', async () => {
   const read = (headers: Record<string, string>) => {
     const body = new ReadableStream({
       start(controller) {
@@ -126,7 +126,7 @@ test('after a disconnect, a body is read to its end only if it is chunked', asyn
   await expect(read({})).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
 })
 
-test('readAndDiscard stops at 4 MB, and counts each chunk as 1,000 bytes longer', async () => {
+test('readAndDiscard stops at 4 MB, where a chunk counts as its size plus 1,000 bytes', async () => {
   const cancel = vi.fn(async () => {})
   const read = vi.fn(async () => ({ done: false as const, value: new Uint8Array(999_000) }))
   await readAndDiscard({ read, cancel })
@@ -183,7 +183,7 @@ test.each([
   ['100-Continue', 200],
   ['tea', 417],
   ['', 417],
-])('a request that expects %j gets %i', async (expectation, status) => {
+])('a request with the Expect header %j gets status %i', async (expectation, status) => {
   const { send } = await startApi()
   const got = await send('/v1/pets', { headers: { expect: expectation } })
   expect([got.status, got.code]).toEqual([status, status === 417 ? 'expectation_failed' : undefined])

@@ -17,7 +17,7 @@ async function start(options: Parameters<typeof startApi>[0] = {}) {
 }
 
 describe('the header Idempotency-Key', () => {
-  test('a repeat gets the same animal and Idempotency-Replayed', async () => {
+  test('a repeated request gets the same animal and Idempotency-Replayed', async () => {
     const { addWith, count } = await start()
     const [first, repeat] = [await addWith('order-1'), await addWith('order-1')]
     expect(first).toMatchObject({ status: 201, json: { id: 1, name: 'Rex', categoryId: 1, status: 'available' } })
@@ -28,13 +28,13 @@ describe('the header Idempotency-Key', () => {
     expect(await count()).toBe(1)
   })
 
-  test('a request without the header adds an animal each time', async () => {
+  test('a request without Idempotency-Key adds an animal each time', async () => {
     const { add, count } = await start()
     for (let i = 0; i < 2; i++) expect((await add(REX)).headers.has('idempotency-replayed')).toBe(false)
     expect(await count()).toBe(2)
   })
 
-  test('a repeat may write the same animal as different JSON', async () => {
+  test('accepts a repeated request whose JSON writes the same animal differently', async () => {
     const { addWith, count } = await start()
     for (const body of [REX, ' {"status":"available", "categoryId":1.0, "name":"\\u0052ex", "colour":"red"}'])
       expect(await addWith('order-1', body)).toMatchObject({ status: 201, json: { id: 1 } })
@@ -50,7 +50,7 @@ describe('the header Idempotency-Key', () => {
     ['name', '{"name":"Ada","categoryId":1}'],
     ['categoryId', '{"name":"Rex","categoryId":2}'],
     ['status', '{"name":"Rex","categoryId":1,"status":"sold"}'],
-  ])('the same key with another %s gets 422', async (_, other) => {
+  ])('the same idempotency key with another %s gets 422', async (_, other) => {
     const { addWith, count } = await start()
     await addWith('order-1')
     expect(await addWith('order-1', other)).toMatchObject({ status: 422, code: 'idempotency_key_reused' })
@@ -145,7 +145,7 @@ describe('the form of a key', () => {
     )
   })
 
-  test('every key of visible characters works, and equals its quoted form', async () => {
+  test('every idempotency key of visible characters is valid, and equals its quoted form', async () => {
     const visible = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
       minLength: 1,
@@ -167,14 +167,14 @@ describe('a storage of your own', () => {
   const { storage } = memory()
   const { createOnce: _, ...plain } = storage
 
-  test('without createOnce, the header is rejected and no animal is added', async () => {
+  test('without createOnce, Idempotency-Key is rejected and no animal is added', async () => {
     const { addWith, add } = await start({ storage: plain })
     for (const key of ['order-1', '']) expect(await addWith(key)).toMatchObject(refused)
     expect((await storage.list({ limit: 100 })).length).toBe(0)
     expect((await add(REX)).status).toBe(201)
   })
 
-  test('if a storage wraps only `create`, an idempotency key still adds one animal', async () => {
+  test('if a storage replaces only `create`, createOnce still adds one animal per key', async () => {
     const { storage } = memory()
     const { addWith } = await start({ storage: { ...storage, create: (pet) => storage.create(pet) } })
     for (let i = 0; i < 2; i++) expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })

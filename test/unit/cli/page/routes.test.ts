@@ -169,7 +169,7 @@ describe('the request log', () => {
   const requestsFor = async (headers: Record<string, string>) =>
     JSON.parse((await site()('/page/settings.json?after=7', headers)).body).requests
 
-  test('the page gets only the requests after the last one that it has', async () => {
+  test('settings.json?after=7 lists only requests with an id above 7', async () => {
     expect(await requestsFor({})).toEqual([{ ...logged, id: 8 }])
   })
 

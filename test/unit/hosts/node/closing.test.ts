@@ -189,7 +189,7 @@ describe('drainDelay', () => {
     return { status, connection: headers.connection, body }
   }
 
-  test('close serves one more request per connection until drainDelay has passed', async () => {
+  test('until drainDelay has passed, close serves one last request per connection', async () => {
     const { url, authorized, close } = await drain()
     const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
     const ready = 'GET /ready HTTP/1.1\r\nHost: a\r\n'
@@ -403,7 +403,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('memory holds at most one closed response per connection, and no closed connection', async () => {
+test('trackConnections keeps at most one finished response per connection, and none after it closes', async () => {
   const gone = signalled()
   const sockets: Socket[] = []
   const server = createServer((_request, response) => {

@@ -73,7 +73,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(await behind(remove, 'Authorization: $\r\n')).toBe(401)
   })
 
-  test('an X-Forwarded-For that middleware shortens is used', async () => {
+  test('the store gets the X-Forwarded-For that middleware has shortened', async () => {
     const { petStore, authorization } = await handlerWithKey()
     const seen: unknown[] = []
     const watched = { ...petStore, handle: (request: ApiRequest) => petStore.handle(watch(request)) }

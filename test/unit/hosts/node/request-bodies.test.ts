@@ -131,7 +131,7 @@ test('a host that pauses after each resume does not block reading', async () => 
     setImmediate(() => {
       isImpatient = false
     })
-    // At most 100,000 pauses: an endless loop of pause and resume would block the event loop, and so the test's timeout.
+    // At most 100,000 pauses: an endless loop of pause and resume would block the event loop, and the test could not time out.
     const pause = () => isImpatient && ++pauses < 100_000 && request.pause()
     request.on('data', ignore).on('resume', pause)
     handler(request, response)

@@ -309,7 +309,7 @@ describe('Expect: 100-continue', () => {
     expect(answer.headers['x-ratelimit-limit']).toBeDefined()
   })
 
-  test("Node itself sends 100 Continue on a host's server", async () => {
+  test('Node itself sends 100 Continue if the host has created the server', async () => {
     const { petStore, authorized } = await storeWithKey()
     const server = createServer(toNodeHandler(petStore)).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close().closeAllConnections())
@@ -393,7 +393,7 @@ test('ignores requests after a rejected upload with Connection: close', async ()
   expect(reports.toSorted()).toEqual(['GET 200', 'POST 401'])
 })
 
-test('disconnects a client whose body never arrives, if the host replaces end', async () => {
+test('disconnects a client whose body never arrives, even if the host wraps response.end', async () => {
   holdTimers()
   const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
@@ -505,7 +505,7 @@ describe('a server whose timers do not fire', () => {
 describe.each<[string, (response: ServerResponse) => void]>([
   ["the host's end method", (response) => void Object.assign(response, { end: response.end.bind(response) })],
   ["Node's end method", () => {}],
-])('a server with %s', (_host, prepare) => {
+])('a server whose responses have %s', (_host, prepare) => {
   test.each([
     ['slow and small', false, 2_000],
     ['chunked', true, 0],
