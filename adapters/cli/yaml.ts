@@ -17,7 +17,7 @@
  */
 import { stringify } from 'yaml'
 
-/** Writes plain values as YAML without anchors, which many readers of OpenAPI documents do not support. */
+/** Writes plain values as YAML without anchors, which many OpenAPI tools do not support. */
 export function toYaml(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, blockQuote: 'literal', lineWidth: 0 }).trimEnd()
 }

@@ -30,7 +30,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
   /** `known` is the newest rate limit. `allowed` limits `sent`: the requests that the client has sent since it was created. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
-  /** Why calls wait, and until when they should. The next request is sent at `opensAt`, after at most `maxElapsed`. */
+  /** Why calls wait. Calls that may not wait until `until` reject. The next call waits until `opensAt`, at most `maxElapsed`. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
   let timer: AbortController | undefined
   const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())

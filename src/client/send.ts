@@ -76,7 +76,7 @@ export function createSender(options: ReturnType<typeof resolveClientOptions>) {
     /** `made`: the time of the call. `since`: the start of the first attempt that failed with an error other than 429. */
     const call = { signal: request.signal, made: clock.now(), since: Number.POSITIVE_INFINITY }
     for (let retries = 0; ; ) {
-      // After an unclear error, keep the key: the server of that attempt may support keys, and may have added the animal.
+      // After an unclear error, always send the key: a server that supports keys may have received it and added the animal.
       const task = () => attempt(request, unclear !== undefined)
       const result = await pass(call, task)
       const { error, begun, key } = result
@@ -104,7 +104,7 @@ function withDeadline(task: (signal: AbortSignal) => Promise<void>, timeout: num
   const controller = new AbortController()
   const result = untilAborted<void>(signal, (resolve, reject) => {
     task(controller.signal).then(resolve, reject)
-    // If the task ignores its signal and never settles, `signal` would otherwise keep a listener.
+    // After the timeout, reject even if the task never settles. Otherwise, the listener on `signal` would stay.
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
     return () => controller.abort(signal?.reason)
   })

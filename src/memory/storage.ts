@@ -32,7 +32,7 @@ export function memoryStorage(clock: Clock): PetStorage {
       const earlier = used.use(scope, key, all.length)
       if (earlier === undefined) return add(given)
       const first = all[earlier] as Pet
-      // Stored animals never change, so the fingerprint of the first animal is computed when it is needed.
+      // The fingerprint of the first animal is computed here instead of being stored: stored animals never change.
       return { ...given, id: first.id, earlier: fingerprintOf(first) === fingerprint ? 'same' : 'different' }
     },
     get: (id) => all[Number(id) - 1],
@@ -53,7 +53,7 @@ function firstFrom(sorted: readonly number[], start: number): number {
 
 /** Creates the list of used idempotency keys. No key is removed within 48 hours. */
 export function usedKeys(clock: Clock) {
-  /** The position of the animal of each key, the oldest key first. */
+  /** For each key, the position of its animal. The oldest key comes first. */
   const uses = new Map<string, { readonly position: number; readonly expiresAt: number }>()
 
   function removeExpired(now: number): void {

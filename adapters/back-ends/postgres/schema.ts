@@ -8,7 +8,7 @@ const IS_IMPORT = `WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM '
 /** Returns SQL for a time in milliseconds: the given one, or PostgreSQL's own if that is null. Tests pass a time. */
 export const timeOr = (given: string) => `coalesce(${given}, floor(date_part('epoch', clock_timestamp()) * 1000))`
 
-/** `FROM CURRENT` keeps the `search_path` of the migration, which is the schema. */
+/** `FROM CURRENT`: the function always uses the `search_path` of the migration, which names the schema of the tables. */
 function plpgsql(head: string, settings: string, body: string, variables = ''): string {
   return `${head} LANGUAGE plpgsql ${settings} SET search_path FROM CURRENT AS $body$
     ${variables && `DECLARE ${variables}`} BEGIN
@@ -128,7 +128,7 @@ function afterTruncate(create: string, tables: string): string {
   return triggerFunction(`${create} FUNCTION after_truncate`, `TRUNCATE ${tables};`)
 }
 
-/** @param commit - SQL for `synchronous_commit` of the transaction */
+/** @param commit - an SQL expression for the value of `synchronous_commit` in the transaction */
 function addPets(create: string, commit: string): string {
   return lockingFunction(
     `${create} FUNCTION add_pets(given json, lock_wait int) RETURNS TABLE (id bigint, run bigint)`,
@@ -237,8 +237,8 @@ function addPetsOnce(parameter: string, time: string, period: number): string {
 }
 
 /**
- * Functions count requests as `countRequest` does. PostgreSQL plans a function once per connection. It would plan a statement for
- * each request, which takes several times as long as counting.
+ * Functions count requests as `countRequest` does. PostgreSQL plans a function once per connection. A plain statement would be
+ * planned for each request, and planning takes several times as long as counting.
  */
 const SPEND = spendFunction({
   name: 'spend',

@@ -34,7 +34,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
   let entries = new Map<string, Entry>()
   let current: Transaction | undefined
 
-  /** Returns the entry of a subject. The first call in a transaction also makes its commit save all entries first. */
+  /** Returns the entry of a subject. The first call in a transaction also registers `save` to run before the commit. */
   function entryOf({ subject, anonymous }: QuotaRequest, transaction: Transaction): Entry {
     if (transaction !== current) {
       current = transaction

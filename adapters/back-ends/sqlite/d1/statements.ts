@@ -6,8 +6,8 @@ const NAMES = Object.keys(newQuotaState())
 /**
  * Counts or refuses one request by the same rules as `countRequest`, in SQL.
  *
- * Its values are the subject, the limits per minute and per day, the ban rule (refusals and milliseconds, or null for no bans), the
- * time (or null for D1's time), and the bucket of an anonymous client.
+ * Its parameters: the subject, the limits per minute and per day, the ban rule (refusals and milliseconds, or null for no bans),
+ * the time (or null for D1's time), and the bucket of an anonymous client.
  *
  * D1 passes numbers as floating point, so they are cast before integer division. Without `MATERIALIZED`, SQLite would calculate
  * each part of the `WITH` again wherever a later part uses it. `RETURNING` can return only columns of the table, so the column
@@ -62,7 +62,7 @@ const END = `max(state ->> 'minuteEndsAt', state ->> 'dayEndsAt', state ->> 'ban
 
 export const spendStatements = {
   spend,
-  // The value of `prune` is the time, or null for D1's time.
+  // `prune` takes the time, or null for D1's time.
   prune: pruneStatement(`coalesce(?, ${ENGINE_TIME})`),
   // D1 bills each written row of a table or an index, so the index on `ends_at` is written only if `ends_at` changes.
   moveEnd: `UPDATE petstore_quota SET ends_at = ${END} WHERE subject = ?1 AND ends_at <> ${END}`,
