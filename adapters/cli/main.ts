@@ -63,7 +63,7 @@ function createProgram(): Command {
     ).preset('*'),
     flag(
       '--trust-proxy <proxies>',
-      'number of proxies in front, or their addresses and CIDR ranges with commas',
+      'number of proxies in front, or a comma-separated list of their addresses and CIDR ranges',
       flags.parseTrustProxy,
     ),
     flag('--body-limit <bytes>', 'largest request body (default: 65536)', flags.wholeNumber()),
@@ -142,7 +142,7 @@ function createProgram(): Command {
   add(program, 'check', 'check a running server against the interface; it adds about 45 animals', runCheck, [
     new Argument('<url>', url).argParser(flags.parseServerUrl),
     flag('--key <token>', 'token of a key, preferably of the plan pro', token, 'CHECK_').makeOptionMandatory(),
-    flag('--limited-key <token>', 'token of a key that may be used up, to check the 429', token, 'CHECK_'),
+    flag('--limited-key <token>', 'token of a key whose limit may be used up, to check the 429', token, 'CHECK_'),
     option('--contract-only', 'check only the rules of the interface, not the decisions of petstore-kit'),
     option('--timeout <seconds>', 'how long a response may take', flags.wholeNumber(1, 600)).default(10),
     option('--json', 'print one line of JSON'),
@@ -163,7 +163,7 @@ function option(flags: string, description: string, parse?: Parse): Option {
 
 /**
  * Creates an option with an environment variable, such as PETSTORE_PUBLIC_URL for `--public-url`. The list of processes shows
- * flags, but no variables, so a variable can contain a password.
+ * flags to all users, but no variables, so a password belongs in a variable.
  */
 function flag(flags: string, description: string, parse?: Parse, prefix = ''): Option {
   const created = option(flags, description, parse)
