@@ -116,7 +116,7 @@ describe.skipIf(isMissing)('the connection', () => {
     await page.getByText('Reconnecting: the server does not respond.').waitFor()
     await page.getByRole('meter', { name: 'Requests this minute' }).getByText('not known yet').waitFor()
     await button(page, 'Refresh').click()
-    await page.getByText('The server does not respond. The page shows').first().waitFor()
+    await page.getByText('The server does not respond. The animals appear when it responds again.').first().waitFor()
     expect(await names(page)).toHaveLength(8)
 
     await startSite({ demoKeys: () => [] }, { port, token })
