@@ -36,7 +36,7 @@ export const idempotencyRows: readonly HttpContractRow[] = [
     const ids = new Set(responses.map((response) => expectPet(response, 201).id))
     check(ids.size === 1, `expected one animal for one key, got the ids ${[...ids].join(', ')}`)
     const added = responses.filter(({ headers }) => !headers.has('Idempotency-Replayed'))
-    check(added.length === 1, `expected Idempotency-Replayed in all responses but one, got ${added.length} without`)
+    check(added.length === 1, `expected one response without Idempotency-Replayed, got ${added.length}`)
   }),
   row('responds with 422 to another animal with the same Idempotency-Key', async (client) => {
     const key = crypto.randomUUID()
