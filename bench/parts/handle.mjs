@@ -9,7 +9,7 @@ const WORKS = ['list', 'varied', 'walk 20', 'walk 100', 'create']
 
 /**
  * Measures `petStore.handle` without HTTP, on Node and on Bun. With `--against DIR`, compares with the build in `DIR/dist`. Each
- * build runs in processes of its own, by turns.
+ * build has its own processes. In every round, the builds are measured one after another, in random order.
  */
 export async function handle({ settings }) {
   const builds = { now: resolve(import.meta.dirname, '../../dist') }

@@ -15,9 +15,9 @@ const WARM_UP = 2_000
 const SCHEMA = `bench_writes_${process.pid}`
 
 /**
- * Measures writes to PostgreSQL. With four processes, and with fast and slow commits, compares creates in our storage with
- * inserts by the driver, and creates through the whole API with a handler that inserts with the driver. With one process,
- * compares counting the requests of one key with upserts of one row.
+ * Compares our writes to PostgreSQL with those of the bare driver. Four processes add animals, with fast and with slow commits:
+ * first in the storage, then over HTTP, where a minimal handler calls the driver. Then one process counts the requests of one
+ * key, and the driver upserts one row.
  */
 export const writes = (context) =>
   withDatabases(async ({ postgresUrl }) => {
@@ -36,7 +36,7 @@ export const writes = (context) =>
     }
   })
 
-/** Servers of a kind share the table and the key. The load goes to all servers of a kind at once. */
+/** All servers of one kind (`driver` or `kit`) share the table and the key, and are measured together. */
 async function creates({ settings, postgresUrl, delay }) {
   const server = (name) => ({
     name,

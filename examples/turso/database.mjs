@@ -1,4 +1,4 @@
-// libSQL has the SQL of D1. These are the methods of a D1 binding that the back end calls.
+// libSQL runs the same SQL as D1. These are the methods of a D1 binding that the back end calls.
 export function databaseOf(client) {
   const statement = (sql, args = []) => ({
     sql,

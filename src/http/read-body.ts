@@ -45,7 +45,7 @@ export async function readBody(
 /** How much of a body is read at once, in bytes. */
 const READ_SIZE = 16_384
 
-/** Returns a reader that reuses one buffer, if the stream supports it. Otherwise, Deno 2.9 allocates 64 KiB for each chunk. */
+/** Returns a reader that reuses one buffer if possible. With an ordinary reader, Deno 2.9 allocates 64 KiB for each chunk. */
 function byteReader(body: ReadableStream<Uint8Array>): BodyReader {
   try {
     const reader = body.getReader({ mode: 'byob' })

@@ -1,12 +1,12 @@
 import type { Clock, QuotaCount, QuotaRequest, QuotaStore } from '../ports.ts'
 import { untouchedCount } from './counting-rule.ts'
 
-/** How long the quota store gets no call after a failure, in milliseconds. */
+/** After a failure, the quota store gets no call for this many milliseconds. */
 const PAUSE = 1_000
 
 /**
- * Returns a `spend` that grants requests uncounted while the quota store fails. One second after each failure, a single request
- * calls the quota store again. `onFailure` is called with the error of each failed call.
+ * Returns a `spend` that grants all requests, without counting them, while the quota store fails. One second after each failure,
+ * a single request calls the quota store again. `onFailure` is called with the error of each failed call.
  */
 export function allowOnFailure(
   quota: QuotaStore,

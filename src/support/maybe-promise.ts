@@ -5,7 +5,7 @@ export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybeP
   return isPending(value) ? value.then(next) : next(value)
 }
 
-/** Returns whether a value is a promise, also one of a library: any object with a method `then`. */
+/** Returns whether a value is a promise. A library's own kind of promise counts too: any object with a method `then`. */
 export function isPending<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }

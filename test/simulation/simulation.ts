@@ -332,7 +332,7 @@ class World {
   /** Waits some turns of the event loop, until all processes wait for PostgreSQL: `inBatches` sends at the end of a turn. */
   async #settle(): Promise<void> {
     for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
-    // Run the statements that delete old rows at once: they are no steps of a schedule.
+    // The statements that delete old rows are no steps of a schedule: run them now.
     for (const statement of this.#statements)
       if (statement.text.startsWith('DELETE')) await this.#start(statement, true)
     if (this.broken !== undefined) throw this.broken

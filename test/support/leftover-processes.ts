@@ -31,7 +31,7 @@ function processesOf(mark: string): string[] {
   const ids = names.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
   return ids.flatMap((id) => {
     try {
-      // The environment of a process that has ended is empty, and that of another user cannot be read.
+      // An ended process has an empty environment. Reading the environment of another user's process throws.
       const variables = readFileSync(`/proc/${id}/environ`, 'utf8').split('\0')
       if (!variables.includes(`${RUN_MARK}=${mark}`)) return []
       const [, parent] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${id}/status`, 'utf8')) ?? []

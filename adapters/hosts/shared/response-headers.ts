@@ -1,6 +1,6 @@
 const LISTS = new Set(['link', 'set-cookie', 'vary', 'www-authenticate'])
 
-/** Groups alternating names and values by name. If a header can have several values, keeps those that the host has set. */
+/** Groups alternating names and values by name. For headers that can have several values, adds the host's values. */
 export function mergeHeaders(
   headers: readonly string[],
   hostHeader: (name: string) => unknown,

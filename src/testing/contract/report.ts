@@ -19,7 +19,7 @@ export function recordSteps() {
 
   /**
    * Throws a {@link BrokenRule} unless `holds`. Its message begins with `sentence`. `expected` and `received` are texts, or values
-   * that are shown as code. `lines` replaces the lines that were added.
+   * that are shown as code. The report lists `lines` in place of the calls of the test, if given.
    */
   function check(holds: boolean, sentence: string, expected: unknown, received: unknown, lines = steps): void {
     if (holds) return
@@ -54,7 +54,7 @@ export function recordSteps() {
   }
 }
 
-/** Returns lines for the last steps, and one line for equal steps in a row. */
+/** Returns one line for each of the last steps. Equal steps that follow each other share one line. */
 function stepLines(steps: readonly string[]): string[] {
   const lines: { readonly step: string; times: number }[] = []
   for (const step of steps) {

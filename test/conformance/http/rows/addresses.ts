@@ -4,7 +4,7 @@ import { socketClient } from '../client.ts'
 import { eventually, expectError, expectJson, get, probe } from '../expect.ts'
 import type { Rows } from '../suite.ts'
 
-/** Rows about the client address, and about proxies that forward this address. */
+/** Conformance tests of the client address, and of proxies that forward this address. */
 export const addresses: Rows = {
   'counts anonymous clients per address, and separately from keys': async ({ send }) => {
     for (let i = 0; i < 2; i++) expectError(await send('/anonymous/v1/pets'), 401, 'missing_api_key')

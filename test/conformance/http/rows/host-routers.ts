@@ -8,7 +8,7 @@ async function expectLinks(send: Parameters<typeof get>[0], base: string, linked
   assert.ok(headers.link?.startsWith(`<${linked}/pets?limit=1&cursor=`), headers.link)
 }
 
-/** Rows about the ways in which Express mounts a handler. */
+/** Conformance tests of the ways in which Express mounts a handler. */
 export const hostRouters: Rows = {
   'links contain the mount path of a Router with a parameter': ({ send }) => expectLinks(send, '/router/acme/inner/v1'),
   'links contain the mount path of a wildcard route': ({ send }) => expectLinks(send, '/wild/v1'),
