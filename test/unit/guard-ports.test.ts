@@ -53,14 +53,14 @@ describe('a back end that fails', () => {
     ],
     ['a refused connection', errno('ECONNREFUSED'), 503],
     ['a reset connection', errno('ECONNRESET'), 503],
-    ['a cause', new Error('query failed', { cause: errno('ETIMEDOUT') }), 503],
-    ['several causes', new AggregateError([errno('ECONNREFUSED'), new Error('x')], SECRET), 503],
+    ['an error with a network cause', new Error('query failed', { cause: errno('ETIMEDOUT') }), 503],
+    ['an error with several causes', new AggregateError([errno('ECONNREFUSED'), new Error('x')], SECRET), 503],
     [
-      'several causes, beside one that is null',
+      'an error with several causes, one of which is null',
       Object.assign(new AggregateError([errno('ECONNREFUSED')]), { cause: null }),
       503,
     ],
-    ['a constraint', errno('23505'), 500],
+    ['a violated constraint', errno('23505'), 500],
   ]
 
   for (const port of ['list', 'find', 'spend'] as const) {
@@ -91,7 +91,7 @@ describe('a back end that fails', () => {
     'missing_api_key',
     'malformed_json',
     'payload_too_large',
-  ] as const)('%s from a back end causes 500', async (code) => {
+  ] as const)('responds with 500 if a back end throws %s', async (code) => {
     const { send } = await broken({ list: fail(new PetStoreError(code, SECRET)) })
     const got = await send('/v1/pets')
     expect(got).toMatchObject({ status: 500, code: 'internal_error' })
@@ -135,7 +135,7 @@ describe('a back end that fails', () => {
     ['all', revoked.proxy],
   ]
   describe.each(['list', 'find', 'spend'] as const)('%s', (port) => {
-    test.each(traps)('responds with 500 to an error whose %s throws', async (_, trap) => {
+    test.each(traps)('responds with 500 if reading a member of the thrown error throws: %s', async (_, trap) => {
       for (const breaking of [fail, reject]) {
         const reported: unknown[] = []
         const options = { onError: (error: unknown) => void reported.push(error), timeout: 1_000 }
@@ -467,7 +467,7 @@ test.each([
   const listeners: number[] = []
   const get = (id: bigint, context?: CallContext) => {
     contexts.push(context)
-    // The storage reads the signal of the first call during the call, and the signal of the second call only after it.
+    // On the first call, the storage reads the signal during the call; on the second call, only after the call has ended.
     if (id === 1n && context?.signal) listeners.push(getEventListeners(signal, 'abort').length)
     return end({ ...rex, id })
   }

@@ -255,10 +255,13 @@ test('an invalid option has no HTTP status', () => {
   )
 })
 
-test.each([-1, 253_402_300_800_000, Number.NaN])('a clock at %s gives 500, and onError says why', async (now) => {
-  const onError = vi.fn()
-  const petStore = createPetStore({ clock: { now: () => now }, onError })
-  expect((await petStore.fetch('http://localhost/v1/pets')).status).toBe(500)
-  const message = expect.stringMatching(/^option clock: expected .* from 1970 to 9999, got the number /)
-  expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
-})
+test.each([-1, 253_402_300_800_000, Number.NaN])(
+  'responds with 500 and calls onError if the clock returns %s',
+  async (now) => {
+    const onError = vi.fn()
+    const petStore = createPetStore({ clock: { now: () => now }, onError })
+    expect((await petStore.fetch('http://localhost/v1/pets')).status).toBe(500)
+    const message = expect.stringMatching(/^option clock: expected .* from 1970 to 9999, got the number /)
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ message }), expect.anything())
+  },
+)

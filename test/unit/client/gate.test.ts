@@ -14,7 +14,7 @@ const stream = (max: number) => fc.infiniteStream(fc.integer({ min: 1, max }))
 const takeFrom = (values: Iterator<number>) => () => values.next().value as number
 
 describe('a client whose key nobody else uses', () => {
-  test('the client gets no 429, sends its calls in order, and wastes no window', async () => {
+  test('the client gets no 429, sends its calls in order, and uses as few windows as possible', async () => {
     const law = fc.asyncProperty(
       fc.integer({ min: 1, max: 60 }),
       fc.integer({ min: 1, max: 150 }),
@@ -50,7 +50,7 @@ describe('a client whose key nobody else uses', () => {
   })
 })
 
-test('five clients with one free key get no ban, at every latency', async () => {
+test('five clients with the same key of the plan free get no ban, at any latency', async () => {
   const law = fc.asyncProperty(stream(1_500), stream(1_000), fc.nat(MINUTE), async (latencies, factors, offset) => {
     const factor = takeFrom(factors)
     const { newClient, settled, isBanned, seen } = simulate({
@@ -66,8 +66,8 @@ test('five clients with one free key get no ban, at every latency', async () => 
   await fc.assert(law, { numRuns: 30 })
 })
 
-describe('a server that is away', () => {
-  test('90 calls survive a failure of 12 seconds, at every latency', async () => {
+describe('a server that cannot be reached', () => {
+  test('90 calls succeed although the server is unreachable for 12 seconds, at any latency', async () => {
     const law = fc.asyncProperty(stream(300), stream(1_000), fc.nat(2_000), async (latencies, factors, start) => {
       const factor = takeFrom(factors)
       const { newClient, settled, seen, elapsed } = simulate({
@@ -85,7 +85,7 @@ describe('a server that is away', () => {
       const last = attempts.slice(attempts.lastIndexOf(1))
       expect(last).toEqual(times(last.length).map((i) => i + 1))
       expect(attempts.filter((attempt) => attempt === 1).length).toBeLessThanOrEqual(8)
-      // Besides the 90 successes: up to eight requests in flight, at most twice, and one request after each wait.
+      // 90 requests succeed. Others may fail: up to eight in flight, at most twice, and one request after each wait.
       expect(seen.paths.length).toBeLessThanOrEqual(90 + 2 * 8 + retries.length)
       expect(elapsed()).toBeLessThan(MINUTE)
     })
@@ -226,7 +226,7 @@ describe('an aborted signal', () => {
     expect(seen.paths.length).toBe(2)
   })
 
-  test('an aborted request gives its place to the next call', async () => {
+  test('after a request is aborted, the next waiting call is sent', async () => {
     const controller = new AbortController()
     const { newClient, settled } = simulate({
       instead: () => (controller.signal.aborted ? undefined : new Promise(() => {})),

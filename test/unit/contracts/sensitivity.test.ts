@@ -66,7 +66,7 @@ const firstLines: Record<string, string> = {
   'list returns the greatest ids': 'list({ limit: 10 }) returned animal 2 after animal 3: ids ascend',
   'list returns a member of the database':
     'list({ limit: 10 }) returned animal 1 with _id "x": leave out members that were not given',
-  'list returns animals of an older run': 'a new storage has animal 7: open() must return an empty one',
+  'list returns an animal when a new storage is opened': 'a new storage has animal 7: open() must return an empty one',
   'get returns nothing': 'get(1n) returned undefined: animal 1 was lost, although create had returned it',
   'get throws if there is no animal': 'get(2n) threw Error: no rows: for no animal, get returns undefined or null',
   'get returns an empty animal if there is none':
@@ -154,7 +154,7 @@ const firstLines: Record<string, string> = {
     'list({ after: 2n }) returned animal 1: list returns only ids above the value of after',
   'list ends early for a status': 'the pages of list left out animal 4: create has returned it',
   'create gives an id above int64': 'create returned the id 9223372036854775808: an id is an int64',
-  'get returns the animal before': 'get(4n) returned animal 3: get returns the animal with this id',
+  'get returns the previous animal': 'get(4n) returned animal 3: get returns the animal with this id',
   'get returns a name': 'get(1n) returned "Rex": get returns the animal',
   'create fails after a client has disconnected':
     'create({ name: "next", categoryId: 3n }) threw Error: the connection is closed: create adds any valid animal',
@@ -173,22 +173,22 @@ const firstLines: Record<string, string> = {
   'update accepts wrong changes':
     'update(the id of key 1, { plan: null }) did not throw invalid_option: call keyChanges, which checks the changes',
   'revoke returns true again': 'revoke(the id of key 1) returned true: the key was revoked before',
-  'a call of revoke among others returns nothing':
+  'one of several concurrent calls of revoke returns false':
     'revoke(the id of key 1) returned false: the key was not revoked before',
   'list returns nothing': 'list() returned undefined: list returns an array',
   'list returns a key twice': 'list() returned 4 keys: 2 were issued',
-  'list returns a key of an older run': 'a new key store has keys: open() must return an empty one',
+  'list returns a key when a new key store is opened': 'a new key store has keys: open() must return an empty one',
   'find returns the first key': 'find(the token of key 2) returned key 2 with plan "free": expected "pro"',
   'spend returns nothing': 'spend returned undefined: spend must return the counts',
   'a ban that refuses nothing': 'spend granted a request during a ban, which ends at 2026-01-01T00:01:30.000Z',
   'a ban that refuses a request after its end':
     'spend refused a request after the end of the ban at 2026-01-01T00:01:30.000Z',
   'a ban one refusal too early': 'spend started a ban too early: afterRefusals is 2',
-  'a ban without a rule': 'spend returned bannedUntil although ban is false',
+  'a ban although the request has no ban rule': 'spend returned bannedUntil although ban is false',
   'a first request that is refused':
     'spend refused the first request of "address:192.0.2.1": each subject has counts of its own',
-  'a minute whose refusals go on': 'spend refused a request of a new minute: its count begins at 0',
-  'a day whose refusals go on': 'spend refused a request of a new day: its count begins at 0',
+  'the refusals of a minute go on after its end': 'spend refused a request of a new minute: its count begins at 0',
+  'the refusals of a day go on after its end': 'spend refused a request of a new day: its count begins at 0',
   'one request too few per minute':
     'spend refused a request within the limits: 1 of 2 used in this minute, 1 of 10 on this day',
   'minutes that are not shortened when the clock steps back':
@@ -234,7 +234,7 @@ const storageFaults: Faults<PetStorage> = {
       status === 'sold' && limit === 1 && after > 2n ? [] : sound.list({ limit, after, status }),
   }),
   'create gives an id above int64': () => listOf(() => 2n ** 63n),
-  'get returns the animal before': (sound) => ({ get: (id) => sound.get(id === 4n ? 3n : id) }),
+  'get returns the previous animal': (sound) => ({ get: (id) => sound.get(id === 4n ? 3n : id) }),
   'get returns a name': (sound) => ({ get: async (id) => (await sound.get(id))?.name as never }),
   'create fails after a client has disconnected': (sound) => {
     let isBroken = false
@@ -343,7 +343,7 @@ const storageFaults: Faults<PetStorage> = {
   'list returns a member of the database': (sound) => ({
     list: async (query) => (await sound.list(query)).map((pet) => ({ _id: 'x', ...pet })),
   }),
-  'list returns animals of an older run': (sound) => ({
+  'list returns an animal when a new storage is opened': (sound) => ({
     list: (query) => (query.limit === 1 ? [{ id: 7n, name: 'Rex', categoryId: 1n }] : sound.list(query)),
   }),
   'get returns nothing': () => ({ get: () => undefined }),
@@ -414,7 +414,7 @@ function withCreateOnce(createOnce: CreateOnce): Partial<PetStorage> {
   return { createOnce }
 }
 
-/** Returns a `createOnce` that passes a changed scope, key or fingerprint to the sound storage. */
+/** Returns a `createOnce` that changes the scope, key or fingerprint, and then calls that of the correct storage `sound`. */
 function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): CreateOnce {
   return (pet, given) => (sound.createOnce as CreateOnce)(pet, { ...given, ...change(given) })
 }
@@ -441,7 +441,7 @@ function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): P
   }
 }
 
-/** A plain list whose ids are wrong. */
+/** A storage that keeps animals in an array. Their ids come from `takeId`, and are wrong. */
 function listOf(takeId: (pets: readonly Pet[]) => bigint): PetStorage {
   const pets: Pet[] = []
   return {
@@ -484,7 +484,7 @@ const keyFaults: Faults<ManagedKeyStore> = {
   'revoke returns true again': (sound) => ({
     revoke: async (id) => (await sound.revoke(id)) || (await sound.list()).some((key) => key.id === id),
   }),
-  'a call of revoke among others returns nothing': (sound) => {
+  'one of several concurrent calls of revoke returns false': (sound) => {
     let running = 0
     return {
       async revoke(id) {
@@ -497,7 +497,7 @@ const keyFaults: Faults<ManagedKeyStore> = {
   },
   'list returns nothing': () => ({ list: async () => undefined as never }),
   'list returns a key twice': (sound) => ({ list: async () => (await sound.list()).flatMap((key) => [key, key]) }),
-  'list returns a key of an older run': (sound) => ({
+  'list returns a key when a new key store is opened': (sound) => ({
     list: async () => [{ id: 'key_old', plan: 'free', createdAt: 0 }, ...(await sound.list())],
   }),
   'find returns the first key': (sound) => ({
@@ -660,7 +660,7 @@ const quotaFaults: Faults<QuotaStore> = {
       ...request,
       ban: ban && { ...ban, afterRefusals: Math.max(1, ban.afterRefusals - 1) },
     })),
-  'a ban without a rule': () => {
+  'a ban although the request has no ban rule': () => {
     const store = counting((request) => request)
     return { spend: async (request) => ({ ...(await store.spend(request)), ...(!request.ban && { bannedUntil: 9 }) }) }
   },
@@ -670,8 +670,8 @@ const quotaFaults: Faults<QuotaStore> = {
       spend: async (request) => ({ ...(await store.spend(request)), ...(request.anonymous && { granted: false }) }),
     }
   },
-  'a minute whose refusals go on': () => refusingAfter('minuteEndsAt'),
-  'a day whose refusals go on': () => refusingAfter('dayEndsAt'),
+  'the refusals of a minute go on after its end': () => refusingAfter('minuteEndsAt'),
+  'the refusals of a day go on after its end': () => refusingAfter('dayEndsAt'),
   'one request too few per minute': () =>
     counting((request) => ({
       ...request,
@@ -773,7 +773,7 @@ const quotaFaults: Faults<QuotaStore> = {
 
 function faulty<Port extends object>(sound: Port, fault: Faults<Port>[string], clock: Clock = manualClock()) {
   const changed = fault(sound, clock)
-  // Without `createOnce` if the fault replaces `create`: it would still add its animals to the sound storage.
+  // If the fault replaces `create`, leave out `createOnce`: it would add animals without the fault.
   const port = { ...sound, ...('create' in changed && { createOnce: undefined }), ...changed }
   return async () => ({ port, close })
 }

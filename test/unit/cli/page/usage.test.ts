@@ -92,7 +92,7 @@ describe('the usage of a key', () => {
     expect(await usageOf(token)).toBe(undefined)
   })
 
-  test('keyOf returns the key of a valid token after its first request', async () => {
+  test('keyOf returns the key of a valid token after a request with this token', async () => {
     const { issue, keyOf, send } = await watchedStore()
     const token = await issue()
     expect(keyOf(token)).toBe(undefined)

@@ -30,7 +30,7 @@ test("the host's response class receives the whole body in its end method", asyn
   expect(seen).toEqual(['[]'])
 })
 
-test("passes the whole body to end if the host's writeHead has replaced end", async () => {
+test("passes the whole body to the end method that the host's writeHead has set", async () => {
   const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype
@@ -51,7 +51,7 @@ test("passes the whole body to end if the host's writeHead has replaced end", as
   expect(seen).toEqual(['[]'])
 })
 
-test("an end method on Express' response prototype receives the whole body", async () => {
+test('a replaced app.response.end of Express receives the whole body', async () => {
   const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const app = express()
@@ -66,7 +66,7 @@ test("an end method on Express' response prototype receives the whole body", asy
   expect(seen).toEqual(['[]'])
 })
 
-test("sends the host's non-ASCII header as the same bytes with every body", async () => {
+test("the bytes of a host's non-ASCII header do not depend on the body", async () => {
   const { petStore, authorized } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const connection = await connectTo((request, response) => {
@@ -111,7 +111,7 @@ test('keeps the Vary header of the host', async () => {
   expect((await connection.answer()).headers).toMatchObject({ vary: 'Cookie', 'content-type': 'application/json' })
 })
 
-test('an end method on ServerResponse.prototype receives the whole body', async () => {
+test('a replaced ServerResponse.prototype.end receives the whole body', async () => {
   const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { end } = OutgoingMessage.prototype

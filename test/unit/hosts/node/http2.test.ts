@@ -122,7 +122,7 @@ describe('HTTP/2', () => {
     expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR)
   })
 
-  test('sends a response larger than the flow-control window despite an unread body', async () => {
+  test('sends a response larger than the flow-control window despite an unread request body', async () => {
     const { storage } = memory()
     const pet = { id: 1n, name: 'x'.repeat(1_000_000), categoryId: 1n, status: 'available' } as const
     const { session, authorization } = await start({ store: { storage: { ...storage, list: () => [pet] } } })
@@ -183,7 +183,7 @@ describe('HTTP/2', () => {
       const create = vi.fn(storage.create)
       const { petStore, token } = await storeWithKey({ store: { storage: { ...storage, create } } })
       const authorization = `Bearer ${token}`
-      // This request fills the key cache. Without a look-up to wait for, the handler reads the next body at once.
+      // This request fills the key cache. The next request then waits for no look-up: its body is read at once.
       await petStore.fetch(new Request('http://a/v1/pets', { headers: { authorization } }))
       const closed = signalled()
       const handler = toNodeHandler(petStore)
