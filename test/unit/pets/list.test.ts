@@ -57,7 +57,7 @@ describe('parameters', () => {
     )
   })
 
-  test('unknown parameters are ignored, also with invalid escapes', async () => {
+  test('ignores unknown parameters, even if their values have invalid escapes', async () => {
     const { send } = await startApi()
     expect((await send('/v1/pets?page=2&Limit=0&x=%zz&=&&')).status).toBe(200)
   })

@@ -92,7 +92,7 @@ describe('headers that earlier middleware has changed', () => {
     expect(seen).toEqual(['192.0.2.1'])
   })
 
-  test('ignores headers that other code has changed if the handler is called without `next`', async () => {
+  test('a handler called without `next` ignores headers that other code has changed', async () => {
     const { handler, authorization } = await handlerWithKey()
     const server = createServer((request, response) => {
       request.headers.authorization = authorization
@@ -167,7 +167,7 @@ describe('a host that listens to checkContinue', () => {
 test.each([
   ['/shop', '/shop/v1'],
   ['/v1', '/v1'],
-])('mounted at %s without baseUrl, links begin with %s', async (mount, base) => {
+])('if a framework mounts at %s without setting baseUrl, links begin with %s', async (mount, base) => {
   const { handler, authorization } = await handlerWithKey()
   const server = createServer((request, response) => {
     const { url = '' } = request
