@@ -4,7 +4,7 @@ import { createPetStore } from 'petstore-kit'
 import { toExpressHandler } from 'petstore-kit/express'
 
 // The shop has its own customers and tokens. The pet store only asks the shop for the owner of a token and the owner's limits.
-// Use long random tokens: anyone can guess these.
+// In a real shop, use long random tokens: anyone can guess the tokens below.
 const customers = new Map([
   ['acme-ada-1', { name: 'Ada', company: 'acme', tier: 'gold' }],
   ['acme-ben-2', { name: 'Ben', company: 'acme', tier: 'gold' }],

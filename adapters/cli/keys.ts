@@ -84,7 +84,7 @@ async function changeKey<T>(
   place: PlaceFlags,
   change: (keyStore: ManagedKeyStore) => Promise<T | false | undefined>,
 ): Promise<T> {
-  // The error message does not contain the token, because logs may show it.
+  // The error message does not contain the token, because logs may show the message.
   if (id.startsWith('pet_')) throw new Error('expected the id of the key, as petstore keys list shows it; got a token')
   if (place.data !== undefined) requireFile(place.data)
   const { result, isKnown } = await withPlace(place, async ({ keyStore }) => {

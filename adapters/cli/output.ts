@@ -72,7 +72,7 @@ function explain(error: unknown, code: string | undefined, message: string): str
   // Node's message contains the value of `--host`, which may be a URL with a password by mistake.
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
     return `--host: this machine has no such address (${code}): give one of its own, such as 127.0.0.1, or 0.0.0.0 for all`
-  // The value of an option or of an unknown flag may be a secret, so the message is cut before it.
+  // The value of an option or of an unknown flag may be a secret, so it is removed from the message.
   if (isPetStoreError(error))
     return message.replace(/^option (\w+)[\w.]*/, (_, name: string) => flagOf(name)).replace(/, got .*$/s, '')
   const known = message

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { importKit, LIMITS, ready } from './fixtures.mjs'
 
 /**
- * Serves a pet store. With the argument `driver`, serves only the database driver, with the same statements and response headers.
+ * Serves a pet store. With the argument `driver`, runs the same statements without the pet store, and sends the same headers.
  * Calls `cleanUp` on SIGINT and SIGTERM.
  */
 export async function serveKitOrDriver(petStore, tokens, driver, cleanUp) {

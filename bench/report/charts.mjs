@@ -23,7 +23,7 @@ const margins = ({ top, bottom, left, right = 16 }) => ({
   marginRight: right,
 })
 
-/** Bars by server, with a column for each kind of work. */
+/** CPU time per request: one row of bars for each server, and one column for each kind of work. */
 function cpuChart(results) {
   const { cpu } = figures(results)
   const { servers } = groupNamed('Node')

@@ -2,7 +2,7 @@
 import { createTestPetStore } from 'petstore-kit/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-/** Your own client, which waits two seconds. `AbortSignal.timeout` would not follow fake timers, so it uses `setTimeout`. */
+/** Your own client, which gives up after two seconds. It uses `setTimeout`: fake timers do not affect `AbortSignal.timeout`. */
 async function listPets(fetch, apiKey) {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), 2_000)

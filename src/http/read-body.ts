@@ -8,7 +8,7 @@ export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 
 
 /**
  * Reads a whole body of at most `limit` bytes.
- * @param signal - aborts when the client disconnects; `undefined` if the body itself then ends with an error
+ * @param signal - aborts when the client disconnects; `undefined` if the body stream itself fails when the client disconnects
  * @param discardRest - reads or cancels the rest of a body that is too large
  * @throws {PetStoreError} `payload_too_large` or `incomplete_body`
  */

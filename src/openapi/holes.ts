@@ -45,7 +45,7 @@ export function headerRefs(operation: OperationName, additional: readonly string
   return Object.fromEntries(components.map((name) => [nameOf(name), { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Adds `required` to a header: false if a response may lack a header that it lists, as a 415 may lack `Accept`. */
+/** Adds `required` to a header. It is false if some responses with the same status lack the header: a 415 may lack `Accept`. */
 export function headerComponent([name, { description, ...others }]: [string, { description: string; schema: object }]) {
   const required = [...headersOfAll, 'WWW-Authenticate', 'Retry-After'].includes(name)
   return [name, { description, required, ...others }] as const

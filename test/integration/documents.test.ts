@@ -191,7 +191,7 @@ describe('the documents', () => {
       scripts: Record<string, string>
     }
     expect(commands).toEqual(expect.arrayContaining(['npm ci && npm start', 'npm ci && npm test']))
-    // npm skips `pre` and `post` scripts under `ignore-scripts`.
+    // With the npm setting `ignore-scripts`, npm skips `pre` and `post` scripts, so these commands must not need any.
     expect(Object.keys(scripts).filter((name) => /^(pre|post)(start|test)$/.test(name))).toEqual([])
     expect(scripts.test).toMatch(/ && vitest run$/)
     // This test omits the build step of `npm start`: it would remove `dist`, which other tests use at the same time.

@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A change of a source file of the back end. */
+/** A fault that a test puts into a source file of the PostgreSQL back end, to check that the simulation finds the fault. */
 export interface Edit {
   /** The name of a file in `adapters/back-ends/postgres`. */
   readonly file: string

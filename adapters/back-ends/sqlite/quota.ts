@@ -53,7 +53,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return entry
   }
 
-  /** Does not replace the row if `ends_at` is unchanged: that would also write the index. Writes nothing during a ban. */
+  /** If `ends_at` is unchanged, updates the row: replacing the row would also write the index. Writes nothing during a ban. */
   function save({ row, bucket, state }: Entry, subject: string): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)

@@ -1,7 +1,7 @@
 import { declaredLength, sentHeader } from './headers.ts'
 import type { NodeIncoming, NodeOutgoing } from './types.ts'
 
-/** The most bytes of a rejected upload to read. Many clients send the whole body before they read the response. */
+/** How many bytes of a rejected upload are read at most. Many clients send the whole body before they read the response. */
 const DRAINED_BYTES = 16_777_216
 /** The bytes counted for each chunk besides its length. Otherwise, `DRAINED_BYTES` would allow millions of tiny chunks. */
 const CHUNK_COST = 256

@@ -14,7 +14,10 @@ import { petBody, storeWithKey } from '../../support/node-server.ts'
 import { rawConnection } from '../../support/raw-http.ts'
 import { readResponses } from './responses.ts'
 
-/** `FUZZ_SEED=123 FUZZ_RUNS=1000 npx vitest run test/integration/attack/pipelining.test.ts` repeats a run, or lengthens it. */
+/**
+ * To repeat the requests of a failed test, set `FUZZ_SEED` to its seed. To try more requests, increase `FUZZ_RUNS`:
+ * `FUZZ_SEED=123 FUZZ_RUNS=1000 npx vitest run test/integration/attack/pipelining.test.ts`.
+ */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const RUNS = Number(process.env.FUZZ_RUNS ?? 150)
 
@@ -156,7 +159,8 @@ for (const [name, { start, answersBroken }] of Object.entries(hosts)) {
         requests.map(({ method }) => method),
       )
       const statuses = responses.map(({ status }) => status)
-      // Node's parser also refuses data after `Connection: close`. Hosts without `answersBroken` may then leave out responses.
+      // Node's parser also refuses data after a request with `Connection: close`. After such data or a broken request, hosts
+      // whose `answersBroken` is false may leave out responses.
       if (answersBroken || (last.statuses.length === 1 && after === '')) {
         expect(statuses).toHaveLength(requests.length)
         for (const [i, { statuses: allowed }] of requests.entries()) expect(allowed).toContain(statuses[i])

@@ -8,7 +8,7 @@ import { missing } from '../../support/skips.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
-/** The examples that the documents show. Each key names the types of a runtime's globals. */
+/** The examples that the documents show. Each key is the package of types that declares the globals of a runtime. */
 const runtimes = {
   node: [
     'express.mjs',

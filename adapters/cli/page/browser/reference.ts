@@ -28,7 +28,7 @@ document.addEventListener('change', ({ target }) => {
   const before = top()
   localStorage.setItem(LANGUAGE, value)
   showLanguage(value)
-  // The samples above may be longer or shorter in another language, so the page is scrolled back.
+  // Samples differ in length between languages. Scroll, so that the clicked sample stays at its place in the window.
   scrollBy(0, top() - before)
 })
 
