@@ -39,7 +39,7 @@ const RULES: OptionRules<keyof ServeOptions> = {
     expected: 'a whole number from 0 to 65535',
     check: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
   },
-  host: { expected: 'an address or a name', check: (value) => typeof value === 'string' && value !== '' },
+  host: { expected: 'an IP address or a host name', check: (value) => typeof value === 'string' && value !== '' },
   checkReady: functionRule,
   drainDelay: millisecondsRule,
   closeTimeout: millisecondsRule,
@@ -76,7 +76,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   const server = createServer({ requireHostHeader: false })
   const connections = trackConnections(server, options)
   const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, connections.isClosing))
-  // 0 is no limit: beyond a limit, Node would silently drop headers, perhaps `Authorization`. It limits their total size anyway.
+  // 0 means no limit: Node would silently drop headers beyond it, perhaps `Authorization`. Their total size is limited anyway.
   server.maxHeadersCount = 0
   // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
