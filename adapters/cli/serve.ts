@@ -116,7 +116,7 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
   return { petStore: createPetStore(options), usageOf, keyOf }
 }
 
-/** Logs mask texts that begin with `pet_`. Tokens of `--key` may begin differently, so logs must know them. */
+/** Logs mask texts that begin with `pet_`. Tokens of `--key` may begin differently, so logs mask them by this list. */
 function secretsOf({ key = [] }: ServeFlags): string[] {
   return key.map(({ token }) => token)
 }

@@ -48,7 +48,7 @@ export async function newKey(options: IssueOptions, now: number, plans: readonly
 
 /**
  * Checks the changes of a key, for use in a key store. Returns the names and values to store; `null` removes a member from the
- * key. Removing `limits` requires `plan`, because the stored plan is unknown: the key is not read, to save a statement.
+ * key. Removing `limits` requires `plan`: the stored key is not read, and its plan might be one without limits.
  * @param plans - the names of your own plans, besides `free`, `pro` and `business`
  * @throws {PetStoreError} `invalid_option`, with the name of the option
  * @example

@@ -10,7 +10,7 @@ export function atEndOfTurn(callback: () => void): void {
   schedule(callback)
 }
 
-/** Returns false if a test has installed fake timers before this module was loaded: their handles have another class. */
+/** Returns false if a test installed fake timers before this module was loaded: a fake `setImmediate` returns no `Immediate`. */
 function isRuntimeTimer(): boolean {
   const handle = runtimeSetImmediate?.(() => {})
   runtimeClearImmediate?.(handle)

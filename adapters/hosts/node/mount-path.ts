@@ -32,7 +32,7 @@ export function matchedPath({ baseUrl, originalUrl }: NodeIncoming, rest: string
   return path.endsWith(end) ? path.slice(0, -end.length) : ''
 }
 
-/** Returns the part that ends the prefix and also begins the base path: `/v1` for `/shop/v1` and `/v1`. */
+/** Returns the end of the prefix that is also the start of the base path: `/v1` for `/shop/v1` and the base path `/v1/a`. */
 export function overlap(prefix: string, basePath: string): string {
   for (let at = prefix.indexOf('/'); at !== -1; at = prefix.indexOf('/', at + 1))
     if (isBelow(basePath, prefix.slice(at))) return prefix.slice(at)

@@ -33,7 +33,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
 function rewrite(body: object): string {
   try {
     return JSON.stringify(body, (_name, value: unknown) => {
-      // Integers beyond 2^53 and infinity may be rounded. A rounded fraction cannot be told from an exact one.
+      // Integers beyond 2^53 may have been rounded, perhaps to infinity. Rounded fractions cannot be recognized, so they pass.
       if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
         throw lost(`the host has parsed the body and may have rounded the number ${value}`)
       return value

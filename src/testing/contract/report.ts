@@ -19,7 +19,7 @@ export function recordSteps() {
 
   /**
    * Throws a {@link BrokenRule} unless `holds`. Its message begins with `sentence`. `expected` and `received` are texts, or values
-   * that are shown as code. The report lists `lines` in place of the calls of the test, if given.
+   * that are shown as code. The report lists `lines`: by default, the calls of the test.
    */
   function check(holds: boolean, sentence: string, expected: unknown, received: unknown, lines = steps): void {
     if (holds) return
@@ -37,7 +37,7 @@ export function recordSteps() {
     forget() {
       steps = []
     },
-    /** Makes a call and adds a line for it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
+    /** Makes a call and adds a step for it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
     async call<T>(text: string, call: () => MaybePromise<T>, rule: string, result: (value: T) => string = String) {
       const index = steps.push(text) - 1
       try {

@@ -6,7 +6,7 @@ import { inWords, plural } from './format.ts'
 import { createGauge } from './gauge.ts'
 import { isBan, type Refusal, showRefusal } from './refusal-view.ts'
 
-/** How often the usage is loaded, in milliseconds, because other programs may use the same key. */
+/** The usage is loaded at this interval, in milliseconds, because other programs may use the same key, too. */
 const RELOAD_EVERY = 2_000
 /** How long a burst of requests may take, in milliseconds. After a minute, the count would begin again at zero. */
 const BURST_TIME = 60_000
@@ -174,7 +174,7 @@ export class LimitsView {
   }
 }
 
-/** Returns the one window that the headers of a response describe. A page without the secret cannot load both windows. */
+/** Returns the usage of one window, from a response's headers. Without the secret, the page cannot load the usage of both. */
 function usageIn(exchange: Exchange): Partial<Usage> | undefined {
   const cost = costOf(exchange)
   if (cost === undefined) return undefined
