@@ -27,7 +27,7 @@ const named = Object.entries(entryPoints).flatMap(([place, file]) => {
 const textOf = (symbol: ts.Symbol) => ts.displayPartsToString(symbol.getDocumentationComment(checker))
 const membersOf = (symbol: ts.Symbol) =>
   symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class) ? [...(symbol.members?.values() ?? [])] : []
-/** Returns whether a type describes a part of an object of another library. That library documents the members. */
+/** Returns whether a type describes a part of another library's object. That library documents the members, so we need not. */
 const isStructural = (symbol: ts.Symbol) => textOf(symbol).startsWith('The part of')
 const examplesOf = (symbol: ts.Symbol) =>
   symbol
@@ -35,7 +35,7 @@ const examplesOf = (symbol: ts.Symbol) =>
     .filter(({ name }) => name === 'example')
     .map(({ text }) => ts.displayPartsToString(text))
 
-test('these tests check every entry point of the package', () => {
+test('entryPoints lists every entry point of the package', () => {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }
   const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
   expect(Object.keys(entryPoints).toSorted()).toEqual(
@@ -68,7 +68,7 @@ const examples = named.flatMap(({ name, symbol }) =>
   examplesOf(symbol).map((text) => ({ name, code: text.replaceAll(/^```\w*$/gm, '') })),
 )
 
-/** Compiles programs in strict TypeScript, with imports of the package by its names. Returns the errors. */
+/** Compiles programs that import the package by name, in strict TypeScript. Returns the errors. */
 function typeErrors(programs: readonly string[]): string {
   const files = new Map(programs.map((code, i) => [join(root, `adapters/example-${i}.ts`), GLOBALS + code]))
   // The installed libsql replaces better-sqlite3, which would need a compiler. Both have the same API.
@@ -131,7 +131,7 @@ test('the declared types are also found by CommonJS projects', () => {
 
 const printing = examples.filter(({ code }) => /console\.log\(.*\) \/\/ /.test(code))
 
-test('at least six examples state the output that the next test expects', () => {
+test('at least six examples state the output that they must print', () => {
   expect(printing.length).toBeGreaterThan(5)
 })
 

@@ -134,7 +134,7 @@ describe('a back end that fails', () => {
     ['cause', Object.defineProperty(new Error(SECRET), 'cause', { get: fail(new Error(SECRET)) })],
     ['all', revoked.proxy],
   ]
-  describe.each(['list', 'find', 'spend'] as const)('%s', (port) => {
+  describe.each(['list', 'find', 'spend'] as const)('an unreadable error of %s', (port) => {
     test.each(traps)('responds with 500 if reading a member of the thrown error throws: %s', async (_, trap) => {
       for (const breaking of [fail, reject]) {
         const reported: unknown[] = []
@@ -655,7 +655,7 @@ describe('observers', () => {
     expect(log.mock.calls).toEqual([[expect.stringContaining('petstore-kit: failed: Error: EMFILE\n')]])
   })
 
-  test('logs a fault without secrets and hidden characters', () => {
+  test('masks secrets and escapes hidden characters in a logged error', () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     const token = newToken()

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 
 type Handler = (event: object) => Promise<{ statusCode: number; headers: Record<string, string>; body: string }>
 
-/** Imports a copy in this package. In the example's own folder, which is another package, `petstore-kit` is not found. */
+/** Imports a copy of the example inside this package. Its own folder is another package, which does not find `petstore-kit`. */
 async function importHandler(): Promise<Handler> {
   const root = join(import.meta.dirname, '../../..')
   const folder = await mkdtemp(join(root, '.cache-lambda-'))

@@ -85,7 +85,7 @@ describe('a server that cannot be reached', () => {
       const last = attempts.slice(attempts.lastIndexOf(1))
       expect(last).toEqual(times(last.length).map((i) => i + 1))
       expect(attempts.filter((attempt) => attempt === 1).length).toBeLessThanOrEqual(8)
-      // 90 requests succeed. Others may fail: up to eight in flight, at most twice, and one request after each wait.
+      // 90 requests succeed. The eight requests in flight may fail together, at most twice; so may one request after each wait.
       expect(seen.paths.length).toBeLessThanOrEqual(90 + 2 * 8 + retries.length)
       expect(elapsed()).toBeLessThan(MINUTE)
     })
@@ -181,7 +181,7 @@ describe('one hostile or wrong response', () => {
     expect([client.rateLimit, seen.mostInFlight]).toEqual([undefined, 8])
   })
 
-  test('if the first response is late, other calls wait two seconds', async () => {
+  test('if the first response is late, the other calls are sent after two seconds', async () => {
     const { newClient, settled, elapsed } = simulate({
       instead: (number) => (number === 1 ? new Promise(() => {}) : undefined),
     })

@@ -414,14 +414,14 @@ function withCreateOnce(createOnce: CreateOnce): Partial<PetStorage> {
   return { createOnce }
 }
 
-/** Returns a `createOnce` that changes the scope, key or fingerprint, and then calls that of the correct storage `sound`. */
+/** Returns a `createOnce` that changes the scope, key or fingerprint, and then calls `sound.createOnce`, which is correct. */
 function withKey(sound: PetStorage, change: (given: Idempotency) => Partial<Idempotency>): CreateOnce {
   return (pet, given) => (sound.createOnce as CreateOnce)(pet, { ...given, ...change(given) })
 }
 
 /**
- * A storage that takes an id, waits, and only then lists the animal. Odd ids wait longer. The suite's reader waits for one
- * timer between two pages, so it can see an even id before the smaller odd id.
+ * A storage that takes an id, waits, and only then adds the animal to its list. Odd ids wait for `waits` timers, even ids for
+ * one. The suite reads page by page, one timer apart, so it can see an even id before the smaller odd id.
  */
 function racing(takeId: (pets: readonly Pet[]) => Promise<bigint>, waits = 1): PetStorage {
   const pets: Pet[] = []
@@ -870,7 +870,7 @@ describe('the contract suites name the rule that is broken', () => {
       return { port: storage, close, reopen }
     }
     const reports = await failures((runner) => storageContract(runner, { name: 'ours', open }))
-    expect(reports).toHaveLength(2) // with and without idempotency keys
+    expect(reports).toHaveLength(2) // one test uses idempotency keys, the other does not
     expectReports(reports, 'get(10n) returned undefined: animal 10 was lost, although create had returned it')
   })
 

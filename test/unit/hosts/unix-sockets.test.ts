@@ -25,7 +25,7 @@ function statusOf(socketPath: string, forwardedFor?: string): Promise<number | u
 
 test('counts anonymous clients on a Unix socket only behind a trusted proxy', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-kit-'))
-  // The path of a Unix socket may have about 100 characters. Relative paths in the temporary folder are short enough.
+  // The path of a Unix socket may have at most about 100 characters, so use paths relative to the temporary folder.
   const before = process.cwd()
   process.chdir(folder)
   onTestFinished(() => {

@@ -21,7 +21,7 @@ const banRule = { afterRefusals: 3, seconds: 300 }
 const keyRequest = { subject: 'key:a', anonymous: false, limits, ban: banRule }
 const addressRequest = { subject: 'address:a', anonymous: true, limits, ban: false } as const
 
-/** During a ban, keeps only what must be equal: the inner store gets no refused requests, so its windows may differ. */
+/** During a ban, returns only the members that must be equal: `inner` gets no refused requests, so its windows may differ. */
 const lasting = (count: QuotaCount | undefined) =>
   count?.bannedUntil ? { granted: count.granted, now: count.now, bannedUntil: count.bannedUntil } : count
 
@@ -68,7 +68,7 @@ async function outcomeOf(spend: () => MaybePromise<QuotaCount>): Promise<QuotaCo
   }
 }
 
-test('requests while the quota store fails do not change the remembered count', async () => {
+test('a remembered count does not change while the quota store fails', async () => {
   const clock = manualClock()
   let isDown = false
   const inner = memoryQuota()
