@@ -124,7 +124,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('an error becomes service_unavailable even if it is cyclic or frozen', async () => {
+  test('an error of the Redis client becomes service_unavailable even if it is frozen or its causes form a cycle', async () => {
     const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
     const [one, two] = [refused('one'), refused('two')]
     Object.assign(one, { cause: two })
@@ -184,7 +184,7 @@ test('different subjects have different Redis keys, even with lone surrogates', 
   expect(keys.every((key) => key.length < 300 && key.isWellFormed() && !key.includes('\u0000'))).toBe(true)
 })
 
-describe('a back end rejects a wrong option by name', () => {
+describe('a back end names a wrong option in the error', () => {
   const database = { prepare: () => ({ all: () => [], run: () => {} }), exec: () => {} }
   const makers: [string, (options: object) => unknown, [option: string, value: unknown, place?: string][]][] = [
     [
@@ -230,7 +230,7 @@ describe('a back end rejects a wrong option by name', () => {
     makers.flatMap(([name, make, wrong]) =>
       wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
     ),
-  )('a wrong option is rejected by name: $name, $option: $value', ({ make, option, value, place }) => {
+  )('the error of $name names the wrong option $option: $value', ({ make, option, value, place }) => {
     expect(() => make({ [option]: value })).toThrow(
       expect.objectContaining({
         code: 'invalid_option',

@@ -56,11 +56,11 @@ describe.skipIf(noPostgres)('many processes', () => {
     return counts
   }
 
-  test('many processes serve exactly 1,000 of 10,000 requests', () => countServed(), PATIENCE)
+  test('many processes serve exactly the daily limit of 1,000 requests', () => countServed(), PATIENCE)
 
   for (const program of REDIS_PROGRAMS) {
     test.skipIf(missingRedis(program))(
-      `many processes serve exactly 1,000 requests, counted by ${program}`,
+      `many processes serve exactly the daily limit of 1,000 requests, counted by ${program}`,
       async () => {
         const redis: RedisServer = await startRedis({ program })
         await countServed(redis.url).finally(() => redis.remove())

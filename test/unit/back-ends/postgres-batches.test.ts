@@ -18,7 +18,7 @@ function heldEngine(reach: Reach = 'statement', concurrency = 1) {
   return { sent, call, complete, inputs: () => sent.map(({ inputs }) => inputs.join('')) }
 }
 
-// Fake timers of a test do not replace this function.
+// Saved before a test starts fake timers, which replace the global function.
 const runtimeSetImmediate = setImmediate
 const settle = () => new Promise((resolve) => runtimeSetImmediate(resolve))
 
@@ -56,7 +56,7 @@ describe('batches', () => {
     await complete(3)
   })
 
-  test('only the call whose size cannot be read is rejected', async () => {
+  test('rejects only the call for which sizeOf throws', async () => {
     const sizeOf = (input: string) => {
       if (input === 'bad') throw new TypeError('no size')
       return 1
@@ -101,9 +101,9 @@ describe('batches', () => {
   })
 
   test.each([
-    ['statement', ['failed', 'failed', 'D']],
-    ['waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error rejects only the calls that it affects (reach: %s)', async (reach, expected) => {
+    ['only the calls of its statement', 'statement', ['failed', 'failed', 'D']],
+    ['also the calls that wait for the next statement', 'waiting', ['failed', 'failed', 'failed']],
+  ] as const)('an error rejects %s if its reach is %j', async (_, reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
     await settle()

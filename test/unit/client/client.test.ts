@@ -299,7 +299,7 @@ describe('a request that gets 429', () => {
     expect([sent.length, waits]).toEqual([1, []])
   })
 
-  test('the client waits for a ban that ends within maxElapsed', async () => {
+  test('the client waits until a ban ends, if the ban ends within maxElapsed', async () => {
     const { client, waits } = clientOf([refusal(300, 'api_key_banned'), json('[]')], { maxElapsed: 300_000 })
     await client.listPets()
     expect(waits).toEqual([300_000])
@@ -623,7 +623,7 @@ describe('an AbortSignal', () => {
     expect(sent.length).toBe(1)
   })
 
-  test('a signal that never aborts does not change a retry', async () => {
+  test('the client retries after the wait if the caller passes a signal that never aborts', async () => {
     vi.useFakeTimers()
     const responses = [refusal(2), json('[]')]
     const fetch = async () => responses.shift() ?? json('[]')
@@ -660,7 +660,7 @@ describe('timeout', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('sends a GET again if its body does not end', async () => {
+  test('sends a GET again if the response body does not end in time', async () => {
     const endless = new Response(new ReadableStream())
     const { client, fetch } = hangingClient({ timeout: 200, retry: { baseDelay: 0 } }, [endless, json('[]')])
     const listed = client.listPets()

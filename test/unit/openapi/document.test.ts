@@ -82,7 +82,7 @@ describe('the headers', () => {
       expect({ name, hasExample: 'example' in header || 'examples' in header }).toEqual({ name, hasExample: true })
   })
 
-  test('the first example of each next-page header, which mock servers send, is empty', () => {
+  test('the first example of each next-page header is empty, because mock servers send it', () => {
     for (const name of ['NextPage', 'X-Next-Cursor'])
       expect(Object.values(headers[name]?.examples as object)[0]).toMatchObject({ value: '' })
   })
@@ -171,7 +171,7 @@ describe('the options', () => {
     expect(info.description).toContain('| gold\\|\\<b\\> | 2,000 | 3,000,000 |\n')
   })
 
-  test('the option plans may contain proxies, such as reactive objects', () => {
+  test('the option plans may contain a JavaScript Proxy, such as a reactive object', () => {
     const free = new Proxy({ perMinute: 1, perDay: 2 }, {})
     expect(openApiDocument({ plans: { free } })['x-rate-limits'].free).toEqual({ perMinute: 1, perDay: 2 })
   })
@@ -183,7 +183,7 @@ describe('the options', () => {
     ['bodyLimit', { bodyLimit: 0 }],
     ['ban.seconds', { ban: { seconds: 0 } }],
     ['title', { title: 'Shop' }],
-  ] as const)('the error about a wrong option names %s', (name, options) => {
+  ] as const)('an error names the wrong option %s', (name, options) => {
     expect(() => openApiDocument(options as OpenApiOptions)).toThrow(new RegExp(`^option ${name}: `))
   })
 

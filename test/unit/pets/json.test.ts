@@ -36,7 +36,7 @@ test.each(['1.5', '[1e2]', '{"a":-1E3}', '{"a":9007199254740993}', '[', '{"a":1,
   (text) => expect(parsePlain(text, 2)).toBeUndefined(),
 )
 
-test('numbers keep their value, or their text if they are not an int64', () => {
+test('a number is read as a bigint if it is an int64, and otherwise as its text', () => {
   const expected = [7n, 7n, 7n, -70n, 0n, 0n, new JsonNumber('7.5'), new JsonNumber('1e19'), new JsonNumber('-1e-1')]
   expect(read('[7, 7.0, 70e-1, -0.7E+2, 0e9, -0.0, 7.5, 1e19, -1e-1]')).toEqual(expected)
 })

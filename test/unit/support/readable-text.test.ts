@@ -13,7 +13,7 @@ test.each([
   expect(readableText(text, 100)).toBe(expected)
 })
 
-test('readableText returns a short text without hidden characters', () => {
+test('readableText shortens any text and leaves no hidden character in it', () => {
   const run = fc.property(fc.string({ unit: 'binary' }), fc.nat(40), (text, length) => {
     const result = readableText(text, length)
     expect(result.length).toBeLessThanOrEqual(length + 1)

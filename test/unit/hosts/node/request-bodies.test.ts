@@ -111,7 +111,7 @@ describe('a host that also listens to the body', () => {
   }
 })
 
-test("the store reads the whole body although the host's pipe blocks", async () => {
+test('the store reads the whole body although the host pipes it into a stream that nobody reads', async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     request.pipe(new PassThrough({ highWaterMark: 16 }))
     handler(request, response)
@@ -301,7 +301,7 @@ test('a host that wraps request.on sees the body', async () => {
   expect(heard.join('')).toBe('{"name":"Rex","categoryId":1}')
 })
 
-test('the Node request emits end and close', async () => {
+test('the Node request emits end and close after the store has read the body', async () => {
   const closed: Promise<unknown>[] = []
   const { connection, create } = await given((handler) => (request, response) => {
     closed.push(Promise.all([once(request, 'end'), once(request, 'close')]))
