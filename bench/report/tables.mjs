@@ -2,7 +2,7 @@ import { groups, OURS, RUNTIMES } from '../contestants/index.mjs'
 import { median, ratioOf, ratioText } from '../support/statistics.mjs'
 import { emphasized, figures, groupNamed, integer, measures, number, table } from './figures.mjs'
 
-/** A row for each measure and a column for each server. In brackets: our figure as a ratio of theirs. */
+/** A row for each measure and a column for each server. In brackets: our figure divided by theirs. */
 export function runtimeTable(results, group) {
   const { http } = figures(results)
   const { servers } = groupNamed(group)
@@ -39,7 +39,7 @@ export function betterServers(results) {
   }).join('\n')
 }
 
-/** The CPU time of a list and of a create, on hosts and in mock servers. In brackets: our figure as a ratio of theirs. */
+/** The CPU time of a list and of a create, on hosts and in mock servers. In brackets: our figure divided by theirs. */
 export function otherTable(results) {
   const { http, cpu } = figures(results)
   const rows = groups

@@ -62,7 +62,7 @@ async function makeImage(page, theme) {
   const height = await page.evaluate(() => document.querySelector('main').offsetHeight)
   const pdf = join(folder, `${name}.pdf`)
   const svg = join(folder, `${name}.svg`)
-  // One pixel more than the page, so that rounding does not start a second sheet. The view box cuts the pixel off.
+  // One pixel more than the page: otherwise, rounding could start a second page of the PDF. The view box cuts the pixel off.
   await page.pdf({ path: pdf, width: `${WIDTH + 1}px`, height: `${height + 1}px`, printBackground: true })
   execFileSync('pdftocairo', ['-svg', '-f', '1', '-l', '1', pdf, svg])
   const { data } = optimize(readFileSync(svg, 'utf8'), { multipass: true, floatPrecision: 2 })

@@ -21,7 +21,7 @@ export interface ApiResponse {
  * ```
  */
 export function toResponse({ status, headers, body }: ApiResponse): Response {
-  // An object of headers is faster than pairs on every runtime, but cannot repeat a name. Hono passes an object to Node unchanged.
+  // An object is faster than pairs on every runtime, and Hono passes it to Node unchanged. But an object cannot repeat a name.
   const object: Record<string, string> = {}
   let [isRepeated, hasType] = [false, false]
   for (let i = 0; i < headers.length; i += 2) {

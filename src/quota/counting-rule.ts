@@ -10,7 +10,7 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** The counts of one subject in a quota store. All times are in milliseconds since the Unix epoch. */
 export interface QuotaState extends Writable<Omit<QuotaCount, 'granted' | 'now'>> {
-  /** Requests refused in this minute, since the last ban. */
+  /** Refused requests in this minute that count towards the next ban. */
   refusedInMinute: number
 }
 

@@ -54,7 +54,7 @@ class World {
   readonly #rules = new Rules()
   readonly #statements = new Set<Statement>()
   readonly #processes: readonly PetStorage[]
-  /** Reads the animals that are visible now. Its statements wait for no step of the schedule. */
+  /** Reads the animals that are visible now. Its statements run at once, whatever the schedule says. */
   readonly #reader: PetStorage
   /** The last id that each process has read. */
   readonly #cursors = new Map<number, bigint>()
@@ -332,7 +332,7 @@ class World {
   /** Waits some turns of the event loop, until all processes wait for PostgreSQL: `inBatches` sends at the end of a turn. */
   async #settle(): Promise<void> {
     for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
-    // The statements that delete old rows are no steps of a schedule: run them now.
+    // No schedule has steps for the statements that delete old rows: run them now.
     for (const statement of this.#statements)
       if (statement.text.startsWith('DELETE')) await this.#start(statement, true)
     if (this.broken !== undefined) throw this.broken

@@ -11,7 +11,7 @@ export interface SampledRequest {
   readonly token?: string | undefined
 }
 
-/** The environment variable from which samples read the API key. `PETSTORE_KEY` already means the flag `--key`. */
+/** The environment variable from which samples read the API key. It is not `PETSTORE_KEY`, which sets the flag `--key`. */
 export const KEY_VARIABLE = 'PETSTORE_API_KEY'
 
 const samples = { curl: curlSample, fetch: fetchSample, Python: pythonSample, Go: goSample }

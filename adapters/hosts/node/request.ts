@@ -77,7 +77,7 @@ function abortOnLeave(request: NodeRequest): AbortController {
   const { incoming, outgoing } = request
   const controller = new AbortController()
   const isFinished = () => outgoing.writableFinished ?? outgoing.stream?.writableFinished
-  // HTTP/2 sockets are ignored: many requests share a socket, and reading it may throw.
+  // HTTP/2 sockets are not checked: many requests share a socket, and reading its properties may throw.
   const hasFailed = () => incoming.httpVersionMajor < 2 && incoming.socket?.errored != null
   const onClose = () => {
     if (!request.isAnswered && (!isFinished() || hasFailed())) controller.abort()

@@ -112,7 +112,7 @@ export async function ownRoute(path) {
   return path === '/before' || path === '/after' ? `own ${path}` : undefined
 }
 
-/** Counts requests that a handler passes on. */
+/** Call this for each request that no pet store has served. */
 export function passedOn() {
   noticed.passed += 1
 }
