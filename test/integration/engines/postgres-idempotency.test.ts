@@ -26,7 +26,7 @@ function open(client: PostgresClient, clock = manualClock(START)) {
   return { ...storage, createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']> }
 }
 
-/** Returns `createOnce` of a new process. The process does not send the statement that waits for the disk before `release`. */
+/** Returns `createOnce` of a new process. Its statement that waits for the disk is sent only after `release` is called. */
 function slowCreateOnce(pool: Pool) {
   const { storage, written, release } = slowProcess(pool, manualClock(START))
   return { createOnce: storage.createOnce as NonNullable<PetStorage['createOnce']>, written, release }
@@ -121,7 +121,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       expect((await Promise.all(scopes.map(create))).map(({ id }) => id)).toEqual(ids)
     })
 
-    test('only hashes of keys, scopes and animals are stored', async () => {
+    test('stores an idempotency key, its scope and its fingerprint only as hashes', async () => {
       await open(pool).createOnce(...callOf('order-1'))
       const { rows } = await pool.query(
         "SELECT encode(convert_to(u::text, 'UTF8'), 'escape') AS text FROM petstore.used_keys AS u",
@@ -228,13 +228,13 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       )
     const countKeys = async () => (await pool.query('SELECT FROM petstore.used_keys')).rowCount
 
-    test('the first createOnce of a process removes expired keys', async () => {
+    test('the first createOnce of a process removes expired idempotency keys', async () => {
       await fill('account:ended', 2_000, START - KEY_PERIOD)
       await open(pool).createOnce(...callOf('order-1'))
       await until(async () => (await countKeys()) === 1)
     })
 
-    test('keeps every unexpired key of a scope', async () => {
+    test('keeps every unexpired idempotency key of a scope', async () => {
       await fill('account:acme', 200_000, START - 1)
       const storage = open(pool)
       await Promise.all(times(1_100, (i) => storage.createOnce(...callOf(`order-${i}`))))

@@ -128,7 +128,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByText('Page 1: 5 animals.').waitFor()
   })
 
-  test('a new animal is shown although the page or the filter excludes it', async () => {
+  test('a new animal is shown although it is on another page or hidden by the filter', async () => {
     const { token, url } = await startSite()
     const { page } = await open(url)
     await page.getByLabel('Per page').selectOption('5')

@@ -20,7 +20,7 @@ test('an empty storage has no animal of any status', async () => {
     expect(await memory().storage.list({ limit: 9, status })).toEqual([])
 })
 
-test('hashes a valid token once, and an unknown one each time', async () => {
+test('find hashes a valid token once, and an unknown token each time', async () => {
   const { keyStore } = memory()
   const { token, key } = await keyStore.issue({ plan: 'free' })
   const unknown = (await memory().keyStore.issue({ plan: 'free' })).token

@@ -246,7 +246,7 @@ describe('fetch', () => {
     expect(requests.length).toBe(0)
   })
 
-  test('fetch rejects if its signal aborts while the store waits', async () => {
+  test('fetch rejects if its signal aborts before the store has responded', async () => {
     vi.useFakeTimers()
     const { fetch, headers, faults } = await start()
     faults.storage.delay(1_000)
@@ -432,7 +432,7 @@ describe('requests', () => {
     expect(requests).toMatchObject([{ path: '/v1/pets', response: { status: 401 } }])
   })
 
-  test('a recorded request has no response while the store waits', async () => {
+  test('the response of a recorded request is undefined until the store responds', async () => {
     vi.useFakeTimers()
     const { request, requests, faults } = await createTestPetStore()
     faults.storage.delay(100)
