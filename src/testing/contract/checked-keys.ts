@@ -4,7 +4,7 @@ import type { IssuedKey, IssueOptions, KeyChanges, ManagedKeyStore } from '../..
 import { few, show } from './report.ts'
 import type { Session } from './runner.ts'
 
-/** A key that was issued. A report calls the first one `key 1`. */
+/** A key that was issued. A message about a failure calls the first key `key 1`. */
 interface Issued {
   readonly number: number
   readonly token: string
@@ -40,9 +40,9 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
 
   async function read(): Promise<readonly ApiKey[]> {
     const showAll = (all: readonly ApiKey[]) => (Array.isArray(all) ? showKeys(all) : show(all))
-    const listed = await steps.call('list()', () => port().list(), 'list returns an array', showAll)
+    const listed = await steps.call('list()', () => port().list(), 'list must return an array', showAll)
     const received = show(listed)
-    steps.check(Array.isArray(listed), `list() returned ${received}: list returns an array`, 'an array', received)
+    steps.check(Array.isArray(listed), `list() returned ${received}: list must return an array`, 'an array', received)
     return listed
   }
 
@@ -65,11 +65,11 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     const { token, key } = result ?? {}
     const isIssued = typeof token === 'string' && typeof key?.id === 'string'
     const received = show(result)
-    steps.check(isIssued, `${text} returned ${received}: issue returns { token, key }`, '{ token, key }', received)
+    steps.check(isIssued, `${text} returned ${received}: issue must return { token, key }`, '{ token, key }', received)
     const one = { number: keys.length + 1, token, key: { ...options, id: key.id, createdAt: now() } }
     checkKey(text, key, one)
     const isNew = keys.every((other) => other.token !== token && other.key.id !== key.id)
-    const sentence = 'issue returned a token or an id twice: each key has a new one'
+    const sentence = 'issue returned a token or an id twice: each key must have a new token and a new id'
     steps.check(isNew, sentence, 'a new token and a new id', show(key.id))
     keys.push(one)
   }
@@ -94,7 +94,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     steps.check(isExpired, `${text} returned ${found}: issue has returned this token`, key, found)
   }
 
-  /** Returns what is known about key number `one`. If `one` is an id that no key has, returns only this id. */
+  /** `one` is the number of a key, or an id that no key has. Returns the id, its name in messages, and the key, if any. */
   function target(one: number | string) {
     if (typeof one === 'string') return { id: one, name: show(one), known: undefined }
     return { id: issued(one).key.id, name: `the id of key ${one}`, known: issued(one) }
@@ -110,7 +110,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     const given = Object.entries(changes).filter(([, value]) => value !== undefined)
     const members = Object.entries({ ...known.key, ...Object.fromEntries(given) }).filter(([, value]) => value !== null)
     const key = Object.fromEntries(members) as unknown as ApiKey
-    const sentence = `${text} returned ${showKey(changed)}: update returns the changed key`
+    const sentence = `${text} returned ${showKey(changed)}: update must return the changed key`
     steps.check(Boolean(changed), sentence, key, changed)
     checkKey(text, changed as ApiKey, { ...known, key })
     known.key = key

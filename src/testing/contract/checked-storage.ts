@@ -33,7 +33,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const check = (holds: boolean, what: string, expected: unknown, received: unknown = created) =>
       steps.check(holds, `create returned ${what}`, expected, received)
     const isObject = typeof created === 'object' && created !== null
-    check(isObject, `${show(created)}: create returns the new animal`, { id: 1n, ...pet })
+    check(isObject, `${show(created)}: create must return the new animal`, { id: 1n, ...pet })
     const { id } = created
     check(typeof id === 'bigint', `the id ${show(id)}, a ${typeof id}: an id is a bigint`, 'an id such as 1n')
     check(isInt64(id), `the id ${id}: an id is an int64`, `an id from 1 to ${INT64_MAX}`)
@@ -112,8 +112,8 @@ export async function checkedStorage(session: Session<PetStorage>) {
       return
     }
     check(expected !== undefined, `${showPet(found)}: for no animal, get returns undefined or null`)
-    check(typeof found === 'object', `${showPet(found)}: get returns the animal`)
-    check(found.id === expected?.id, `${showPet(found)}: get returns the animal with this id`)
+    check(typeof found === 'object', `${showPet(found)}: get must return the animal`)
+    check(found.id === expected?.id, `${showPet(found)}: get must return the animal with this id`)
     steps.checkEqual(`${text} returned animal ${found.id}`, found, { ...expected })
   }
 
@@ -123,7 +123,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const showPage = (page: readonly Pet[]) => (Array.isArray(page) ? showIds(page) : show(page))
     const page = await steps.call(text, () => port().list(query), 'list must return an array, maybe empty', showPage)
     const shown = showPage(page)
-    steps.check(Array.isArray(page), `${text} returned ${shown}: list returns an array`, 'an array', shown)
+    steps.check(Array.isArray(page), `${text} returned ${shown}: list must return an array`, 'an array', shown)
     const { after, limit, status } = query
     const check = (holds: boolean, part: Partial<PetQuery>, what: string, expected: string) =>
       steps.check(holds, `list(${show(part)}) returned ${what}`, expected, shown)

@@ -154,20 +154,20 @@ const firstLines: Record<string, string> = {
     'list({ after: 2n }) returned animal 1: list returns only ids above the value of after',
   'list ends early for a status': 'the pages of list left out animal 4: create has returned it',
   'create gives an id above int64': 'create returned the id 9223372036854775808: an id is an int64',
-  'get returns the previous animal': 'get(4n) returned animal 3: get returns the animal with this id',
-  'get returns a name': 'get(1n) returned "Rex": get returns the animal',
+  'get returns the previous animal': 'get(4n) returned animal 3: get must return the animal with this id',
+  'get returns a name': 'get(1n) returned "Rex": get must return the animal',
   'create fails after a client has disconnected':
     'create({ name: "next", categoryId: 3n }) threw Error: the connection is closed: create adds any valid animal',
   'create adds two animals for a client that has disconnected': 'list returned 4 animals: create was called 3 times',
   'create reports another animal for an equal fingerprint':
     'createOnce returned an animal with { earlier: "different" }: both calls have the same fingerprint',
   'create shortens the name of a repeat': 'createOnce returned an animal with name "ex": expected "Rex"',
-  'createOnce returns nothing': 'create returned undefined: create returns the new animal',
-  'issue returns only the token': 'issue({ plan: "free" }) returned "pet_…": issue returns { token, key }',
-  'issue gives an id twice': 'issue returned a token or an id twice: each key has a new one',
+  'createOnce returns nothing': 'create returned undefined: create must return the new animal',
+  'issue returns only the token': 'issue({ plan: "free" }) returned "pet_…": issue must return { token, key }',
+  'issue gives an id twice': 'issue returned a token or an id twice: each key must have a new token and a new id',
   'issue changes the plan': 'issue({ plan: "free" }) returned key 1 with plan "lost": expected "free"',
   'update returns nothing':
-    'update(the id of key 1, { plan: "enterprise", limits: { perMinute: 1, perDay: 4294967296 } }) returned undefined: update returns the changed key',
+    'update(the id of key 1, { plan: "enterprise", limits: { perMinute: 1, perDay: 4294967296 } }) returned undefined: update must return the changed key',
   'update returns a key for an unknown id':
     'update("key_unknown", { plan: "pro" }) returned key "key_unknown": there is no such key',
   'update accepts wrong changes':
@@ -175,7 +175,7 @@ const firstLines: Record<string, string> = {
   'revoke returns true again': 'revoke(the id of key 1) returned true: the key was revoked before',
   'one of several concurrent calls of revoke returns false':
     'revoke(the id of key 1) returned false: the key was not revoked before',
-  'list returns nothing': 'list() returned undefined: list returns an array',
+  'list returns nothing': 'list() returned undefined: list must return an array',
   'list returns a key twice': 'list() returned 4 keys: 2 were issued',
   'list returns a key when a new key store is opened': 'a new key store has keys: open() must return an empty one',
   'find returns the first key': 'find(the token of key 2) returned key 2 with plan "free": expected "pro"',
@@ -811,17 +811,17 @@ describe('the contract suites name the rule that is broken', () => {
     [
       'create returns nothing',
       { create: async () => undefined as never },
-      'create returned undefined: create returns the new animal',
+      'create returned undefined: create must return the new animal',
     ],
     [
       'list returns null',
       { list: async () => null as never },
-      'list({ limit: 1 }) returned null: list returns an array',
+      'list({ limit: 1 }) returned null: list must return an array',
     ],
     [
       'list returns an object',
       { list: () => ({ rows: [] }) as never },
-      'list({ limit: 1 }) returned { rows: [] }: list returns an array',
+      'list({ limit: 1 }) returned { rows: [] }: list must return an array',
     ],
   ]
   test.each(wrongResults)('every test of the storage suite reports the fault: %s', async (name, fault, firstLine) => {
