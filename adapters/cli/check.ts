@@ -29,7 +29,7 @@ export interface CheckHooks extends Pick<suite.HttpContractOptions, 'fetch' | 'c
   readonly onRow?: (row: RowResult) => void
 }
 
-/** The check stops after this many tests (rows of the contract) in succession without a response: each waits for the time limit. */
+/** After this many successive rows without a response, the check stops. Each further row would wait for the time limit. */
 const MAX_SILENT_ROWS = 3
 
 const NEEDS_LIMITED_KEY = 'needs --limited-key, a key whose limit the check uses up'
@@ -67,7 +67,7 @@ export async function checkServer(url: string, flags: CheckFlags, hooks: CheckHo
   for (const row of httpContractRows) {
     if (contractOnly && row.basis === 'decision') continue
     const error = await errorOf(row)
-    // The reason may contain the token, because a hostile server can send it back.
+    // Hides the tokens: a hostile server can send them back in texts that the reason quotes.
     const reason = error && readableText(error.message, MAX_LINE, [token, limitedToken ?? ''])
     const result = { title: row.title, basis: row.basis, result: resultOf(error), ...(reason && { reason }) }
     results.push(result)

@@ -14,7 +14,7 @@ export const shuffled = (list) =>
 
 /**
  * Compares two servers by their samples (`samples[process][round]`): divides the two samples of each round. Returns the median of
- * all these ratios, and the lowest and the highest of the medians of single processes.
+ * all these ratios. `low` and `high` are the lowest and the highest median of one process.
  */
 export function ratioOf(samples, base) {
   const ratios = samples.map((rounds, process) => rounds.map((value, round) => value / base[process][round]))

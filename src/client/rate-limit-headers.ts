@@ -1,7 +1,7 @@
 import { PetStoreError } from '../errors.ts'
 import type { RateLimit } from '../quota/rate-limit.ts'
 
-/** In milliseconds. A longer wait may come from clocks that differ, so the client does not wait unless it gets a 429. */
+/** In milliseconds. If a window seems to end later than this, the clocks may differ, so the client waits only after a 429. */
 const MAX_RESET = 60_000
 
 /** The rate limit after a response without rate-limit headers. NaN equals nothing, so this window differs from all others. */

@@ -34,7 +34,7 @@ export interface KeyCache {
 const UNKNOWN_TTL = 5_000
 /** How many characters of a token count as one entry. Without this rule, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
-/** For how many milliseconds new requests join a look-up of their token. After a lost connection, a look-up may never end. */
+/** How long new requests may join a look-up of their token, in milliseconds. After a lost connection, a look-up may never end. */
 const SHARED_FOR = 5_000
 
 /** The result of a look-up, or a look-up in progress. */
@@ -90,7 +90,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
       .then((found) => {
         // For an unknown token, a key store may return `null`; a store in plain JavaScript may also return `false`.
         const key = found || undefined
-        // After a change of a key, or a later look-up of this token, the result may be outdated.
+        // Do not cache a result that may be outdated: a key was changed, or this token was looked up again.
         if (others.peek(token) !== entry) return key
         forget(token)
         if (key) known.set(token, { result: key, startedAt, ttl })

@@ -6,7 +6,7 @@ const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const TOKEN = /^pet_[0-9A-Za-z]{49}$/
 
-/** The pattern of a token68, which every bearer token is (RFC 6750, section 2.1). */
+/** The pattern of a token68, the form of every bearer token (RFC 6750, section 2.1). */
 export const TOKEN68 = '[\\w\\-.~+/]+=*'
 const ONE_TOKEN68 = new RegExp(`^${TOKEN68}$`)
 

@@ -65,7 +65,7 @@ export async function hashIdempotency(idempotency: Idempotency): Promise<Idempot
   return { key: await digest(keyText(idempotency)), fingerprint: await digest(idempotency.fingerprint) }
 }
 
-/** Returns a text that identifies one key of one scope. It is JSON: if they were only joined, two pairs could have the same text. */
+/** Returns a text that identifies one key of one scope: JSON, because "a" + "bc" and "ab" + "c" would be the same text. */
 export function keyText({ scope, key }: Pick<Idempotency, 'scope' | 'key'>): string {
   return JSON.stringify([scope, key])
 }

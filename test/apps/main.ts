@@ -39,7 +39,7 @@ for (const [name, host] of Object.entries(hosts)) {
 if (failures.length > 0) console.error(`\n${failures.length} failed:\n${failures.join('\n')}`)
 process.exitCode = failures.length > 0 ? 1 : 0
 
-/** Returns the titles of the tests that fail. Throws if `hosts.ts` names other tests. */
+/** Returns the titles of the tests that fail. Throws if these are not exactly the tests that `hosts.ts` names. */
 async function failedRows(app: App, { limits = {} }: AppHost): Promise<string[]> {
   const running = await app.start({ PETSTORE_KEY: TOKEN })
   const failed: string[] = []
@@ -54,7 +54,8 @@ async function failedRows(app: App, { limits = {} }: AppHost): Promise<string[]>
   } finally {
     await running.stop()
   }
-  if (surprises.length > 0) throw new Error(`other tests failed than hosts.ts names:\n  ${surprises.join('\n  ')}`)
+  if (surprises.length > 0)
+    throw new Error(`the failing tests are not those that hosts.ts names:\n  ${surprises.join('\n  ')}`)
   return failed
 }
 

@@ -81,7 +81,7 @@ function groupsOf(requests: readonly QuotaRequest[]): Group[] {
   return groups
 }
 
-/** Each member of a state, and its column. */
+/** The name of each member of a `QuotaState`, and of its column. */
 const COLUMNS = Object.keys(newQuotaState()).map(
   (name) => [name, name.toLowerCase()] as [keyof QuotaState, keyof GroupRow],
 )

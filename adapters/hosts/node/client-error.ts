@@ -34,7 +34,7 @@ export function answerClientErrors(server: Server, { responsesOn }: Connections,
   }
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Node emits the event again for all data that arrives later.
+    // Node emits `clientError` again for all data that arrives later. One response is enough.
     if (rejected.has(socket)) return
     rejected.add(socket)
     // A client that ends the connection in the middle of a request has left. After any other error, the client may read a response.
@@ -61,7 +61,7 @@ async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): P
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)
-  // The store responds with `code` when it reads the key. If a wrapper of `handle` responds before that, ignore its response.
+  // The store responds with `code`, because `header` throws it. Any other response is from a wrapper of `handle`: ignore it.
   return response?.status === errorTable[code].status ? response : errorResponse(code)
 }
 

@@ -95,7 +95,7 @@ function calls(fc: FastCheck): Arbitrary<Use<CheckedQuota>>[] {
   ]
 }
 
-/** Generates few subjects, so that sequences repeat them, and some that are hard to store. */
+/** Generates one of a few subjects, so that each occurs often in a sequence; sometimes a subject that is hard to store. */
 function subjects(fc: FastCheck) {
   const customers = ['account:a', 'account:b', 'account:A', 'key:a']
   const few = fc.constantFrom(...customers, 'address:192.0.2.1', 'address:2001:db8::1')
