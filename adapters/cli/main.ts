@@ -124,7 +124,7 @@ function createProgram(): Command {
   add(keys, 'list', 'list every key ever issued, without tokens', runList, [...place, option('--json', 'print JSON')])
   add(keys, 'revoke', 'revoke a key', runRevoke, [id, ...place])
 
-  const seed = 'fill a catalogue with demo animals; an interrupted seed continues where it stopped'
+  const seed = 'add demo animals up to a total number; run it again if it was interrupted'
   add(program, 'seed', seed, runSeed, [
     ...place,
     option('--count <number>', 'total number of animals', flags.wholeNumber()).makeOptionMandatory(),

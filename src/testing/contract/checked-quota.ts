@@ -107,7 +107,7 @@ function ruleOf(
         return `counted a refused request in the ${window}: a refused request counts in neither window`
       const returned = `returned ${name} ${show(received[used])}`
       if (isFirst) return `${returned} for the first request of ${show(subject)}: each subject has counts of its own`
-      if (renewed.some((one) => one.used === used)) return `${returned}: a new ${window} begins at 0`
+      if (renewed.some((one) => one.used === used)) return `${returned}: the count of a new ${window} begins at 0`
       return `${returned}: ${expected[used]} requests of this ${window} were granted, and refused requests do not count`
     }
     if (name === end && expected[end] % 60_000 !== 0)

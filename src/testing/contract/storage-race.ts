@@ -65,7 +65,7 @@ async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSigna
     const other = early?.page.find(({ id }) => id > left.id)?.id
     const sentence = early
       ? `list showed animal ${other} before animal ${left.id}: ids must become visible in ascending order, or readers skip some`
-      : `the pages of list left out animal ${left.id}: create has returned it`
+      : `the pages of list left out animal ${left.id}, which create had returned`
     steps.check(
       false,
       sentence,
@@ -75,7 +75,7 @@ async function readAll(checked: CheckedStorage, query: PetQuery, end: AbortSigna
         'create(…) and create(…) at once',
         early.text,
         `create(…) → animal ${left.id}`,
-        `later pages begin after animal ${other}`,
+        `later pages begin after animal ${other}, so animal ${left.id} is never listed`,
       ],
     )
   }

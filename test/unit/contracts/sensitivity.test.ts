@@ -131,7 +131,7 @@ const firstLines: Record<string, string> = {
     'spend returned a wrong minuteEndsAt: windows are whole minutes of UTC, and do not begin with the first request',
   'days that begin with the first request':
     'spend returned a wrong dayEndsAt: windows are whole days of UTC, and do not begin with the first request',
-  'days that never end': 'spend returned usedInDay 2: a new day begins at 0',
+  'days that never end': 'spend returned usedInDay 2: the count of a new day begins at 0',
   'a ban one refusal too late':
     'spend started no ban: afterRefusals is 2, and that many requests of the minute were refused',
   'subjects that ignore case': 'spend refused the first request of "account:A": each subject has counts of its own',
@@ -152,7 +152,7 @@ const firstLines: Record<string, string> = {
   'list leaves out the first animal': 'list({ limit: 2 }) left out animal 1: a page has the smallest ids that match',
   'list returns ids below `after`':
     'list({ after: 2n }) returned animal 1: list returns only ids above the value of after',
-  'list ends early for a status': 'the pages of list left out animal 4: create has returned it',
+  'list ends early for a status': 'the pages of list left out animal 4, which create had returned',
   'create gives an id above int64': 'create returned the id 9223372036854775808: an id is an int64',
   'get returns the previous animal': 'get(4n) returned animal 3: get must return the animal with this id',
   'get returns a name': 'get(1n) returned "Rex": get must return the animal',
