@@ -144,7 +144,7 @@ describe('a D1 database', () => {
     await database.prepare('UPDATE petstore_schema SET version = 2').all()
   })
 
-  test('a Worker on the first schema still works while others migrate', async () => {
+  test('d1 adds animals with the first version of the schema, and after others have migrated it', async () => {
     const first = await miniflare.getD1Database('FIRST')
     await migrateD1(engineOf(first), STEPS.slice(0, 1))
     const { storage } = d1(first)
@@ -226,7 +226,7 @@ describe('a D1 database', () => {
     expect(written).toEqual([2, 1, 1])
   })
 
-  test('D1 limits the number of stored anonymous clients, and deletes refused clients last', async () => {
+  test('D1 limits the counters of anonymous clients, and deletes those of refused clients last', async () => {
     const clock = manualClock()
     const { quota } = await emptied(database, { clock })
     const limits = { perMinute: 2, perDay: 2 }

@@ -82,7 +82,7 @@ describe.skipIf(missingRedis())('the options of the command', () => {
     })
   })
 
-  test('ioredis finds the new primary if the old one keeps its connections', async () => {
+  test('ioredis finds the new primary even if the old primary keeps its connections', async () => {
     const { quota } = redis(await openIoRedis(`redis://127.0.0.1:${proxy.port}`))
     await quota.spend(spending('failover'))
     const promoted = await startRedis()

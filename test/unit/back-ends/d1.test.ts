@@ -35,7 +35,7 @@ describe('d1', () => {
     await expect(d1(failing(message)).storage.get(1n)).rejects.toMatchObject({ message })
   })
 
-  test('issues keys only of the plans that the host names', async () => {
+  test('issues keys of the plans in the option `plans`, and rejects unknown plans', async () => {
     const { keyStore } = d1(failing('D1 was asked'), { plans: ['gold'] })
     await expect(keyStore.issue({ plan: 'gold' })).rejects.toThrow('D1 was asked')
     await expect(keyStore.issue({ plan: 'silver' })).rejects.toMatchObject({ code: 'invalid_option' })

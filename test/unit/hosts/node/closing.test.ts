@@ -403,7 +403,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('trackConnections keeps at most one finished response per connection, and none after it closes', async () => {
+test('trackConnections keeps one finished response of an open connection, and none of a closed one', async () => {
   const gone = signalled()
   const sockets: Socket[] = []
   const server = createServer((_request, response) => {
