@@ -153,7 +153,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Reads the clock. Throws for a time before 1970: the ban of a new counter ends at time 0, so each new key would be banned. */
+  /** Reads the clock. Throws for a time before 1970: `bannedUntil: 0` would be in the future, and ban each new key. */
   function readTime(): number {
     const time = clock.now()
     if (!isTime(time)) throw invalidOption('clock', 'milliseconds since the Unix epoch, from 1970 to 9999', time)

@@ -21,7 +21,7 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.split('').map(escapeUnit).join(''))
 }
 
-/** Returns how many UTF-16 code units to read to show `length` units: a token that begins in the shown units may end later. */
+/** Returns how many UTF-16 code units to read in order to show `length`: a token that begins in the shown ones may end later. */
 export function readLength(length: number, secrets: readonly string[] = []): number {
   return length + ENCODED_LENGTH * Math.max(TOKEN_LENGTH, ...secrets.map((secret) => secret.length))
 }
@@ -35,7 +35,7 @@ export function withoutSecrets(text: string, length: number, secrets: readonly s
   const read = readLength(length, secrets)
   const safe = masked(text.slice(0, read), secrets)
   if (text.length <= read) return shorten(safe, length)
-  // The text read may end with half a secret. Masking may shorten the text and so move this half into the shown units: drop it.
+  // `safe` may end with half a secret. If masking has shortened it, this half may be among the first `length` units: drop it.
   return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
 }
 
@@ -81,7 +81,7 @@ function decoded(text: string): string {
 function withoutPasswords(text: string): string {
   if (!text.includes('@')) return text
   return text.replace(/[^\s'"]+/g, (word) => {
-    // Do not mask file URLs, as in stack traces: they contain no password, but `@` in the names of packages.
+    // Do not mask file URLs, such as those in stack traces: `@` belongs to the name of a package there, not to a password.
     const start = word.search(/(?<!file):\/\//)
     const end = word.lastIndexOf('@')
     const known = start !== -1 && start < end ? `${word.slice(0, start + 3)}***${word.slice(end)}` : word

@@ -54,7 +54,7 @@ export async function openDatabase(pglite: PGlite): Promise<Database> {
   const unlogged = rows.filter((table) => table.unlogged).map(({ name }) => name)
   const everything = [...rows.map(({ name }) => name), IDS, HELD]
   const outcomes = new LRUCache<string, Outcome>({ max: REMEMBERED })
-  /** For each statement with its values: lists of the tables and other things that it used. Its outcome depends only on them. */
+  /** The names that each call has used: tables, `IDS` and `HELD`. The outcome of a call depends only on what they stand for. */
   const uses = new Map<string, Map<string, readonly string[]>>()
   let current = EMPTY
 

@@ -18,7 +18,7 @@ export class BrokenRule extends Error {
 }
 
 export class Rules {
-  /** What clients could read after each step. */
+  /** What clients could read after each step of the simulation. */
   readonly history: Readable[] = [new Map()]
   /** Grows with each TRUNCATE. A 201 for an earlier request is not checked, because its animal may be gone. */
   era = 0

@@ -25,7 +25,7 @@ interface DeclaredResponse {
 type Operation = { readonly responses: Readonly<Record<string, DeclaredResponse>> }
 
 /**
- * Headers that the OpenAPI document does not list: those of HTTP itself, that of a 405, and CORS headers, which depend on the
+ * Headers that the OpenAPI document does not list: those of HTTP itself, `Allow` of a 405, and CORS headers, which depend on the
  * request.
  */
 const UNDECLARED = /^(?:content-type|content-length|vary|allow|access-control-.*)$/

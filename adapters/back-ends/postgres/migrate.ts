@@ -86,7 +86,7 @@ BEGIN
 END`
 }
 
-/** Quotes a text with the first of `$petstore$`, `$petstore_$` and so on that does not end the text too early. */
+/** Puts a text between two tags `$petstore$`. Adds `_` to the tags until the text contains nothing that would end the quote. */
 function dollarQuoted(text: string): string {
   let tag = '$petstore$'
   while (`${text}${tag}`.indexOf(tag) < text.length) tag = tag.replace(/\$$/, '_$')

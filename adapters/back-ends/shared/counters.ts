@@ -35,7 +35,7 @@ export function subjectName(subject: string): string | Promise<string> {
 }
 
 async function hashed(subject: string): Promise<string> {
-  // `Uint16Array.from(subject)` would drop the second half of each surrogate pair.
+  // Hash every UTF-16 code unit: `Uint16Array.from(subject, …)` would take only the first of the two units of an emoji.
   const units = Uint16Array.from({ length: subject.length }, (_, index) => subject.charCodeAt(index))
   return HASHED + (await hexDigest('SHA-256', units))
 }

@@ -10,7 +10,7 @@ export function steerableClock(real: Clock) {
   let stoppedAt: number | undefined
   let offset = 0
   const now = () => (stoppedAt ?? real.now()) + offset
-  /** Stops the clock at a time; without one, lets the clock follow the real time. */
+  /** Stops the clock at `time`. Without `time`, lets the clock follow the real time. */
   function set(time?: number) {
     stoppedAt = time
     offset = 0
@@ -19,7 +19,7 @@ export function steerableClock(real: Clock) {
     now,
     isRunning: () => stoppedAt === undefined,
     set,
-    /** Moves the time; a running clock keeps running. Throws `invalid_option` if the clock would leave the year 9999. */
+    /** Moves the time; a running clock keeps running. Throws `invalid_option` if the new time would be after the year 9999. */
     advance(milliseconds: number) {
       if (!isTime(now() + milliseconds))
         throw invalidOption('advanceSeconds', 'a time up to the end of the year 9999', milliseconds / 1_000)

@@ -20,7 +20,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   let server: PostgresServer
   let pool: Pool
   beforeAll(async () => {
-    // Without this, commits that did not wait for the disk would still reach it about 200 ms later.
+    // By default, each commit is on disk after about 200 ms, so no test would notice a commit that does not wait for the disk.
     server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
     pool = openPool(server.url)
   })
@@ -85,7 +85,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     for (const client of [host, importer]) client.release()
   })
 
-  test('after an import with chosen ids, only animals on disk are listed', async () => {
+  test('after an import that sets ids, no animal is listed before it is on disk', async () => {
     await pool.query("INSERT INTO petstore.pets VALUES (1000, 'imported', 1, 'sold')")
     await pool.query('DELETE FROM petstore.pets')
     const { storage, written, release } = slowProcess(pool)
@@ -111,7 +111,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
   })
 
   describe('while the only synchronous standby is away', () => {
-    /** Sets the synchronous standbys. PostgreSQL's processes learn the new value a little later, so this waits for that. */
+    /** Sets the synchronous standbys. Waits until PostgreSQL uses the new value, which takes a moment. */
     const setStandby = async (names: string) => {
       await pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
       await pool.query('SELECT pg_reload_conf()')
@@ -129,7 +129,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         .length
     afterEach(() => setStandby(''))
 
-    test('at most two saves of a process wait for a standby, and animals can be listed', async () => {
+    test('at most two saves of a process wait for a standby, and other calls still work', async () => {
       const impatient = openPool(server.url, { query_timeout: 100 })
       // The back end does not recognize a wrapped pool as pg, so the pool's time limit also applies to saves.
       const { storage, quota } = postgres({ query: (text, values) => impatient.query(text, values) })
