@@ -20,7 +20,7 @@ export function startJson({ api: url, page, control }: Addresses, place: string,
 export function startText(addresses: Addresses, place: string, added: AddedData, flags: ServeFlags): string {
   const { api: url, page, control } = addresses
   const { animals = 0 } = added
-  const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, kept in ${place} until it ends`
+  const kept = isPersistent(flags) ? `stored in ${place}` : `with ${animals} animals, in ${place} until the server ends`
   const addedAnimals = isPersistent(flags) && animals > 0 ? [`Added ${animals} demo animals.`] : []
   return [
     `Pet store on ${url}, ${kept}.`,

@@ -30,7 +30,7 @@ export function redirectError(response: Response, url: string, apiKey: string): 
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
   response.body?.cancel().catch(() => {})
   const target = redirected ? response.url : withoutCredentials(headers.get('Location'), url)
-  const where = target === null ? 'a target that is not shown' : quoted(target, apiKey)
+  const where = target === null ? 'an unknown URL' : quoted(target, apiKey)
   return new PetStoreError(
     'unexpected_response',
     `${url}: expected a response of the pet store, got a redirect to ${where}. ` +
@@ -53,7 +53,7 @@ export function networkError(request: string, cause: unknown, apiKey: string): P
 
 /** Returns the messages of an error and its causes, because the error of Node's `fetch` only says "fetch failed". */
 function reasonOf(error: unknown, depth = 0): string {
-  // `describeValue` would cut a string, and half an API key would no longer be masked.
+  // `describeValue` would cut a string, perhaps in the middle of an API key, and half a key is not masked.
   if (!(error instanceof Error)) return typeof error === 'string' ? error : describeValue(error)
   const { message, cause, code } = error as Error & { code?: unknown }
   // An AggregateError has an empty message if each IP address of a host name refuses the connection.

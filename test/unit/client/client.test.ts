@@ -481,7 +481,7 @@ describe('a redirect', () => {
   })
 
   test.each([
-    ['opaque, as in browsers', { type: 'opaqueredirect', status: 0 }, 'a target that is not shown'],
+    ['opaque, as in browsers', { type: 'opaqueredirect', status: 0 }, 'an unknown URL'],
     ['followed by a fetch of the caller', { redirected: true, url: 'https://other.example/' }, 'other.example'],
   ])('a redirect is rejected if it is %s', async (_, members, target) => {
     const response = json('[]')
