@@ -75,8 +75,8 @@ export const parseToken = matching(/^[\x21-\x7e]+$/, 'a token of visible ASCII c
 export const parseHost = matching(/\S/, 'an IP address or a host name, such as 127.0.0.1')
 
 /**
- * For an empty name, SQLite would open a temporary file, and drivers treat URIs differently. The URL of a database is rejected
- * because messages show the name of the file, and the URL may contain a password.
+ * For an empty name, SQLite would open a temporary file. Each driver reads `file:` URIs in its own way. The URL of a database may
+ * contain a password, and messages would show it as the name of the file.
  */
 export const parseFile = matching(
   /^(?!\s*$|:memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/,

@@ -6,12 +6,12 @@ const node = (name, file, does = 'all', more = {}) => ({ name, file, runtime: 'n
 const on = (runtime, name, file, does = 'all', more = {}) => ({ name, file, runtime, does, ...more })
 
 export const OURS = 'petstore-kit'
-/** Returns how the results name the earlier build of a server. `--against` is the folder of this build. */
+/** Returns the name, in the results, of a server that runs our earlier build, from the folder that `--against` gives. */
 export const earlierOf = (name) => `${name}, earlier build`
 
 export const RUNTIMES = ['Node', 'Bun', 'Deno']
 
-/** Servers are compared within a group. The first server of a group is its base. */
+/** Every server is compared with the first server of its group. */
 export const groups = [
   {
     name: 'Node',

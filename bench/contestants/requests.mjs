@@ -1,6 +1,6 @@
 import { created, STATUSES } from './fixtures.mjs'
 
-/** Returns one request of each kind, as plain values. The bare servers respond with recorded responses of petstore-kit. */
+/** Returns one request of each kind. Bare servers repeat the responses that petstore-kit has given to these requests. */
 export const oneOfEach = (tokens) => ({
   list: { method: 'GET', target: '/v1/pets', token: tokens.main },
   get: { method: 'GET', target: '/v1/pets/7', token: tokens.main },

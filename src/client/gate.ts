@@ -28,9 +28,9 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** `known` is the newest rate limit. `allowed` limits `sent`: the requests that the client has sent since it was created. */
+  /** `known`: the newest rate limit. `allowed`: after so many requests in total, the next request waits for those in `fresh`. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
-  /** Why calls wait. Calls that may not wait until `until` reject. The next call waits until `opensAt`, at most `maxElapsed`. */
+  /** Why calls wait. A call rejects if its deadline is before `until`. Else, it waits until `opensAt`, at most `maxElapsed`. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined
   let timer: AbortController | undefined
   const pauseLeft = () => Math.min(maxElapsed, (pause?.opensAt ?? 0) - clock.now())
@@ -49,11 +49,11 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     timer = new AbortController()
     const report = async () => pause && (await onRetry?.({ attempt: failures, delay: pauseLeft(), error: pause.error }))
     report().catch((error) => first && reject(first, error))
-    // If `onRetry` throws, first let its error reject the call. A rejected call must not start.
+    // Wait for one microtask: if `onRetry` throws, `reject` must remove the call before `startNext` could start it.
     await undefined
     for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
       timer = new AbortController()
-      const open = () => Object.assign(awaited, { opensAt: 0 }) // If the clock has stepped back, do not wait again.
+      const open = () => Object.assign(awaited, { opensAt: 0 }) // Otherwise, after the clock steps back, calls would wait again.
       await sleep(pauseLeft(), timer.signal).then(open, () => {})
     }
     timer = undefined

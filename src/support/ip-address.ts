@@ -1,7 +1,7 @@
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const MAPPED_IPV4_IN_HEX = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/
 
-/** Shortens an IPv6 address, and removes its zone. Returns the IPv4 address of an IPv4-mapped one (RFC 4291, section 2.5.5.2). */
+/** Returns an IPv6 address in its shortest form, without zone; IPv4 for an IPv4-mapped address (RFC 4291, section 2.5.5.2). */
 export function canonicalIpv6(address: string): string | undefined {
   const mapped = MAPPED_IPV4.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -66,8 +66,8 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
 
 /**
  * Writes an HTTP/2 response. The request body is discarded, because unread data would count against the session's memory. If the
- * request body does not end soon after the response, the stream is closed. The response emits `finish` only when the stream has
- * closed, so `finish` of the stream is used.
+ * request body does not end soon after the response, the stream is closed. This function waits for the stream's `finish`: the
+ * response's `finish` comes only after the stream has closed.
  */
 function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): undefined {
   const { incoming, outgoing } = request
@@ -102,7 +102,7 @@ async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast
   else outgoing.destroy()
 }
 
-/** Sends the response with `end`. If the connection then closes, the rest of the request body is read before `end` is called. */
+/** Calls `end`, which sends the response. If the connection closes after it, first reads the rest of the request body. */
 export function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => void): Promise<void> | undefined {
   const isUnread = isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {

@@ -1,4 +1,4 @@
-// Runs the handler on this machine. Each request becomes an event, as a function URL makes it.
+// Runs the handler on this machine. Each request becomes an event like those of a Lambda function URL.
 import { createServer } from 'node:http'
 import { handler } from './dist/handler.js'
 

@@ -57,7 +57,7 @@ function mountInRouters(app, express, wildcard) {
   app.use('/renamed', fresh('/renamed/v1'))
 }
 
-/** Middleware that a host may run on a body before the store gets the request, by name. */
+/** Middleware that a host may run on a body before the store gets the request. Each is mounted at its name, such as `/json`. */
 const parsers = (express) => ({
   json: express.json(),
   kept: express.json({
