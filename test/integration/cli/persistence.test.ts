@@ -113,7 +113,7 @@ describe('petstore serve --data', () => {
     expect(server.output()).toContain('Added 3 demo animals.')
   })
 
-  test('a running request finishes after a signal', async () => {
+  test('petstore serve finishes a running request after SIGTERM', async () => {
     const server = await serveFile('--demo')
     const token = /business +(pet_\w+)/.exec(server.output())?.[1] ?? ''
     const connection = await rawConnection(server.url)
@@ -129,7 +129,7 @@ describe('petstore serve --data', () => {
     expect(countOf('pets')).toBe(9)
   })
 
-  test('a signal while demo data are added causes no error', async () => {
+  test('SIGTERM while demo data are added causes no error', async () => {
     const args = ['serve', '--port', '0', '--data', data, '--demo', '--seed', '1000000']
     const child = startCommand(args, ['ignore', 'pipe', 'pipe'])
     cleanUp.push(() => child.kill('SIGKILL'))

@@ -106,7 +106,7 @@ describe.skipIf(isMissing)('the API reference', () => {
 })
 
 describe.skipIf(isMissing)('the console', () => {
-  // Swagger UI is not ours, and axe takes seconds on it: each width and each colour scheme is tested once.
+  // axe takes seconds on Swagger UI, which is not our code. So each width and each colour scheme is tested once, not all pairs.
   test.each([LOOKS[0], LOOKS[3]])(
     'the console uses the demo key (%i px, %s)',
     async (width, colorScheme) => {

@@ -18,7 +18,7 @@ interface Provocation {
     Record<'method' | 'path' | 'authorization' | 'contentType' | 'body' | 'expect' | 'idempotencyKey', string>
   >
   readonly bodyError?: PetStoreError
-  /** The error that the host's HTTP parser has found. */
+  /** Reading the headers throws this error, as if the host's HTTP parser had found it. */
   readonly headerError?: ErrorCode
   readonly options?: PetStoreOptions
   /** How many requests to send before the main request. */

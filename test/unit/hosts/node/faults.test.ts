@@ -15,7 +15,7 @@ const boom = () => {
 const handles: [string, PetStore['handle']][] = [
   ['rejects', async () => boom()],
   ['throws at once', boom],
-  // For example, a wrapper that calls another service with the client of this package.
+  // A wrapper may call another service with the client of this package, and pass on its error.
   ['rejects with network_error', () => Promise.reject(new PetStoreError('network_error'))],
   ['rejects with nothing', () => Promise.reject(undefined)],
   ['returns a header with a line break', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],

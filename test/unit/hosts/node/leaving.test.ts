@@ -152,8 +152,8 @@ describe('a client that disconnects', () => {
   })
 })
 
-describe('the signal of a request is not aborted', () => {
-  test('a disconnect after all responses does not abort the signals', async () => {
+describe('a disconnect after the response', () => {
+  test('a disconnect after both responses does not abort the signals of their requests', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -166,7 +166,7 @@ describe('the signal of a request is not aborted', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
   })
 
-  test('a disconnect after the response aborts no signal if the request body is incomplete', async () => {
+  test('a disconnect amid the request body does not abort the signal if the response was sent', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -206,7 +206,7 @@ test('clientAddress is known although the client has left before the store gets 
   expect(await within(seen.promise, 'the signal')).toEqual([true, '127.0.0.1'])
 })
 
-test.each(['GET', 'HEAD'] as const)('a connection reset after a response to %s aborts no signal', async (method) => {
+test.each(['GET', 'HEAD'] as const)('a reset after the response to %s does not abort the signal', async (method) => {
   const watched = spy()
   const { petStore } = await storeWithKey({ wrap: watched.wrap })
   const handler = toNodeHandler(petStore)
