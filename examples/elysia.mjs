@@ -8,7 +8,7 @@ const { token } = await backEnd.keyStore.issue({ plan: 'free' })
 const handler = toBunHandler(createPetStore(backEnd))
 
 const app = new Elysia()
-  // The server knows the client's address. `parse: 'none'` leaves the body to the store.
+  // The handler reads the client's address from `server`. `parse: 'none'` leaves the body to the store.
   .all('/v1/*', ({ request, server }) => handler(request, server), { parse: 'none' })
   .get('/', () => 'The shop itself')
 

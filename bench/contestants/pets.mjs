@@ -1,6 +1,6 @@
 import { PETS, pet } from './fixtures.mjs'
 
-/** The storage of the servers that are not ours: an array, as their tutorials use. Ids are positions, so a page needs no search. */
+/** The storage of all other servers: an array, as in their tutorials. Ids are positions, so a page needs no search. */
 export function petArray() {
   const pets = Array.from({ length: PETS }, (_, i) => ({ id: i + 1, ...pet(i) }))
   return {

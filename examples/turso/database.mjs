@@ -1,4 +1,4 @@
-// libSQL runs the same SQL as D1. These are the methods of a D1 binding that the back end calls.
+// libSQL runs the same SQL as D1. This function returns an object with the methods that the back end calls on a D1 binding.
 export function databaseOf(client) {
   const statement = (sql, args = []) => ({
     sql,

@@ -16,7 +16,7 @@ export function linkBaseOf(basePath: string, publicUrl: string | undefined): Lin
 
 const PLAIN_PATH = /^(?:\/[\w\-.~]+)*$/
 
-/** Escapes a requested path for a link: `>` would end the link, and after `//` at the start, a client would read a host. */
+/** Escapes a requested path for a link: `>` would end the link, and a client would read the start of `//shop/pets` as a host. */
 function escapePath(path: string): string {
   if (PLAIN_PATH.test(path)) return path
   return encodeURI(path.replace(/^\/+/, '/').toWellFormed()).replaceAll('%25', '%')

@@ -142,7 +142,7 @@ export class FetchRequest implements ApiRequest {
     const { request } = this
     const length = this.header('content-length')
     if (Number(length ?? 0) > limit) throw tooLarge(limit)
-    // Firefox has no `Request.body`, and some libraries have a `body` without `getReader`.
+    // A body without `getReader` cannot be streamed: Firefox has no `Request.body`, and some libraries' `body` lacks `getReader`.
     if ((length !== undefined || !request.body?.getReader) && !request.bodyUsed) {
       const bytes = await this.#wholeBytes()
       // A framework may pass a Request whose body is longer than its Content-Length.

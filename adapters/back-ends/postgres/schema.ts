@@ -5,7 +5,7 @@ const CREATE_LOCK = "1347637588, 'pets'::regclass::oid::int"
 const DEFERRED = 'petstore_kit.deferred'
 const IS_IMPORT = `WHEN (current_setting('${DEFERRED}', true) IS DISTINCT FROM 'on')`
 
-/** Returns SQL for a time in milliseconds: the given one, or PostgreSQL's own if that is null. Tests pass a time. */
+/** Returns SQL for a time in milliseconds: `given`, or the time of PostgreSQL if `given` is null. Tests pass a time. */
 export const timeOr = (given: string) => `coalesce(${given}, floor(date_part('epoch', clock_timestamp()) * 1000))`
 
 /** `FROM CURRENT`: the function always uses the `search_path` of the migration, which names the schema of the tables. */

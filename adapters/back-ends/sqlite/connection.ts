@@ -48,7 +48,7 @@ export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronou
   database.exec(`PRAGMA synchronous = ${chosen}`)
 }
 
-/** In WAL mode, replaces the setting `normal`, which some drivers choose by themselves: a power failure could lose animals. */
+/** In WAL mode, returns `full` for `normal`, which some drivers choose: with `normal`, a power failure could lose animals. */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
   return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current

@@ -16,7 +16,7 @@ const handler = toNodeHandler(petStore, { trustProxy: 1 })
 const server = createHapi({
   port: process.env.PORT ?? 3000,
   host: '127.0.0.1',
-  // By default, hapi 21 writes a second response after the store's if a client sends invalid HTTP, and the process ends.
+  // By default, hapi 21 responds to invalid HTTP a second time, after the store's response, and this ends the process.
   operations: { cleanStop: false },
 })
 // This runs before hapi chooses a route, so that HEAD, OPTIONS and unknown paths below /v1 reach the store too.

@@ -41,11 +41,7 @@ export function onClick(button: HTMLElement, listener: () => void): void {
   })
 }
 
-/**
- * Copies a text. If the browser does not allow it, selects another text instead, and returns false.
- *
- * @param shown - the element for the text to select
- */
+/** Copies `text`. If the browser forbids it, puts `selected` into `shown`, selects it there, and returns false. */
 export async function copyOrSelect(text: string, shown: HTMLElement, selected = text): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
