@@ -231,11 +231,11 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       ...text('Bearer realm="petstore"'),
     },
     Accept: {
-      description: 'The media type to use. Present if that of the request was wrong (RFC 9110, section 15.5.16).',
+      description: 'The media type to use, if the request had a wrong media type (RFC 9110, section 15.5.16).',
       ...text('application/json'),
     },
     'Accept-Encoding': {
-      description: 'The coding to use. Present if that of the request was wrong (RFC 9110, section 15.5.16).',
+      description: 'The content coding to use, if the request had a wrong content coding (RFC 9110, section 15.5.16).',
       ...text('identity'),
     },
     'Retry-After': {
