@@ -20,7 +20,7 @@ export async function runBackup(copy: string, { data }: { readonly data?: string
   try {
     database.exec('PRAGMA busy_timeout = 5000')
     const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'petstore_pets'").all()
-    if (tables.length === 0) throw new Error('it contains no pet store')
+    if (tables.length === 0) throw new Error(`${data} contains no pet store`)
     rmSync(draft, { force: true })
     database.exec(`VACUUM INTO '${draft.replaceAll("'", "''")}'`)
     // SQLite does not wait until the copy is on disk.

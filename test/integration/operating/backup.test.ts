@@ -96,7 +96,7 @@ test('petstore backup makes a complete copy of a SQLite file in use', async () =
 test.each([
   ['a file that is missing', 'none.db', /^petstore: there is no file /],
   ['another file', 'notes.txt', /^petstore: cannot copy \S+notes.txt to \S+copy.db: file is not a database\n$/],
-  ['another database', 'other.db', /^petstore: cannot copy \S+ to \S+: it contains no pet store\n$/],
+  ['another database', 'other.db', /^petstore: cannot copy \S+ to \S+: \S+ contains no pet store\n$/],
 ])('petstore backup refuses to copy %s', async (_title, name, message) => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => remove())
