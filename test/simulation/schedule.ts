@@ -23,7 +23,7 @@ export interface Schedule {
   readonly steps: readonly Step[]
 }
 
-/** How often each kind of step may come, compared with the others. For each schedule, one of the numbers is chosen at random. */
+/** How often a kind of step occurs, compared with other kinds. Each schedule draws one of the numbers of each kind. */
 const WEIGHTS: Readonly<Record<Step['kind'], readonly number[]>> = {
   create: [4, 8, 12],
   createOnce: [0, 6, 12],

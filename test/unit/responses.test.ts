@@ -157,7 +157,7 @@ test('logs an error, without the token, if there is no onError', async () => {
 })
 
 test.each(['2031-01-01', 1_924_992_000, Number.NaN, new Date(0)])(
-  'the error names the key store if expiresAt is %j',
+  'the error names the key store if the expiresAt of a key is %j',
   async (expiresAt) => {
     const errors: unknown[] = []
     const keyStore = { find: () => ({ id: 'desk', plan: 'free', expiresAt: expiresAt as number }) }

@@ -22,7 +22,7 @@ for (const [name, command] of runtimes) {
         const baseline = await costOf(bare, bytes, TIMES)
         const line = `${name}, status ${statuses}: ${cpuMs.toFixed(2)} ms, bare ${baseline.cpuMs.toFixed(2)} ms`
         await annotate(line)
-        // The highest measured ratio is 28: one-byte chunks on Bun. Repeated parameters had 500 before their number was limited.
+        // The highest measured ratio is 28, for one-byte chunks on Bun. It was 500 before the number of parameters was limited.
         if (cpuMs / baseline.cpuMs > 100) tooDear.push(line)
       }
       expect(tooDear).toEqual([])

@@ -303,7 +303,7 @@ test('errors about hostile arguments are readable and show no token', async () =
   await fc.assert(run, { numRuns: 30 })
 }, 60_000)
 
-test('results about hostile file names are readable and show no token', async () => {
+test('petstore seed and backup print hostile file names readably and without tokens', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(remove)
   const [file, copy] = [join(folder, '\u001b[31m\u009b.db'), join(folder, `\u202e${token}\n.db`)]
@@ -372,7 +372,7 @@ test('results of petstore check are readable and show no token', async () => {
     const flags = { key: token, limitedKey: fixed, timeout: 1, ...(isJson && { json: true as const }) }
     const lines = await printed(() => runCheck('http://127.0.0.1:1/v1', flags).catch(fail))
     process.exitCode = 0
-    // Results shorten the texts that they quote. Up to 21 characters of a shortened token may be left unmasked.
+    // `petstore check` shortens the texts that it quotes, and may leave 21 characters of a shortened token unmasked.
     expectReadable(lines, [token, fixed], 22)
   })
   await fc.assert(run, { numRuns: 30 })

@@ -50,7 +50,7 @@ test('/openapi.json of petstore serve shows the settings of its flags', async ()
   expect(await response.json()).toEqual(openApiDocument(options))
 })
 
-test('the bundled file with the yaml package contains its licence', () => {
+test('the bundle of the yaml package contains the licence of yaml', () => {
   const dist = join(import.meta.dirname, '../../../dist')
   const [name = '', ...others] = readdirSync(dist).filter((file) => /^yaml-.*\.js$/.test(file))
   expect(others).toEqual([])

@@ -101,7 +101,7 @@ test('own-server.mjs serves requests during its drain delay, and exits at once i
   await draining.stop('SIGKILL')
 
   const ending = await launch('0')
-  await get('/ready') // leaves an idle connection
+  await get('/ready') // leaves an idle connection, which must not delay the exit
   await ending.stop('SIGTERM')
 })
 

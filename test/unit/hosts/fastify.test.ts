@@ -78,7 +78,7 @@ test('the raw request emits end and close', async () => {
   expect(closed).toHaveLength(3)
 })
 
-test("keeps the host's parsers, routes and errors", async () => {
+test("leaves the host's parsers, routes and errors unchanged", async () => {
   const { server, petStore } = await shop('/v1')
   server.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => done(null, { csv: body }))
   server.post('/own', (request) => request.body)
@@ -190,7 +190,7 @@ test('reads a request body that arrives as a stream', async () => {
   expect(head.headers['content-length']).toBe(String(Buffer.byteLength(`[${added.body}]`)))
 })
 
-test('sends the response to a rejected upload before closing', async () => {
+test('reads the rest of a rejected upload, then responds and closes the connection', async () => {
   const { server } = await shop('/v1')
   const errors: unknown[] = []
   server.addHook('onError', async (_request, _reply, error) => void errors.push(error))
@@ -205,7 +205,7 @@ test('sends the response to a rejected upload before closing', async () => {
   expect(errors).toEqual([])
 })
 
-test('uses headers that a hook has changed', async () => {
+test('uses request headers that a hook has changed', async () => {
   const { server, petStore } = await shop('/v1')
   server.addHook('onRequest', async ({ raw }) => {
     Object.assign(raw.headers, bearer(petStore))

@@ -171,7 +171,7 @@ describe('keys', () => {
     expect(await Promise.all(tokens.map(ask))).toEqual([200, 200, 200, 429, 401, 401])
   })
 
-  test('the new account of a key is used at once', async () => {
+  test('when the account of a key changes, the next request counts for the new account', async () => {
     const key = { id: 'desk', plan: 'free', account: 'acme' }
     const petStore = createPetStore({ keyStore: { find: () => key }, plans: { free: { perMinute: 1, perDay: 9 } } })
     const ask = async (account: string) => {
@@ -213,7 +213,7 @@ test.each([undefined, null, 5, ['letmein'], '', 'a b', 'é'])('%j does not have 
 })
 
 describe('newKey', () => {
-  test('a new key has no member without a value', async () => {
+  test('newKey leaves out members that have no value', async () => {
     const { key } = await newKey({ plan: 'free', label: undefined }, 5)
     expect(key).toStrictEqual({ id: expect.any(String), plan: 'free', createdAt: 5 })
   })
@@ -225,13 +225,13 @@ describe('newKey', () => {
   })
 
   test.each([
-    [999_999_999, true],
-    [1_000_000_000, false],
-    [99_999_999_999, false],
-    [100_000_000_000, true],
-  ])('newKey accepts expiresAt %i as milliseconds: %s', async (expiresAt, isAccepted) => {
+    ['accepts', 999_999_999],
+    ['rejects', 1_000_000_000],
+    ['rejects', 99_999_999_999],
+    ['accepts', 100_000_000_000],
+  ])('newKey %s an expiresAt of %i milliseconds', async (verb, expiresAt) => {
     const created = newKey({ plan: 'free', expiresAt }, 5)
-    if (isAccepted) expect((await created).key.expiresAt).toBe(expiresAt)
+    if (verb === 'accepts') expect((await created).key.expiresAt).toBe(expiresAt)
     else await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
   })
 })

@@ -36,7 +36,7 @@ test('all of 200,000 unexpired idempotency keys are kept', () => {
   expect([0, 1, 199_999].map((key) => use('account:acme', String(key), -1))).toEqual([0, 1, 199_999])
 })
 
-test('expired idempotency keys are removed although an earlier key expires later', () => {
+test('after the clock steps back, expired idempotency keys are removed although an older key has not expired', () => {
   const clock = manualClock()
   const { use } = usedKeys(clock)
   clock.advance(10 * KEY_PERIOD)
@@ -45,7 +45,7 @@ test('expired idempotency keys are removed although an earlier key expires later
   use('a', 'old', 2)
   clock.advance(KEY_PERIOD)
   use('a', 'new', 3)
-  // The ended key has been removed, so it is unknown even after the clock steps back.
+  // The expired key has been removed, so it is unknown even after the clock steps back.
   clock.advance(-1)
   expect(use('a', 'old', 4)).toBeUndefined()
 })

@@ -31,7 +31,7 @@ test('readAddress returns valid values for any query and any state', () => {
   )
 })
 
-test('readAddress marks earlier pages as unknown for a link to a later page', () => {
+test('after a link to a later page, readAddress says that the pages before it are unknown', () => {
   expect(readAddress('?status=sold&cursor=MToy', null)).toEqual({
     status: 'sold',
     limit: '10',

@@ -12,16 +12,16 @@ test.each([
   ['a counted request', response(200, 60, 59), '60 → 59 of 60'],
   ['a refused request', response(429, 60, 0), '0 left of 60'],
   ['a request that is not counted', response(503, 60, 60), '60 left of 60'],
-  ['a large limit', response(200, 1_000_000, 999_985), '999,986 → 999,985 of 1,000,000'],
-])('shows the cost of %s', (_, request, expected) => {
+  ['a request with a large limit', response(200, 1_000_000, 999_985), '999,986 → 999,985 of 1,000,000'],
+])('costText shows how much of its limit %s uses', (_, request, expected) => {
   expect(costText(costOf(request) as never)).toBe(expected)
 })
 
-test('a response without rate-limit headers has no cost', () => {
+test('costOf returns undefined for a response without rate-limit headers', () => {
   expect(costOf({ status: 500, responseHeaders: ['Content-Type', 'text/plain'] })).toBe(undefined)
 })
 
-test('the allowance before a request equals that after the previous request', async () => {
+test('costOf returns the `after` of one request as the `before` of the next', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }), async (perMinute, perDay) => {
       const backEnd = memory()
