@@ -6,7 +6,7 @@ import { closeOnFailure, loadDriver, type OpenedBackEnd, using } from './driver.
 type Connection = SqliteDatabase & { close(): unknown }
 type Driver = new (path: string) => Connection
 
-/** Drivers of the runtime come first. */
+/** In the order in which they are tried: first the drivers that a runtime contains. */
 const DRIVERS = ['bun:sqlite', 'node:sqlite', 'better-sqlite3', 'libsql']
 const ADVICE =
   '--data needs a SQLite driver: npm install libsql (it takes seconds), or run Node 22.13 or later, which contains one'

@@ -16,8 +16,8 @@ const SCHEMA = `bench_writes_${process.pid}`
 
 /**
  * Compares our writes to PostgreSQL with those of the bare driver. Four processes add animals, with fast and with slow commits:
- * first in the storage, then over HTTP, where a minimal handler calls the driver. Then one process counts the requests of one
- * key, and the driver upserts one row.
+ * first in the storage, then over HTTP, where a minimal handler calls the driver. At the end, compares how fast
+ * one process counts the requests of one key with how fast the driver upserts one row.
  */
 export const writes = (context) =>
   withDatabases(async ({ postgresUrl }) => {

@@ -29,7 +29,7 @@ const figureOf = (work, key, nameOf) => ({
 })
 const paced = (work) => figureOf(work, 'p99', ({ pace }) => `p99 of ${work} at ${integer(pace)}/s, µs`)
 
-/** The columns of the tables of the runtimes. Less is better. `ratio` divides the figure of petstore-kit by another server's. */
+/** The rows of a table that compares servers. Less is better. `ratio` divides the figure of petstore-kit by another server's. */
 export const measures = [
   ...['list', 'varied', 'walk 20', 'walk 100', 'changing', 'create', 'mix'].map((work) => cpuOf(work)),
   cpuOf('list', 'list, 1 connection', 1),

@@ -53,9 +53,9 @@ export interface ClientSeams {
 /** When the client sends a request again. */
 export interface RetryOptions {
   /**
-   * How long a call may take with all its waits, in milliseconds. When any call of the client succeeds, the time of every waiting
-   * call starts again, except for calls that had an error other than 429. If the server asks for a longer wait, a call rejects at
-   * once. The default is long enough for the limit per minute, but not for a ban of 300 seconds.
+   * How long a call may take with all its waits, in milliseconds. When one call succeeds, this time restarts for all waiting calls
+   * of the client, except for calls that have had an error other than 429. If the server asks for a longer wait, a call rejects at
+   * once. The default is long enough to wait for the next minute, but not for the end of a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined

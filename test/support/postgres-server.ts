@@ -65,7 +65,7 @@ export interface PostgresSetUp {
 /**
  * Starts a PostgreSQL server on a free port.
  *
- * `fsync` is off, because no test cuts the power. Data that is written survives the end of the process even so.
+ * `fsync` is off, because no test cuts the power. Written data still survives when the server process is killed.
  */
 export async function startPostgres({ settings, prepare }: PostgresSetUp = {}): Promise<PostgresServer> {
   const bin = await postgresPrograms()

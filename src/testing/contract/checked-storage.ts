@@ -84,7 +84,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     }
   }
 
-  /** Checks the result of a call whose key has added the animal `first` before. */
+  /** Checks the result of a call if an earlier call with the same key has added the animal `first`. */
   function checkRepeat(pet: NewPet, first: Pet, result: CreatedPet): void {
     const isSame = fingerprintOf(pet) === fingerprintOf(first)
     const expected = { ...pet, id: first.id, earlier: isSame ? 'same' : 'different' }

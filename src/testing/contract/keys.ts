@@ -89,7 +89,7 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await revoke(1)
     await list()
   },
-  'keeps keys and their changes when it is opened again': async ({ issue, update, revoke, reopen, find, list }) => {
+  'keeps changed keys when the key store is reopened': async ({ issue, update, revoke, reopen, find, list }) => {
     const numbers = Array.from({ length: 30 }, (_, i) => i + 1)
     for (const _ of numbers) await issue({ plan: 'free' })
     await update(1, { plan: 'pro' })
@@ -134,7 +134,7 @@ const WRONG_VALUES: Record<keyof IssueOptions, readonly unknown[]> = {
   ]),
   expiresAt: [1.5, Number.NaN, new Date(0)],
 }
-/** Members that neither the options nor the changes of a key may have. */
+/** Each object has one member with an invalid value, which `issue` and `update` must reject. */
 const WRONG: object[] = Object.entries(WRONG_VALUES).flatMap(([name, all]) => all.map((value) => ({ [name]: value })))
 
 function calls(fc: FastCheck): Arbitrary<Use<CheckedKeys>>[] {

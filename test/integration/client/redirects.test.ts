@@ -88,7 +88,7 @@ const worker :Workerd.Worker = (modules = [(name = "worker.js", esModule = embed
   },
 )
 
-/** Checks that both calls were rejected with the target of the redirect, and that nothing arrived there. */
+/** Checks that the errors of both calls name the target of the redirect, and that no request arrived there. */
 function expectRejected(messages: readonly string[], other: string, arrived: readonly string[]): void {
   expect(messages).toEqual([
     expect.stringContaining(`unexpected_response: `),
