@@ -22,7 +22,7 @@ export async function openBackEnd(flags: BackEndFlags): Promise<OpenedBackEnd> {
   if (redisUrl === undefined) return backEnd
   const counts = await closeOnFailure(backEnd.close, () => openRedis(redisUrl))
   const close = async () => void (await Promise.all([backEnd.close(), counts.close()]))
-  return { ...backEnd, quota: counts.quota, place: `${backEnd.place}, counted in ${counts.place}`, close }
+  return { ...backEnd, quota: counts.quota, place: `${backEnd.place} (request counts in ${counts.place})`, close }
 }
 
 export function isPersistent({ data, databaseUrl }: PlaceFlags): boolean {

@@ -6,7 +6,7 @@ import { withDatabases } from '../support/databases.mjs'
 
 const SIZES = [1_000, 1_000_000]
 
-/** Compares the time to read a page among many animals with that among few, in the databases. The part `scale` does so in memory. */
+/** Compares how long a page takes among 1,000 and among 1,000,000 animals, in the databases. The part `scale` tests memory. */
 export const pages = () =>
   withDatabases(async ({ postgresUrl }) => {
     const results = []
@@ -17,7 +17,7 @@ export const pages = () =>
         const storages = await open((close) => closers.push(close), postgresUrl)
         const { ratio, page } = await slowestPage(storages)
         console.log(
-          `\n${name}: a page of 1,000,000 animals takes at most ${ratio.toFixed(2)} of a page of 1,000 (${page})`,
+          `\n${name}: among 1,000,000 animals, a page takes at most ${ratio.toFixed(2)} times as long as among 1,000 (${page})`,
         )
         results.push({ name, ratio, page })
       } finally {

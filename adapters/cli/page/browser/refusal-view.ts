@@ -35,7 +35,7 @@ export function showRefusal(refusal: Refusal | undefined): void {
 const TEXTS = {
   ban: [
     'This key is banned',
-    'It kept sending requests after a 429. Until the ban ends, the server refuses every request.',
+    'The key kept sending requests after a 429. Until the ban ends, the server refuses every request.',
   ],
   address: [
     'The limit of your address is reached',
