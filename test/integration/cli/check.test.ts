@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: PATIENCE })
 
 const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ...args], env, PATIENCE)
 
-/** Any token of the form `<plan>-<text>` is a key of the host programs. */
+/** The host programs accept any token of the form `<plan>-<text>`. */
 const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
 
 describe('petstore check, against a host program,', () => {

@@ -67,7 +67,7 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     await pool.end()
   })
 
-  test('the command works with transaction pooling', async () => {
+  test('petstore keys issue works through PgBouncer if the URL ends with ?statement_timeout=', async () => {
     const issue = (address: string) => runCommand(['keys', 'issue', '--plan', 'free', '--database-url', address])
     expect(await issue(url)).toMatchObject({
       code: 1,
@@ -78,7 +78,7 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     expect(await issue(`${url}?statement_timeout=`)).toMatchObject({ code: 0 })
   })
 
-  test("a write waits at most lockTimeout without changing the connection's settings", async () => {
+  test("a write waits at most lockTimeout, and keeps the connection's settings as they were", async () => {
     const pool = openPool(url, { max: 12 })
     const { migrate, storage } = postgres(pool, { lockTimeout: 50 })
     await migrate()

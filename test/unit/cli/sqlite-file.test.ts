@@ -8,7 +8,7 @@ vi.mock('node:fs', async (importOriginal) => ({ ...(await importOriginal<object>
 vi.resetModules()
 const { openSqliteFile } = await import('../../../adapters/cli/sqlite-file.ts')
 
-test('the error names a folder without permission to write', async () => {
+test('the error names the folder in which the user may not write', async () => {
   const { folder, remove } = temporaryFolder()
   onTestFinished(() => void remove())
   const path = join(folder, 'pets.db')

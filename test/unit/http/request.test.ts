@@ -126,7 +126,7 @@ test('after a disconnect, a body without Content-Length is complete only if it i
   await expect(read({})).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
 })
 
-test('readAndDiscard stops at 4 MB, where a chunk counts as its size plus 1,000 bytes', async () => {
+test('readAndDiscard stops at 4 MB, counting each chunk as its size plus 1,000 bytes', async () => {
   const cancel = vi.fn(async () => {})
   const read = vi.fn(async () => ({ done: false as const, value: new Uint8Array(999_000) }))
   await readAndDiscard({ read, cancel })

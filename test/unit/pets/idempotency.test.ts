@@ -7,7 +7,7 @@ import { startApi } from '../../support/api.ts'
 const REX = '{"name":"Rex","categoryId":1}'
 const DAY = 86_400_000
 
-/** Starts a store with a function that adds an animal with a key. */
+/** Starts a store. The returned `addWith` adds an animal with an idempotency key. */
 async function start(options: Parameters<typeof startApi>[0] = {}) {
   const api = await startApi({ plan: 'business', ...options })
   const addWith = (key: string, body = REX, sent = {}) =>
@@ -102,7 +102,7 @@ describe('the header Idempotency-Key', () => {
   })
 })
 
-describe('the form of a key', () => {
+describe('the form of an idempotency key', () => {
   test.each([
     ['8e03978e-40d5-43dd-bc93-6894a57f9324', '"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
     ['a\\b', '"a\\\\b"'],
@@ -174,7 +174,7 @@ describe('a storage of your own', () => {
     expect((await add(REX)).status).toBe(201)
   })
 
-  test('if a storage replaces only `create`, createOnce still adds one animal per key', async () => {
+  test('createOnce adds one animal per key even if the application replaces `create` of the storage', async () => {
     const { storage } = memory()
     const { addWith } = await start({ storage: { ...storage, create: (pet) => storage.create(pet) } })
     for (let i = 0; i < 2; i++) expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })

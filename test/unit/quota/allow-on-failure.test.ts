@@ -46,7 +46,7 @@ test('after a second, only one of several requests calls the failing quota store
   expect(quota.calls).toBe(2)
 })
 
-test('requests before any failure are all counted', async () => {
+test('counts every request as long as the quota store has not failed', async () => {
   const quota = failingQuota()
   quota.isDown = false
   expect(await Promise.all([quota.spend(), quota.spend()])).toMatchObject([{ granted: true }, { granted: false }])

@@ -114,7 +114,7 @@ describe('the page', () => {
       expect([style, (await send(style)).status]).toEqual([style, 200])
   })
 
-  test("no other file of the page's folder is served", async () => {
+  test("a file in the page's folder is not served if the page does not use it", async () => {
     const other = await mkdtemp(join(tmpdir(), 'petstore-page-'))
     await writeFile(join(other, 'secret.txt'), 'hidden text')
     const send = site({ folder: other })
@@ -169,7 +169,7 @@ describe('the request log', () => {
   const requestsFor = async (headers: Record<string, string>) =>
     JSON.parse((await site()('/page/settings.json?after=7', headers)).body).requests
 
-  test('settings.json?after=7 lists only requests with an id above 7', async () => {
+  test('/page/settings.json?after=7 contains only requests with an id above 7', async () => {
     expect(await requestsFor({})).toEqual([{ ...logged, id: 8 }])
   })
 
@@ -177,7 +177,7 @@ describe('the request log', () => {
     { 'petstore-secret': 'guessed' },
     { host: 'evil.example' },
     { 'x-forwarded-for': '192.0.2.1' },
-  ])('/requests is empty for a page without the secret (%j)', async (headers) => {
+  ])('/page/settings.json contains no requests for a page without the secret (%j)', async (headers) => {
     expect(await requestsFor(headers)).toEqual([])
   })
 })

@@ -198,7 +198,7 @@ describe('a rejected upload', () => {
     wrappers.flatMap(([what, wrap]) =>
       methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
     ),
-  )('end is called once if the host $what: $method, $fields', async ({ wrap, what, method, fields }) => {
+  )('calls response.end once if the host $what: $method, $fields', async ({ wrap, what, method, fields }) => {
     const { petStore } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     let ends = 0
