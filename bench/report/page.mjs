@@ -20,7 +20,7 @@ ${summary(results)}
 
 ## What a request costs
 
-CPU time per request in microseconds, at 32 connections if nothing else is said. In brackets: our figure as a ratio of theirs. Each
+CPU time per request in microseconds, at 32 connections if nothing else is said. In brackets: our figure divided by theirs. Each
 server checks a bearer key, counts a limit per minute, validates with a schema, stores what it creates, and finds animals by id and by
 status. A **bare** handler repeats our responses, the same bytes and headers, and does none of the work.
 
@@ -41,7 +41,7 @@ ${otherTable(results)}
 
 ## Where others are better
 
-Our figure, as a ratio of theirs:
+Our figure divided by theirs:
 
 ${betterServers(results) || 'Nowhere in this run.'}
 

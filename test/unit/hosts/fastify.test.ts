@@ -61,7 +61,7 @@ test('links contain the path to which the host has rewritten the request', async
   expect(answer.headers.link).toBe('</v1/pets>; rel="successor-version"')
 })
 
-test('the raw request emits end and close', async () => {
+test('the raw request emits end and close after its response', async () => {
   const petStore = await createTestPetStore()
   const server = Fastify()
   onTestFinished(() => server.close())
