@@ -66,10 +66,10 @@ describe('a back end that fails', () => {
   for (const port of ['list', 'find', 'spend'] as const) {
     for (const [how, breaking] of [
       ['throws', fail],
-      ['rejects', reject],
+      ['rejects with', reject],
     ] as const) {
       test.each(faults)(
-        `hides the error from the client and calls onError: ${port} ${how} %s`,
+        `hides the error from the client and calls onError in the case "${port} ${how} %s"`,
         async (_, error, status) => {
           const reported: unknown[] = []
           const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => reported.push(error) })
@@ -134,8 +134,8 @@ describe('a back end that fails', () => {
     ['cause', Object.defineProperty(new Error(SECRET), 'cause', { get: fail(new Error(SECRET)) })],
     ['all', revoked.proxy],
   ]
-  describe.each(['list', 'find', 'spend'] as const)('an unreadable error of %s', (port) => {
-    test.each(traps)('responds with 500 if reading a member of the thrown error throws: %s', async (_, trap) => {
+  describe.each(['list', 'find', 'spend'] as const)('an error of %s with a member that cannot be read', (port) => {
+    test.each(traps)('responds with 500 if reading this member throws: %s', async (_, trap) => {
       for (const breaking of [fail, reject]) {
         const reported: unknown[] = []
         const options = { onError: (error: unknown) => void reported.push(error), timeout: 1_000 }
@@ -200,7 +200,7 @@ describe('a back end that returns an invalid value', () => {
     ['nothing', undefined],
     ['an object', { rows: [rex], length: 1 }],
     ['an object', new Set([rex])],
-  ])('responds with 500 if list returns %s', async (came, page) => {
+  ])('responds with 500 if the method list returns %s', async (came, page) => {
     const reported: unknown[] = []
     const storage = { ...memory().storage, list: () => page } as never
     const { send } = await startApi({ storage, onError: (error) => reported.push(error) })
@@ -210,7 +210,7 @@ describe('a back end that returns an invalid value', () => {
     ])
   })
 
-  test('responds with 500 if list returns an array with a hole', async () => {
+  test('responds with 500 if the method list returns an array with a hole', async () => {
     const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
   })
@@ -233,7 +233,7 @@ describe('a back end that returns an invalid value', () => {
   )
 
   test.each(Object.keys(count).filter((name) => name !== 'granted'))(
-    'responds with 500 if spend returns %s as text, as some database drivers do',
+    'responds with 500 if spend returns a string for the number %s, as some database drivers do',
     async (name) => {
       const reported: unknown[] = []
       const wrong = { ...count, bannedUntil: 0, [name]: '60000' }
@@ -268,7 +268,7 @@ describe('a back end that returns an invalid value', () => {
     },
   )
 
-  test('responds with 500 even if reading the client address throws', async () => {
+  test('responds with 500 if the key store fails and reading the client address throws', async () => {
     const { petStore } = await startApi({ keyStore: { find: reject(new Error(SECRET)) } })
     const { status } = await petStore.handle({
       method: 'GET',
@@ -355,7 +355,7 @@ describe('a back end that does not respond', () => {
     expect(await result).toEqual([{ status: 'rejected', reason: expect.objectContaining({ cause }) }])
   })
 
-  test('a request without address and signal gives a port an empty context', async () => {
+  test('a port gets a context even for a request that has no address and no signal', async () => {
     const { quota } = memory()
     const spend = vi.fn((request: QuotaRequest, context?: CallContext) => {
       const { clientAddress, signal } = context as CallContext
@@ -414,7 +414,7 @@ describe('a back end that does not respond', () => {
     expect(signal?.reason).toBe('left')
   })
 
-  test('every port for a request gets the address of its client', async () => {
+  test('every call of a port gets the address of the client that sent the request', async () => {
     const backEnd = memory()
     const { token } = await backEnd.keyStore.issue({ plan: 'free' })
     const addresses: [string, string | undefined][] = []
@@ -482,7 +482,7 @@ test.each([
 })
 
 describe('observers', () => {
-  test('onResponse gets every response and no credential', async () => {
+  test('onResponse is called for every response and gets no credentials', async () => {
     const reported: ResponseReport[] = []
     const { send, add, key, token } = await startApi({ onResponse: (report) => reported.push(report) })
     await add('{"name":"Rex","categoryId":1}')
@@ -527,7 +527,7 @@ describe('observers', () => {
     ])
   })
 
-  test('onResponse gets whether the response is a replay', async () => {
+  test('onResponse is told whether the response is a replay', async () => {
     const reported: unknown[] = []
     const { add } = await startApi({
       onResponse: ({ status, code, replayed }) => reported.push([status, code, replayed]),
@@ -690,7 +690,7 @@ test('the error about an invalid result of spend names the quota store', async (
   expect(reported).toEqual([expect.objectContaining({ message })])
 })
 
-test.each([null, undefined])('the error names the storage if create returns %j', async (animal) => {
+test.each([null, undefined])('the error names the storage if its methods return %j as an animal', async (animal) => {
   const reported: unknown[] = []
   const storage = { list: () => [rex, animal], get: () => animal, create: () => animal } as never
   const { send, add } = await startApi({ storage, onError: (error) => reported.push(error) })

@@ -271,7 +271,7 @@ describe('petstore keys', () => {
     })
   })
 
-  test('petstore keys update sets or removes what its flags name', async () => {
+  test('the flags of petstore keys update set and remove members of a key', async () => {
     const token = await issueKey('--plan', 'free', '--account', 'acme')
     const { stdout: listed } = await runCommand(['keys', 'list', '--data', data, '--json'])
     const [{ id }] = JSON.parse(listed)
@@ -343,7 +343,7 @@ describe('petstore keys', () => {
     ])
   })
 
-  test('several commands can open the same new file at once', async () => {
+  test('several commands can open the same new file at the same time', async () => {
     await Promise.all(Array.from({ length: 8 }, () => issueKey('--plan', 'free')))
     const { stdout } = await runCommand(['keys', 'list', '--data', data, '--json'])
     expect(JSON.parse(stdout)).toHaveLength(8)

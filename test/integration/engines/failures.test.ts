@@ -184,7 +184,7 @@ test('different subjects have different Redis keys, even with lone surrogates', 
   expect(keys.every((key) => key.length < 300 && key.isWellFormed() && !key.includes('\u0000'))).toBe(true)
 })
 
-describe('a back end names a wrong option in the error', () => {
+describe('the error about an invalid option of a back end', () => {
   const database = { prepare: () => ({ all: () => [], run: () => {} }), exec: () => {} }
   const makers: [string, (options: object) => unknown, [option: string, value: unknown, place?: string][]][] = [
     [
@@ -230,7 +230,7 @@ describe('a back end names a wrong option in the error', () => {
     makers.flatMap(([name, make, wrong]) =>
       wrong.map(([option, value, place = option]) => ({ name, make, option, value, place })),
     ),
-  )('the error of $name names the wrong option $option: $value', ({ make, option, value, place }) => {
+  )('the error of $name contains the invalid option $option: $value', ({ make, option, value, place }) => {
     expect(() => make({ [option]: value })).toThrow(
       expect.objectContaining({
         code: 'invalid_option',

@@ -58,7 +58,7 @@ describe.skipIf(missingRedis())('the options of the command', () => {
       await until(async () => (await quota.spend(spending(`${name} still`))).granted)
     })
 
-    test('spend rejects at once while no server listens', async () => {
+    test('spend rejects immediately while no server listens', async () => {
       const { quota } = redis(await open(`redis://127.0.0.1:${proxy.port}`))
       await quota.spend(spending(`${name} away`))
       proxy.close()

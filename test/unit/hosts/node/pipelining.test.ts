@@ -57,7 +57,7 @@ const pieces = {
   'no key': () => ['GET /v1/pets HTTP/1.1\r\nHost: a\r\n\r\n', 401] as const,
 }
 
-test('responds in order to pipelined requests that are split anywhere', async () => {
+test('responds in order to pipelined requests that arrive in pieces of any size', async () => {
   const { url, authorized } = await startServer()
   const names = Object.keys(pieces) as (keyof typeof pieces)[]
   const property = fc.asyncProperty(
