@@ -47,7 +47,7 @@ class TimedContext implements CallContext {
   }
 }
 
-/** Returns `call` with a time limit for a promise, and with `check`, which throws if the returned value is invalid. */
+/** Returns a function that does `call`, with a time limit for its promise. `check` throws if the result is invalid. */
 function guard<Input, T>(
   port: string,
   timeout: number,

@@ -49,7 +49,7 @@ export interface PetStore {
   readonly reportError?: ((error: unknown, report: ErrorReport) => void) | undefined
 }
 
-/** Responds to a `Request`, or to a URL as the global `fetch` accepts it. Rejects only for any other first argument. */
+/** Responds to a `Request`, or to a URL as the global `fetch` accepts it. Rejects only if the first argument is invalid. */
 export interface PetStoreFetch {
   /** Responds to a request. Ignores the other arguments, which Bun, Deno and Workers pass. */
   (request: Request, ...ignored: unknown[]): Promise<Response>
@@ -63,7 +63,7 @@ interface RequestContext {
   readonly target: Target
   readonly route: Route
   readonly startedAt: number
-  /** The time of arrival by the monotonic clock, for the duration in reports. 0 without `onResponse`: the clock is not read. */
+  /** The time of arrival by the monotonic clock, for the duration in reports. 0 if there is no `onResponse`. */
   readonly arrivedAt: number
   /** `null` until the address has been read from the request; `undefined` if the request has no address. */
   clientAddress: string | null | undefined
@@ -153,7 +153,7 @@ export function createPetStore(options: PetStoreOptions = {}): PetStore & { read
     }
   }
 
-  /** Reads the clock. Throws for a time before 1970: `bannedUntil: 0` would be in the future, and ban each new key. */
+  /** Reads the clock. Throws for a time before 1970: then `bannedUntil: 0`, which means no ban, would be in the future. */
   function readTime(): number {
     const time = clock.now()
     if (!isTime(time)) throw invalidOption('clock', 'milliseconds since the Unix epoch, from 1970 to 9999', time)

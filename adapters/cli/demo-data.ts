@@ -62,8 +62,8 @@ export interface AddedData {
 }
 
 /**
- * Adds demo animals and keys to an empty store: always in memory, and with `--demo` in a file or database. With `--seed`, a file or
- * database gets only the animals.
+ * Adds demo animals and keys if the store has none. In a file or database, this happens only with `--demo`. With `--seed` but not
+ * `--demo`, a file or database gets animals but no keys.
  *
  * @param closing - if this signal aborts, the new keys are revoked, because nobody will see their tokens
  */

@@ -65,7 +65,7 @@ export const parseSeconds = expecting('a number of seconds from 0 to 3600', (tex
 )
 
 export const parseServerUrl = expecting(
-  'an address such as http://127.0.0.1:3000/v1, without a user name, a password and a query',
+  'an address such as http://127.0.0.1:3000/v1, without a user name, password or query',
   (text) => (isHttpUrl(text) ? text.replace(/\/+$/, '') : undefined),
 )
 
@@ -75,8 +75,8 @@ export const parseToken = matching(/^[\x21-\x7e]+$/, 'a token of visible ASCII c
 export const parseHost = matching(/\S/, 'an IP address or a host name, such as 127.0.0.1')
 
 /**
- * For an empty name, SQLite would open a temporary file. Each driver reads `file:` URIs in its own way. The URL of a database may
- * contain a password, and messages would show it as the name of the file.
+ * Rejects an empty name, because SQLite would open a temporary file; `file:`, because each driver reads it in its own way; and
+ * URLs of databases, because they may contain a password, and messages would show it as part of a file name.
  */
 export const parseFile = matching(
   /^(?!\s*$|:memory:$|file:|\w+:\/\/|[^/]+:[^/]+@)/,

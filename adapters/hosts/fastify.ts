@@ -70,7 +70,7 @@ const FASTIFY_OPTIONS = ['prefix', 'logLevel', 'logSerializers']
  * ```
  */
 export async function petStorePlugin(scope: FastifyScope, options: PetStorePluginOptions): Promise<void> {
-  // If a caller passes the store in place of the options, `petStore` is undefined, and `nodeResponder` says what it expected.
+  // If a caller passes the store in place of the options, `petStore` is undefined, and `nodeResponder` throws an error about it.
   const petStore = options?.petStore
   const respond = nodeResponder(petStore, options, ['petStore', ...FASTIFY_OPTIONS])
   const prefix = scope.prefix.replace(/\/$/, '')
@@ -109,7 +109,7 @@ function send(reply: FastifyReplyLike, request: NodeRequest, response: ApiRespon
     try {
       reply.send(body === '' ? undefined : Buffer.from(body))
     } catch (error) {
-      // `reply.send` throws if a header is invalid, even a header of the host. The 500 that follows must not contain that header.
+      // `reply.send` throws if a header is invalid, also one that the host has set. The 500 that follows must not contain it.
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
       throw error
     }

@@ -16,7 +16,7 @@ type CorsRules = Exclude<ReturnType<typeof corsRules>, false>
 
 export function corsRules(cors: boolean | CorsOptions) {
   if (cors === false) return false
-  // The option `true` has no members, so each member gets its default.
+  // If `cors` is `true`, it has no members, so each member gets its default.
   const { origins = '*', headers = [], maxAge = 600 } = cors as CorsOptions
   return { origins, headers, maxAge }
 }

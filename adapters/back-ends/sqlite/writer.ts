@@ -57,7 +57,7 @@ function commit(database: SqliteDatabase, group: readonly Job[]): void {
     const results = guarded(() => inTransaction(database, () => doAll(group)))
     group.forEach(({ resolve }, i) => void resolve(results[i] as never))
   } catch (error) {
-    // Repeat each job alone, so that one failure does not reject the others. If the file cannot be used, reject all jobs at once.
+    // Repeat each job alone, so that one failure does not reject the others. But if the file cannot be used, reject all jobs.
     const isForAll = group.length === 1 || (isPetStoreError(error) && error.code === 'service_unavailable')
     if (isForAll) for (const { reject } of group) reject(error)
     else for (const job of group) commit(database, [job])

@@ -75,7 +75,7 @@ export const operations: readonly Operation[] = [
   }),
   operation('GET /faults', {
     id: 'listFaults',
-    summary: 'List the faults in force.',
+    summary: 'List the active faults.',
     response: { status: 200, description: 'The faults, the newest first.', body: schemas.faults },
     run: ({ faultsInForce }) =>
       faultsInForce().map(({ error, ...fault }) => ({

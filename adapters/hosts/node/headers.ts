@@ -26,7 +26,7 @@ export function currentHeader(
   const value = headers?.[name]
   const current = typeof value === 'object' ? value.join(', ') : value
   if (current === sent) return sent
-  // Node's `headers` keeps only the first value of some headers. This is not a change by other code.
+  // Node's `headers` keeps only the first value of some headers. Such a difference is not a change by other code.
   const first = nextHeader(rawHeaders, name, 0)
   return first !== -1 && rawHeaders[first + 1] === current ? sent : current
 }

@@ -30,9 +30,9 @@ async function takeKept(incoming: NodeIncoming, limit: number): Promise<Uint8Arr
 }
 
 /**
- * Other listeners may read the body too. Beyond the limit, this function keeps its listeners, so that the stream still flows. If
- * other code pauses the stream, it is resumed in a later turn of the event loop: that code may pause it again at once, and an
- * immediate resume could loop forever.
+ * Other listeners may need the body too, so the stream must not stop: this function keeps its listeners even beyond the limit. It
+ * resumes the stream if other code pauses it, but in a later turn: the other code may pause it again immediately, and resuming in
+ * the same turn could then loop forever.
  */
 function collect(incoming: NodeIncoming, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

@@ -38,7 +38,7 @@ export function checkedQuota({ port, steps, now, setClock }: Session<QuotaStore>
       setClock(Math.max(time, latest - FURTHEST_BACK))
       latest = Math.max(latest, now())
     },
-    /** Sends `times` equal requests at once, and accepts their results in any order. */
+    /** Sends `times` equal requests at the same time, and accepts their results in any order. */
     async spend(spending: Spending, times = 1): Promise<void> {
       const request = { ...spending, now: now() }
       const state = states.get(request.subject) ?? newQuotaState()
@@ -78,7 +78,7 @@ const WINDOWS = [
   { window: 'day', limit: 'perDay', used: 'usedInDay', end: 'dayEndsAt' },
 ] as const
 
-/** Returns what is wrong with the member `name` of a count, and the rule that it breaks. */
+/** Says what is wrong with the count `received`, and which rule it breaks. `name` is the name of its wrong member. */
 function ruleOf(
   { subject, limits, ban, now }: QuotaRequest,
   received: QuotaCount,
@@ -124,7 +124,7 @@ function ruleOf(
     return `returned a wrong bannedUntil: a ban ends ${ban.seconds} seconds after the refusal that started it`
   }
   return name === 'now'
-    ? 'returned a wrong time in the member now: expected the time at which the store decided'
+    ? 'returned a wrong `now`: expected the time at which the store decided'
     : `returned ${name} ${show(received[name])}`
 }
 

@@ -137,10 +137,8 @@ const firstLines: Record<string, string> = {
   'subjects that ignore case': 'spend refused the first request of "account:A": each subject has counts of its own',
   'one count for all anonymous clients':
     'spend refused the first request of "address:192.0.2.2": each subject has counts of its own',
-  'a clock that never goes back':
-    'spend returned a wrong time in the member now: expected the time at which the store decided',
-  'times rounded to seconds':
-    'spend returned a wrong time in the member now: expected the time at which the store decided',
+  'a clock that never goes back': 'spend returned a wrong `now`: expected the time at which the store decided',
+  'times rounded to seconds': 'spend returned a wrong `now`: expected the time at which the store decided',
   'counts that restart when the clock steps back': 'spend granted request 2 of the minute: perMinute is 1',
   'refused requests that are counted':
     'spend returned usedInDay 3: 2 requests of this day were granted, and refused requests do not count',
