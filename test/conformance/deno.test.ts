@@ -11,7 +11,7 @@ const binary = await runtimeBinary('deno')
 testHost({ name: 'Deno', binary, args: ['run', '--allow-all'], program: 'deno.mjs' })
 
 test.skipIf(missing('Deno', binary !== undefined)).each(['at-once', 'later'])(
-  'Deno: an HTTP/2 upload that is aborted %s creates no animal',
+  'Deno: an aborted HTTP/2 upload creates no animal (time of the abort: %s)',
   async (moment) => {
     const args = ['run', '--allow-all', hostProgram('deno-broken-upload.mjs'), moment]
     const { stdout } = await promisify(execFile)(binary ?? '', args, { timeout: 20_000 })

@@ -12,7 +12,7 @@ function foreign(members: object): never {
 const unavailable = expect.objectContaining({ code: 'service_unavailable' })
 const noSocket = () => foreign({ syscall: 'connect', code: 'ENOENT' })
 
-test('a lost connection is `service_unavailable` even if its error is not an `instanceof Error`', async () => {
+test('a lost connection gives `service_unavailable` even if `error instanceof Error` is false', async () => {
   expect(() => guarded(() => foreign({ code: 'ERR_SQLITE_ERROR', errcode: 5 }))).toThrow(unavailable)
   const { storage } = postgres({ query: async () => noSocket() })
   await expect(storage.list({ limit: 1 })).rejects.toThrow(unavailable)

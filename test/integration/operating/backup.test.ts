@@ -108,9 +108,9 @@ test.each([
 })
 
 test.each([
-  ['without a file to copy', [], 'give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump'],
-  ['into a folder that is missing', ['--data', import.meta.filename], 'there is no folder none'],
-])('the error of petstore backup %s says what to do', async (_title, flags, message) => {
+  ['no file to copy is given', [], 'give --data <file>, the SQLite file to copy; for PostgreSQL, use pg_dump'],
+  ['the folder for the copy does not exist', ['--data', import.meta.filename], 'there is no folder none'],
+])('petstore backup says what to do if %s', async (_title, flags, message) => {
   const { code, stderr } = await runPetstore(['backup', join('none', 'copy.db'), ...flags])
   expect([code, stderr]).toEqual([1, `petstore: ${message}\n`])
 })

@@ -34,7 +34,7 @@ async function memoryOf(pid: number): Promise<number> {
   return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1_024) / MEGABYTE
 }
 
-test.skipIf(process.platform !== 'linux')('clients that read nothing do not fill the memory', async () => {
+test.skipIf(process.platform !== 'linux')('unread responses do not fill the memory of the server', async () => {
   const { address, child } = await startPetstore()
   const health = new URL('/health', address)
   const before = await memoryOf(child.pid as number)

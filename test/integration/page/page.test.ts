@@ -128,7 +128,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByText('Page 1: 5 animals.').waitFor()
   })
 
-  test('a new animal is shown although it is on another page or hidden by the filter', async () => {
+  test('a new animal is shown even if it belongs on another page or does not match the filter', async () => {
     const { token, url } = await startSite()
     const { page } = await open(url)
     await page.getByLabel('Per page').selectOption('5')
@@ -193,7 +193,7 @@ describe.skipIf(isMissing)('the live view', () => {
     expect(await isTooWide(page)).toBe(false)
   })
 
-  test('a name with HTML or a right-to-left override stays text', async () => {
+  test('a name with HTML or a right-to-left override is shown as text', async () => {
     const { url } = await startSite()
     const { page, faults } = await open(url)
     for (const name of ['<img src=x onerror=alert(1)>', '\u202egpj.exe']) {

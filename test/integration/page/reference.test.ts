@@ -147,7 +147,7 @@ describe.skipIf(isMissing)('the console', () => {
   test.each([
     [1280, 'dark'],
     [390, 'light'],
-  ] as const)('the console shows an operation without scrolling (%i px)', async (width, theme) => {
+  ] as const)('the visitor sees an operation of the console without scrolling (%i px)', async (width, theme) => {
     const { page } = await open(`${(await startSite()).url}/console`, width, theme)
     const operation = page.getByRole('button', { name: 'List animals' })
     await operation.waitFor()

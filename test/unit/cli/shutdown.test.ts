@@ -10,13 +10,13 @@ afterEach(() => {
 })
 
 test.each([
-  ['in memory', {}, false, 0],
-  ['with a file', { data: 'pets.db' }, false, 5_000],
-  ['with a database', { databaseUrl: 'postgres://a/b' }, false, 5_000],
-  ['at a terminal', { data: 'pets.db' }, true, 0],
-  ['with the flag', { data: 'pets.db', drainDelay: 0 }, false, 0],
-  ['with the flag at a terminal', { drainDelay: 1_000 }, true, 1_000],
-])('drainDelayOf returns the delay of a server %s', (_title, more, isTerminal, expected) => {
+  ['a server in memory', {}, false, 0],
+  ['a server with a file', { data: 'pets.db' }, false, 5_000],
+  ['a server with a database', { databaseUrl: 'postgres://a/b' }, false, 5_000],
+  ['a server at a terminal', { data: 'pets.db' }, true, 0],
+  ['a server with --drain-delay', { data: 'pets.db', drainDelay: 0 }, false, 0],
+  ['a server with --drain-delay at a terminal', { drainDelay: 1_000 }, true, 1_000],
+])('drainDelayOf returns the delay of %s', (_title, more, isTerminal, expected) => {
   process.stdin.isTTY = isTerminal
   expect(drainDelayOf({ ...flags, ...more })).toBe(expected)
 })

@@ -45,7 +45,7 @@ test('the handlers compile and work in Hono, h3 and Elysia', async () => {
   expect((await petStore.handle(toApiRequest(request(), address))).status).toBe(401)
 })
 
-test('the option verify in docs/mounting.md keeps the bytes of the body', async () => {
+test('the option verify of express.json in docs/mounting.md keeps the bytes of the body', async () => {
   const readme = await readFile(new URL('../../../docs/mounting.md', import.meta.url), 'utf8')
   const keep = express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })
   expect(readme).toContain('express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })')
@@ -94,7 +94,7 @@ test.each([false, 0, 2, []] as const)('every handler accepts trustProxy %j', asy
   await (await serve(petStore, { port: 0, trustProxy })).close()
 })
 
-test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('every handler rejects %j at construction', async (wrong) => {
+test.each([{ trustProxy: -1 }, { trustproxy: 1 }])('no handler can be created with the options %j', async (wrong) => {
   const petStore = createPetStore()
   const options = wrong as { trustProxy: number }
   for (const toHandler of [toBunHandler, toDenoHandler, toExpressHandler, toFetchHandler])

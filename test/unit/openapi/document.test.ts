@@ -7,12 +7,12 @@ import { type OpenApiOptions, openApiDocument } from '../../../src/openapi/index
 
 const plans = { free: { perMinute: 10, perDay: 100 }, 'gold|<b>': { perMinute: 2_000, perDay: 3_000_000 } }
 const documents: readonly (readonly [string, OpenApiOptions])[] = [
-  ['without options', {}],
-  ['with every option', { serverUrl: 'https://api.shop.test', basePath: '/shop/v1', plans }],
-  ['at the root', { basePath: '/' }],
+  ['no options', {}],
+  ['every option', { serverUrl: 'https://api.shop.test', basePath: '/shop/v1', plans }],
+  ['the base path /', { basePath: '/' }],
 ]
 
-describe.each(documents)('the document %s', (_, options) => {
+describe.each(documents)('with %s', (_, options) => {
   const document = openApiDocument(options)
 
   test('the document passes the recommended-strict rules of Redocly', async () => {
@@ -82,7 +82,7 @@ describe('the headers', () => {
       expect({ name, hasExample: 'example' in header || 'examples' in header }).toEqual({ name, hasExample: true })
   })
 
-  test('the first example of each next-page header is empty, because mock servers send it', () => {
+  test('each next-page header has an empty first example, because mock servers send the first example', () => {
     for (const name of ['NextPage', 'X-Next-Cursor'])
       expect(Object.values(headers[name]?.examples as object)[0]).toMatchObject({ value: '' })
   })
@@ -183,7 +183,7 @@ describe('the options', () => {
     ['bodyLimit', { bodyLimit: 0 }],
     ['ban.seconds', { ban: { seconds: 0 } }],
     ['title', { title: 'Shop' }],
-  ] as const)('an error names the wrong option %s', (name, options) => {
+  ] as const)('the error for an invalid option names the option: %s', (name, options) => {
     expect(() => openApiDocument(options as OpenApiOptions)).toThrow(new RegExp(`^option ${name}: `))
   })
 
