@@ -37,7 +37,7 @@ export interface SuiteOptions<Port> {
   open(clock: Clock): Promise<Opened<Port>>
   /** The number of random sequences of calls. @default 30 */
   readonly runs?: number | undefined
-  /** The number in the report of a failed test, to repeat its random values. @default a new number for each test */
+  /** The seed of the random values. To repeat a failed test, pass the seed in its report. @default a new seed for each test */
   readonly seed?: number | undefined
 }
 
@@ -81,7 +81,7 @@ async function openSession<Port>(open: SuiteOptions<Port>['open']) {
       if (!reopen) throw new NotApplicable('open() returned no function reopen')
       port = await steps.call('reopen()', reopen, 'reopen() must return a port with the same content', () => 'the port')
       const isPort = typeof port === 'object' && port !== null && !('port' in port)
-      steps.check(isPort, 'reopen() did not return the port', 'the port alone', port)
+      steps.check(isPort, 'reopen() did not return a port', 'the port alone', port)
     },
     close: () => steps.call('close()', close, 'close() must release the port'),
   }
@@ -100,7 +100,7 @@ export function suiteOf<Port, Checked extends object>(
 ) {
   const addTest = (title: string, body: () => Promise<void>) =>
     runner.test(title, async function () {
-      // biome-ignore lint/complexity/noArguments: with a parameter, Jest waits for a callback, and vitest's `test.extend` throws
+      // biome-ignore lint/complexity/noArguments: a declared parameter makes Jest wait for a callback, and `test.extend` throw
       const context = arguments[0] as { skip?(reason: string): unknown } | undefined
       try {
         await body()
@@ -150,7 +150,7 @@ export function suiteOf<Port, Checked extends object>(
     })
   }
 
-  /** Adds a test with random sequences of at most `longest` calls, or 60. */
+  /** Adds a test with random sequences of at most `longest` calls. */
   function sequences(title: string, calls: (fc: FastCheck) => Arbitrary<Use<Checked>>[], longest = 60): void {
     const sequence = (fc: FastCheck) => fc.array(fc.oneof(...calls(fc)), { maxLength: longest, size: 'max' })
     property(title, sequence, async (checked, uses) => {
@@ -169,7 +169,7 @@ export function usesWith<Checked, Value>(
 
 const NOT_FOUND = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
 
-/** Returns the `fast-check` of the runner, or imports it. With a static import, `createTestPetStore` would need it too. */
+/** Returns the runner's `fast-check`, or imports it. With a static import, `createTestPetStore` would also need `fast-check`. */
 async function fastCheckOf(fc: object | undefined): Promise<FastCheck> {
   // The public type is `object`: with its real type, programs without fast-check could not compile the declarations.
   if (fc) return fc as FastCheck

@@ -62,7 +62,7 @@ const INT64S = [0n, -1n, 2n ** 31n, 2n ** 53n + 1n, INT64_MAX, INT64_MIN]
 const NAMES = ['Zoë', 'Zoe\u0308', '🐕', "O'Hara", ' Rex ', 'x'.repeat(1_000)]
 const AVAILABLE = { ...REX, status: 'available' } as const
 
-/** One example for each rule: a common mistake then fails a short test first, before the random ones. */
+/** One example for each rule. They run before the random tests, so that a short test reports a common mistake. */
 const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   'create has stored the animal when it returns': async ({ create, get, list }) => {
     const { id } = await create(REX)
@@ -89,7 +89,7 @@ const EXAMPLES: Record<string, Use<CheckedStorage>> = {
   'list selects by `status` and `after` before it applies `limit`': lists([SOLD, AVAILABLE, SOLD, SOLD], (after) => [
     { limit: 2, status: 'sold', after },
   ]),
-  'keeps each int64 of `categoryId`': keeps(INT64S.map((categoryId) => ({ ...REX, categoryId }))),
+  'keeps each int64 value of `categoryId`': keeps(INT64S.map((categoryId) => ({ ...REX, categoryId }))),
   'keeps each character of `name`': keeps(NAMES.map((name) => ({ ...REX, name }))),
   'keeps all animals when the storage is opened again': async ({ create, reopen }) => {
     for (const pet of [REX, SOLD, { name: 'Zoë', categoryId: INT64_MAX }]) {
@@ -168,6 +168,6 @@ async function leaveEarly({ port, steps, pets, create, read, checkFound }: Check
   const found = await read({ limit: 9 })
   checkFound('list({ limit: 9 })[0]', found[0], pets[0])
   checkFound('list({ limit: 9 }).at(-1)', found.at(-1), pets[1])
-  const sentence = `list returned ${found.length} animals: create was called 3 times`
+  const sentence = `list returned ${found.length} animals, but create was called only 3 times`
   steps.check(found.length <= 3, sentence, 'at most 3 animals', showIds(found))
 }

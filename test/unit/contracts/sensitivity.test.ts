@@ -156,7 +156,8 @@ const firstLines: Record<string, string> = {
   'get returns a name': 'get(1n) returned "Rex": get must return the animal',
   'create fails after a client has disconnected':
     'create({ name: "next", categoryId: 3n }) threw Error: the connection is closed: create adds any valid animal',
-  'create adds two animals for a client that has disconnected': 'list returned 4 animals: create was called 3 times',
+  'create adds two animals for a client that has disconnected':
+    'list returned 4 animals, but create was called only 3 times',
   'create reports another animal for an equal fingerprint':
     'createOnce returned an animal with { earlier: "different" }: both calls have the same fingerprint',
   'create shortens the name of a repeat': 'createOnce returned an animal with name "ex": expected "Rex"',
@@ -892,7 +893,7 @@ describe('the contract suites name the rule that is broken', () => {
       return { port, close, reopen: () => ({ port, close }) as never }
     }
     const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))
-    expectReports([report], 'reopen() did not return the port')
+    expectReports([report], 'reopen() did not return a port')
   })
 
   test.each(['node:test', 'vitest'])('tests that do not apply to a storage are skipped: %s', async (name) => {
