@@ -87,7 +87,7 @@ function resultOf(error: Error | undefined): RowResult['result'] {
   return error instanceof suite.LimitReached ? 'skip' : 'fail'
 }
 
-/** Sends one request, and throws if there is no server, no API at this URL, or no valid key. Otherwise, every row would fail. */
+/** Sends one request. Throws if there is no server, no API at this URL, or no valid key, because then every row would fail. */
 async function requireServer(client: suite.ContractClient): Promise<void> {
   const { url, status, json } = await client.send('GET /pets?limit=1').catch((error: Error) => {
     if (error instanceof suite.LimitReached) return { url: '', status: 429, json: undefined }

@@ -5,7 +5,7 @@ import { knownPlans } from './flags.ts'
 import { plainWord, print, printable, readableJson } from './output.ts'
 import { requireFile } from './sqlite-file.ts'
 
-/** `Removed` is `false` for a command with flags such as `--no-label`, which set the value `false`. Otherwise, it is `never`. */
+/** `Removed` is `false` for a command with flags such as `--no-label`, which set a value to `false`, and otherwise `never`. */
 interface KeyFlags<Removed> extends PlaceFlags {
   readonly plan?: string
   readonly planLimits: PlanLimitsByName
@@ -34,7 +34,7 @@ export async function runIssue(flags: KeyFlags<never> & { readonly plan: string 
     throw new Error(`the token could not be printed, so its key was revoked: ${innermostMessage(failure)}`)
 }
 
-/** Throws for a plan without known limits. A server would respond with 500 to each request with such a key. */
+/** Throws if the limits of the plan are unknown. With a key of this plan, a server would respond to each request with 500. */
 function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLimits | undefined): void {
   if (limits !== undefined) return
   if (plan === 'enterprise')

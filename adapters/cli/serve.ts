@@ -36,7 +36,7 @@ async function serveBackEnd(backEnd: OpenedBackEnd, flags: ServeFlags): Promise<
     await adding.catch(() => {})
     await backEnd.close()
   })
-  // Demo keys are issued after the server listens: if it cannot listen, nobody would see them.
+  // Demo keys are issued only when the server listens: if it could not listen, nobody would ever see these keys.
   const adding = using(backEnd.place, () => addDemoData(backEnd, flags, closing))
   try {
     const added = await adding
@@ -116,7 +116,7 @@ function createService(backEnd: BackEnd, flags: ServeFlags, clock: Clock): Servi
   return { petStore: createPetStore(options), usageOf, keyOf }
 }
 
-/** Logs mask texts that begin with `pet_`. Tokens of `--key` may begin differently, so logs mask them by this list. */
+/** In logs, texts that begin with `pet_` are masked. Tokens of `--key` may begin differently, so they are masked by this list. */
 function secretsOf({ key = [] }: ServeFlags): string[] {
   return key.map(({ token }) => token)
 }

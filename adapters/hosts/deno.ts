@@ -98,7 +98,7 @@ class DenoRequest extends ServedRequest<DenoServeInfo> {
   }
 }
 
-/** Removes a Host header with a path from the URL: Deno puts the header there unchecked, so a client could change the target. */
+/** Returns the URL without a host that contains a path: Deno copies the Host header unchecked, so it could add to the path. */
 function targetOf({ url, headers }: Request): string {
   const host = headers.get('host') ?? ''
   const start = url.indexOf('://') + 3

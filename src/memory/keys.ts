@@ -4,11 +4,11 @@ import type { ApiKey } from '../model.ts'
 import type { Clock, ManagedKeyStore } from '../ports.ts'
 
 export function memoryKeyStore(clock: Clock, plans?: readonly string[]): ManagedKeyStore {
-  /** Each key by the SHA-256 of its token. All three maps share the objects, so a change of the member `key` is in all of them. */
+  /** Each key by the SHA-256 of its token. The three maps hold the same objects: a new `key` in an object is seen in all maps. */
   const byHash = new Map<string, { key: ApiKey }>()
   /** Each key that is not revoked, by its id. */
   const byId = new Map<string, { key: ApiKey }>()
-  /** The keys whose token was found before: to hash the token again would take longer than the rest of the request. */
+  /** The keys whose token was found before. Otherwise, hashing the token would take longer than the rest of the request. */
   const byToken = new Map<string, { key: ApiKey }>()
   const running = new Map<string, Promise<ApiKey | undefined>>()
 

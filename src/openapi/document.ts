@@ -218,7 +218,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       ...constant('true'),
     },
     Deprecation: {
-      description: 'Since when the operation is deprecated: an at sign and Unix seconds (RFC 9745).',
+      description: 'When the deprecation begins: an at sign and Unix seconds (RFC 9745).',
       ...constant(DEPRECATION),
     },
     Sunset: { description: 'When the operation is removed (RFC 8594).', ...constant(SUNSET) },

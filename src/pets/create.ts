@@ -9,7 +9,7 @@ import { fingerprintOf, idempotencyKeyOf, replayHeaders } from './idempotency.ts
 import { readJson } from './json/read.ts'
 import { writePet } from './json/write.ts'
 
-/** The largest number of values in a body, also in inner arrays and objects. Many short values would take much time. */
+/** The largest number of values in a body, counting those in inner arrays and objects. Reading many short values takes long. */
 const MAX_VALUES = 2_000
 
 interface BodyRules {
@@ -47,7 +47,7 @@ export function createPet(
   })
 }
 
-/** Copies an animal only if it has no status: the copy takes a fifth of the time of a create without HTTP. */
+/** Copies the animal only if it has no status, because copying takes a fifth of the time of a create (HTTP not counted). */
 function withStatus(pet: NewPet, defaultStatus: PetStatus | null): NewPet {
   if (pet.status !== undefined) return pet
   const { status: _, ...others } = pet

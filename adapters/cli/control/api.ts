@@ -71,7 +71,7 @@ async function carryOut(operation: Operation, double: TestDouble, request: ApiRe
 
 const MAX_RECEIVED = 200
 
-/** Throws an error that names the place of the first problem, the expected value and the received value. */
+/** Returns the parsed input, or throws an error with the first wrong member, the expected value and the received value. */
 function checked(schema: z.ZodMiniType, input: unknown, code: string): unknown {
   const { success, data, error } = schema.safeParse(input)
   if (success) return data

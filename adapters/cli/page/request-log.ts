@@ -17,7 +17,7 @@ export interface LoggedRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly hasToken: boolean
-  /** `undefined` without a valid key. */
+  /** `undefined` if the request has no valid key. */
   readonly key?: Pick<ApiKey, 'id' | 'plan' | 'label'> | undefined
   readonly status: number
   /** The reason phrase; empty if a proxy uses HTTP/2. */
@@ -141,7 +141,7 @@ function readable({ entry, secrets }: RememberedRequest): LoggedRequest {
   }
 }
 
-/** Masks query parameters that the API does not have. */
+/** Masks each query parameter that is not in `PARAMETERS`. */
 function withoutForeignValues(target: string): string {
   const path = pathOf(target)
   if (path.length === target.length) return target

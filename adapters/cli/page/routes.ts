@@ -87,7 +87,7 @@ export function pageRoutes(options: PageOptions): SiteRoutes {
     },
     '/usage': async (request) => {
       const token = /^bearer +(\S+)$/i.exec(request.header('authorization') ?? '')?.[1]
-      // Without this check, anybody could guess tokens: the usage shows if a token is valid, and no limit counts these requests.
+      // Without this check, anybody could guess tokens: a response shows if a token is valid, and no limit counts the requests.
       if (!isOpenedFromTerminal(request)) return errorResponse('route_not_found')
       if (token === undefined) return errorResponse('missing_api_key', ['WWW-Authenticate', 'Bearer realm="petstore"'])
       return privateJson((await options.usageOf(token)) ?? null)

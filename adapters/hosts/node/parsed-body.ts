@@ -24,7 +24,7 @@ export function keptBody(incoming: NodeIncoming): Uint8Array {
   if (length === undefined ? !isAnnounced : Number(length) === 0) return new Uint8Array()
   if (typeof body !== 'object' || body === null)
     throw lost('the host has read the body and kept neither its bytes nor the parsed object')
-  // Some parsers set `{}` without parsing. Use `{}` only if the body was too short to be an animal: then it is invalid anyway.
+  // Some parsers set `{}` without parsing. Accept `{}` only for a body too short to be an animal: such a body is invalid anyway.
   if (Object.keys(body).length === 0 && !Array.isArray(body) && !(Number(length) < SHORTEST.length))
     throw lost('the host has read the body and kept only an empty object')
   return Buffer.from(rewrite(body))

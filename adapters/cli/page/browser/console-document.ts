@@ -18,7 +18,7 @@ export function consoleDocument(document: OpenApiDocument): OpenApiDocument {
   const [introduction = '', ...chapters] = (document.info.description ?? '').split(/^(?=## )/m)
   const folded = `<details><summary>Pages, limits and errors</summary>\n\n${chapters.join('')}\n\n</details>`
   const description = chapters.length === 0 ? introduction : introduction + folded
-  // Swagger UI would send the examples and defaults of parameters that the visitor has not filled in.
+  // Otherwise, Swagger UI sends the examples and defaults of parameters that the visitor has not filled in.
   const text = JSON.stringify({ ...document, info: { ...document.info, description } })
   return JSON.parse(text, (_, value) => (isOptional(value) ? withoutValues(value) : value))
 }
