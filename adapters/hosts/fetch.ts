@@ -14,7 +14,7 @@ export type FetchHandler = (request: Request, address?: string | null) => Promis
  * Creates a handler for any host that passes a `Request` and accepts a `Response`, such as Hono, h3, Next.js or SvelteKit.
  *
  * Pass the address of the connection, if the host knows it. Without an address, `trustProxy` must be a number: a list of proxies
- * cannot be compared with an unknown connection.
+ * cannot contain an unknown address.
  *
  * @throws {PetStoreError} `invalid_option` if the store or `trustProxy` is invalid
  * @example

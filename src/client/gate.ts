@@ -4,9 +4,9 @@ import type { resolveClientOptions } from './options.ts'
 import { readRateLimit, serverTime, UNKNOWN, usedUp } from './rate-limit-headers.ts'
 import { gaveUp, isTransient } from './response-error.ts'
 
-/** The most requests in flight. If seven clients use one `free` key, at most 56 requests get 429 at once: too few for a ban. */
+/** The most requests in flight. Seven clients with one `free` key get at most 56 refusals at the same time: too few for a ban. */
 const MAX_IN_FLIGHT = 8
-/** While the limit is unknown, how long a request without a response delays the next request, in milliseconds. */
+/** How long a request without a response delays the next request while the limit is unknown, in milliseconds. */
 const PATIENCE = 2_000
 type Outcome = { readonly headers: Headers; readonly error?: PetStoreError | undefined }
 type Call = { readonly signal?: AbortSignal | undefined; readonly made: number; since: number }
@@ -28,7 +28,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
   /** Requests without a response, sent less than `PATIENCE` ago. While the limit is unknown, the next request waits for these. */
   const fresh = new Set<number>()
   let [sent, settled, newest, failures, sentBeforeFailure, servedAt] = [0, 0, 0, 0, 0, 0]
-  /** `known`: the newest rate limit. `allowed`: after so many requests in total, the next request waits for those in `fresh`. */
+  /** `known`: the newest rate limit. `allowed`: how many requests may be sent in total before one waits for those in `fresh`. */
   let [known, allowed] = [UNKNOWN, maxElapsed === 0 ? Number.POSITIVE_INFINITY : 0]
   /** Why calls wait. A call rejects if its deadline is before `until`. Else, it waits until `opensAt`, at most `maxElapsed`. */
   let pause: { readonly error: PetStoreError; readonly until: number; opensAt: number } | undefined

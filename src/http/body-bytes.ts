@@ -19,7 +19,7 @@ export class BodyBytes {
     return this.#size
   }
 
-  /** Adds a chunk, unless the body would then have too many bytes or chunks: returns an error message instead. */
+  /** Adds a chunk. If the body would then have too many bytes or chunks, returns an error message instead. */
   add(chunk: Uint8Array): string | undefined {
     const size = this.#size + chunk.byteLength
     const maxChunks = MIN_CHUNKS + Math.floor(this.#limit / BYTES_PER_CHUNK)
@@ -27,7 +27,7 @@ export class BodyBytes {
     if (++this.#chunks > maxChunks) return `expected at most ${maxChunks} chunks`
     if (this.#chunks === 1) this.#bytes = chunk
     else {
-      // Never write into the first chunk, which is an array of the host: `#grow` copies it.
+      // The first chunk belongs to the host, so do not write into it: `#grow` makes a copy first.
       if (this.#chunks === 2 || size > this.#bytes.byteLength) this.#grow(size)
       this.#bytes.set(chunk, this.#size)
     }

@@ -7,7 +7,7 @@ import { type ErrorReport, type Observers, reportFault } from './observers.ts'
 const RETRY_AFTER = '5'
 /** Error codes for a connection that cannot be opened or is lost, from Node and from undici, the HTTP client in Node. */
 const UNREACHABLE_CODE = /^(?:E(?:CONN\w+|(?:HOST|NET)UNREACH|NOTFOUND|AI_AGAIN|PIPE|TIMEDOUT)|UND_ERR_\w+)$/
-/** Messages of `fetch` errors without a code: a lost connection in undici, and a failed one in Node and in Deno. */
+/** Messages of `fetch` errors that have no code: for a lost connection (undici), and for any other failure (Node, Deno). */
 const UNREACHABLE_MESSAGE = /^(?:terminated|fetch failed|error sending request\b.*)$/
 /** The name of the error with which `AbortSignal.timeout` aborts. */
 const TIMEOUT_NAME = 'TimeoutError'

@@ -24,7 +24,7 @@ export interface FaultSwitch {
  * key is used. `fetch` rejects, and a server on Node closes the socket. Other servers respond with 500.
  */
 export interface ConnectionFaults {
-  /** Breaks every connection until `recover`. After `breakTimes(1)`, Chromium and Go would send the request again and succeed. */
+  /** Breaks every connection until `recover`. Chromium and Go repeat a request once by themselves, so they may hide one break. */
   breakConnections(): void
   /** Breaks the connections of the next `times` responses. */
   breakTimes(times: number): void

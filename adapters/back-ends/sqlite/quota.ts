@@ -22,7 +22,7 @@ interface Entry {
 }
 
 /**
- * Requests of one turn of the event loop share a transaction. It excludes other writers, and reads and writes each subject once.
+ * Requests of one turn of the event loop share a transaction. It excludes other writers, and reads and writes each counter once.
  *
  * SQLite has no server with its own clock, so the time of the request is used. That is safe, because all processes that share a
  * file run on one machine. `clock` only measures how long a request waits.
@@ -53,7 +53,7 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
     return entry
   }
 
-  /** If `ends_at` is unchanged, updates the row: replacing the row would also write the index. Writes nothing during a ban. */
+  /** If `ends_at` is unchanged, updates the row, because `replace` would also write the index. Writes nothing during a ban. */
   function save({ row, bucket, state }: Entry, subject: string): void {
     if (row === undefined && bucket !== null) makeRoom.run(bucket)
     const text = JSON.stringify(state)
@@ -77,8 +77,8 @@ export function sqliteQuota(database: SqliteDatabase, write: Write, clock: Clock
 }
 
 /**
- * If another process has counted a request of a new minute while this request waited, returns the beginning of that minute. The
- * earlier time would look as if the clock had been set back.
+ * If another process has counted a request of a new minute while this request waited, returns the beginning of that minute.
+ * With `now`, `countRequest` would assume that the clock has been set back.
  */
 function afterWaiting(now: number, waited: number, { minuteEndsAt }: QuotaState): number {
   const minuteBegan = minuteEndsAt - MINUTE

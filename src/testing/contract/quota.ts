@@ -55,9 +55,9 @@ function spends(request: Spending, ...times: readonly number[]): Use<CheckedQuot
 const EXAMPLES: Record<string, Use<CheckedQuota>> = {
   'grants `perMinute` requests, and refuses the next one': spends(spending(2, 10), 0, 0, 0),
   'grants `perDay` requests, and refuses the next one': spends(spending(10, 2), 0, 0, 0),
-  'counts a refused request in neither window': spends(spending(1, 10), 0, 0, MINUTE),
-  'counts in whole minutes of UTC': spends(spending(1, 10), 50 * SECOND, MINUTE),
-  'counts in whole days of UTC': spends(spending(10, 1), 23 * HOUR, DAY),
+  'counts no refused request towards the limits': spends(spending(1, 10), 0, 0, MINUTE),
+  'counts per UTC minute, not from the first request': spends(spending(1, 10), 50 * SECOND, MINUTE),
+  'counts per UTC day, not from the first request': spends(spending(10, 1), 23 * HOUR, DAY),
   'counts each subject on its own': async ({ spend }) => {
     for (const subject of ['account:a', 'account:A', 'address:192.0.2.1', 'address:192.0.2.2'])
       await spend({ ...spending(1, 10, false, subject), anonymous: subject.startsWith('address:') })
@@ -113,7 +113,7 @@ function steps(fc: FastCheck): Arbitrary<number> {
   )
 }
 
-/** Generates moves of the clock to the end of a window or ban, or one millisecond before or after it. */
+/** Generates moves of the clock to the end of a window or of a ban, or to one millisecond before or after that end. */
 function ends(fc: FastCheck): Arbitrary<Use<CheckedQuota>> {
   const ends = fc.constantFrom('minuteEndsAt', 'dayEndsAt', 'bannedUntil')
   const moves = fc.tuple(fc.nat(), ends, fc.constantFrom(-1, 0, 1))

@@ -18,7 +18,7 @@ export function markdown(text: string): Html[] {
   })
 }
 
-/** Returns one paragraph of Markdown without its element `<p>`. */
+/** Returns the HTML of one paragraph of Markdown, without the element `<p>` around it. */
 export function inline(text: string): Html[] {
   const pieces = text.match(/`[^`]*`|\\[!-/:-@[-`{-~]|[^`\\]+|[`\\]/g) ?? []
   return pieces.map((piece) => {
