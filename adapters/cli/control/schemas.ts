@@ -10,7 +10,7 @@ export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = '
   return jsonSchema
 }
 
-/** Zod does not describe `bigint`, and adds the bounds of safe integers to other integers. */
+/** Corrects Zod's JSON Schema, which has no type for `bigint`, and adds the bounds of safe integers to other integers. */
 const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema }) => {
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
@@ -56,7 +56,7 @@ const connection = described(
 )
 const operation = described(
   z.optional(oneOf(operationNames)),
-  'The only operation that the fault affects; for storage and connection. Default: all operations.',
+  'The only operation that the fault affects, if the part is storage or connection. Default: all operations.',
 )
 const calls = described(
   z.optional(integer(1)),
@@ -67,7 +67,7 @@ const status = described(
   'The status that clients get. Default: 503, as if the database were unavailable.',
 )
 const milliseconds = described(integer(1, 600_000), 'How long each call waits.')
-const NO_OPERATION = { error: 'no operation for keys and quota, which serve all operations', path: ['operation'] }
+const NO_OPERATION = { error: 'no operation for keys and quota, because all operations use them', path: ['operation'] }
 
 /** Returns the schema of an object with these members only. */
 function fault<Shape extends z.core.$ZodShape>(shape: Shape) {
