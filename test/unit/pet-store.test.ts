@@ -236,7 +236,7 @@ describe('every response', () => {
       expect([got.status, got.headers.get('cache-control')]).toEqual([status, 'no-store'])
   })
 
-  test('fetch works detached and with extra arguments', async () => {
+  test('fetch needs no `this`, and ignores extra arguments', async () => {
     const { petStore, token } = await startApi()
     const { fetch } = petStore as { fetch: (...args: unknown[]) => Promise<Response> }
     const headers = { authorization: `Bearer ${token}` }

@@ -71,7 +71,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
       },
     )
 
-    test('one statement handles creates with a new, a used and no idempotency key', async () => {
+    test('concurrent calls of create and createOnce share one statement', async () => {
       let statements = 0
       const query: PostgresClient['query'] = (text, values) => {
         if (text.includes('add_pets')) statements++
@@ -155,7 +155,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
 
     // The animal may have reached the disk before the crash. Its idempotency key must be kept or lost together with it.
-    test('after a crash, a repeated createOnce adds an animal only if the first was lost', async () => {
+    test('after a crash, a repeated createOnce adds an animal only if the first animal was lost', async () => {
       const { outcome, release } = await crashWhileSaving({ isKept: false })
       const isKept = (await names()).length > 0
       release()

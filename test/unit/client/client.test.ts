@@ -159,7 +159,7 @@ describe('pages', () => {
   })
 
   test.each(['</v1/pets>; rel="successor-version"', '</v1/pets?cursor=a>; rel="next-archive"', 'nonsense'])(
-    'there is no next page after the Link header %s',
+    'listPets finds no next page in the Link header %s',
     async (link) => {
       const { client } = clientOf([page({ link })])
       expect((await client.listPets()).next).toBeUndefined()
@@ -229,16 +229,16 @@ describe('errors', () => {
   })
 
   test.each([
-    ['its message', { code: 'invalid_body', message: '\u001b[2Jx\u009b\u202e' }],
-    ['its body', { message: 'x\u009b\u202e' }],
-  ])('an error shows no hidden character of %s', async (_, body) => {
+    ['the message of the response', { code: 'invalid_body', message: '\u001b[2Jx\u009b\u202e' }],
+    ['the body of the response', { message: 'x\u009b\u202e' }],
+  ])('the client escapes invisible characters in %s', async (_, body) => {
     const { client } = clientOf([json(JSON.stringify(body), 400)])
     const error = (await client.listPets().catch((error: Error) => error)) as Error
     expect(error.message).toContain('x\\u009b\\u202e')
     expect(error.message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
   })
 
-  test('an unknown code becomes unexpected_response, and the message is kept', async () => {
+  test('an unknown error code becomes unexpected_response, and the message is kept', async () => {
     const { client } = clientOf([json('{"code":"teapot","message":"I am a teapot.","status":418}', 418)])
     await expect(client.listPets()).rejects.toMatchObject({
       code: 'unexpected_response',
@@ -293,7 +293,7 @@ describe('a request that gets 429', () => {
     expect(second).toEqual(first)
   })
 
-  test('the client rejects at once during a ban of 300 seconds', async () => {
+  test('the client rejects immediately during a ban of 300 seconds', async () => {
     const { client, sent, waits } = clientOf([refusal(300, 'api_key_banned')])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'api_key_banned', status: 429, retryAfter: 300 })
     expect([sent.length, waits]).toEqual([1, []])
@@ -326,7 +326,7 @@ describe('a request that gets 429', () => {
     expect(waits).toEqual([9_000])
   })
 
-  test('the client waits 500 ms before a retry without Retry-After', async () => {
+  test('without Retry-After, the client waits 500 ms before a retry', async () => {
     const { client, waits } = clientOf([new Response('', { status: 429 }), json('[]')])
     await client.listPets()
     expect(waits).toEqual([500])
@@ -481,9 +481,13 @@ describe('a redirect', () => {
   })
 
   test.each([
-    ['opaque, as in browsers', { type: 'opaqueredirect', status: 0 }, 'an unknown URL'],
-    ['followed by a fetch of the caller', { redirected: true, url: 'https://other.example/' }, 'other.example'],
-  ])('a redirect is rejected if it is %s', async (_, members, target) => {
+    ['an opaque redirect, as in browsers', { type: 'opaqueredirect', status: 0 }, 'an unknown URL'],
+    [
+      'a redirect that the fetch of the caller has followed',
+      { redirected: true, url: 'https://other.example/' },
+      'other.example',
+    ],
+  ])('the client rejects %s', async (_, members, target) => {
     const response = json('[]')
     for (const [name, value] of Object.entries(members)) Object.defineProperty(response, name, { value })
     await expect(clientOf([response]).client.listPets()).rejects.toThrow(target)
@@ -503,13 +507,13 @@ describe('onRetry', () => {
 
   test.each([
     [
-      'throws',
+      'an onRetry that throws',
       () => {
         throw new Error('no more')
       },
     ],
-    ['rejects with', () => Promise.reject(new Error('no more'))],
-  ])('the call rejects with the error that onRetry %s', async (_, onRetry) => {
+    ['an onRetry that returns a rejected promise', () => Promise.reject(new Error('no more'))],
+  ])('the call rejects with the error from %s', async (_, onRetry) => {
     const { client, sent } = clientOf([refusal(7)], {}, {}, { onRetry })
     await expect(client.listPets()).rejects.toThrow('no more')
     expect(sent.length).toBe(1)
@@ -549,13 +553,13 @@ describe('a failed request', () => {
     expect(waits).toEqual([400, 600])
   })
 
-  test('a 503 is retried after its Retry-After seconds', async () => {
+  test('after a 503, the client waits as many seconds as Retry-After says', async () => {
     const { client, waits } = clientOf([unavailable({ 'retry-after': '5' }), json('[]')])
     await client.listPets()
     expect(waits).toEqual([5_000])
   })
 
-  test('the client rejects at once if Retry-After exceeds maxElapsed', async () => {
+  test('the client rejects immediately if Retry-After exceeds maxElapsed', async () => {
     const { client, sent } = clientOf([unavailable({ 'retry-after': '3600' })])
     await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', retryAfter: 3600 })
     expect(sent.length).toBe(1)
@@ -718,7 +722,7 @@ describe('options', () => {
     ['retry.maxRetries', { retry: { maxRetries: 1.5 } }],
     ['retry.limit', { retry: { limit: 2 } }],
     ['token', { token: 'x' }],
-  ])('the client names the wrong option %s in the error', (name, options) => {
+  ])('the error about an invalid option says which option it is: %s', (name, options) => {
     expect(create(options)).toThrow(
       expect.objectContaining({
         code: 'invalid_option',

@@ -213,7 +213,7 @@ describe('retry: false', () => {
 })
 
 describe('an aborted signal', () => {
-  test('an aborted call rejects at once, and the others continue', async () => {
+  test('an aborted call rejects immediately, and the other calls continue', async () => {
     const { newClient, settled, seen } = simulate()
     const client = newClient()
     const controller = new AbortController()

@@ -922,7 +922,7 @@ describe('the contract suites name the rule that is broken', () => {
     ])
   })
 
-  test('a report shows the error, the values, and how to repeat it', async () => {
+  test('a report shows the error, the steps, and how to run the test again', async () => {
     const fault = storageFaults['list includes the animal of `after`'] ?? (() => ({}))
     const open = () => faulty(memory().storage, fault)()
     const [report] = await failures((runner) => storageContract(runner, { name: 'ours', open }))

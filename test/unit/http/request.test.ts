@@ -39,7 +39,7 @@ test('a body with Content-Length is read without `request.body` and `request.sig
   expect(read).not.toHaveBeenCalled()
 })
 
-test('uses a complete body although the signal has aborted', async () => {
+test('a complete body is read even if the signal has aborted', async () => {
   const headers = { 'content-length': '5' }
   const request = new Request('http://a', { method: 'POST', headers, body: 'hello', signal: AbortSignal.abort() })
   expect(new TextDecoder().decode(await toApiRequest(request).body(9))).toBe('hello')
@@ -59,9 +59,9 @@ describe('a body with Content-Length', () => {
     return { request: new Request('http://a', init), stream, client }
   }
 
-  test.each(['before', 'while'])('the body is incomplete if the client disconnects %s it is read', async (when) => {
+  test.each(['before the read', 'during the read'])('the body is incomplete after a disconnect: %s', async (when) => {
     const { request, client } = upload()
-    if (when === 'before') client.abort(new Error('gone'))
+    if (when === 'before the read') client.abort(new Error('gone'))
     const read = toApiRequest(request).body(9)
     client.abort(new Error('gone'))
     await expect(read).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
@@ -126,7 +126,7 @@ test('after a disconnect, a body without Content-Length is complete only if it i
   await expect(read({})).rejects.toMatchObject({ code: 'incomplete_body', cause: new Error('gone') })
 })
 
-test('readAndDiscard stops at 4 MB, counting each chunk as its size plus 1,000 bytes', async () => {
+test('readAndDiscard stops at 4 MB, and counts 1,000 extra bytes for each chunk', async () => {
   const cancel = vi.fn(async () => {})
   const read = vi.fn(async () => ({ done: false as const, value: new Uint8Array(999_000) }))
   await readAndDiscard({ read, cancel })

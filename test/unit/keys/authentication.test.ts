@@ -102,7 +102,7 @@ describe('keys', () => {
     expect(await keyStore.revoke('key_of_nobody')).toBe(false)
   })
 
-  test('keys are listed in the order of issue', async () => {
+  test('list returns the keys in the order in which they were issued', async () => {
     const clock = manualClock(5)
     const { keyStore } = memory({ clock })
     const first = await keyStore.issue({ plan: 'free', account: 'acme', label: 'first', expiresAt: 9 })
@@ -145,7 +145,7 @@ describe('keys', () => {
     expect((await ask('back-door')).status).toBe(401)
   })
 
-  test.each([false, '', 0, null])('a key does not exist if find returns %j', async (none) => {
+  test.each([false, '', 0, null])('a token is unknown if find returns %j', async (none) => {
     for (const store of [(own: KeyStore) => own, cachedKeyStore]) {
       const reported: unknown[] = []
       const keyStore = store({ find: async () => none as never })
@@ -224,14 +224,16 @@ describe('newKey', () => {
       await expect(newKey(options as never, 5)).rejects.toThrow(new PetStoreError('invalid_option', message))
   })
 
-  test.each([
-    ['accepts', 999_999_999],
-    ['rejects', 1_000_000_000],
-    ['rejects', 99_999_999_999],
-    ['accepts', 100_000_000_000],
-  ])('newKey %s an expiresAt of %i milliseconds', async (verb, expiresAt) => {
-    const created = newKey({ plan: 'free', expiresAt }, 5)
-    if (verb === 'accepts') expect((await created).key.expiresAt).toBe(expiresAt)
-    else await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
+  test.each([999_999_999, 100_000_000_000])('newKey accepts the expiresAt %i', async (expiresAt) => {
+    const { key } = await newKey({ plan: 'free', expiresAt }, 5)
+    expect(key.expiresAt).toBe(expiresAt)
   })
+
+  test.each([1_000_000_000, 99_999_999_999])(
+    'newKey rejects the expiresAt %i, which may be in seconds',
+    async (expiresAt) => {
+      const created = newKey({ plan: 'free', expiresAt }, 5)
+      await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
+    },
+  )
 })

@@ -95,11 +95,11 @@ describe('the request log', () => {
   })
 
   test.each([
-    ['of the key that sends the request', (token: string) => token],
-    ['of the flag --key', () => FIXED],
-    ['of another flag --key', () => OTHER],
-    ['of another key', () => `pet_${'a'.repeat(40)}`],
-  ])('the log hides a token %s in every part of a request', async (_, tokenOf) => {
+    ['the key that sends the request', (token: string) => token],
+    ['the flag --key', () => FIXED],
+    ['another flag --key', () => OTHER],
+    ['another key', () => `pet_${'a'.repeat(40)}`],
+  ])('the log hides the token of %s in every part of a request', async (_, tokenOf) => {
     const { store, send, token } = await loggedStore()
     const secret = tokenOf(token)
     const bearer = secret === FIXED ? FIXED : token

@@ -133,7 +133,7 @@ const cases = Object.entries(BROKEN).flatMap(([what, [header, body]]) =>
   ),
 )
 
-test.each(cases)('sends one response to a request with $title', async ({ header, body, line, when, ...rest }) => {
+test.each(cases)('sends one response to a broken upload: $title', async ({ header, body, line, when, ...rest }) => {
   const { url, authorized } = await startServer()
   const connection = await rawConnection(url)
   let received = ''
@@ -154,7 +154,7 @@ test.each(cases)('sends one response to a request with $title', async ({ header,
   expect(received.split('\r\n\r\n')[1]).toMatch(/^\{"code":"\w+","message":".*","status":\d+\}$/)
 })
 
-test('sends one response if the client disconnects during a refused body', async () => {
+test('sends no second response if the client disconnects in the middle of a refused body', async () => {
   const { url } = await startServer()
   const connection = await rawConnection(url)
   let received = ''

@@ -13,18 +13,18 @@ const boom = () => {
   throw new Error('boom: secret')
 }
 const handles: [string, PetStore['handle']][] = [
-  ['rejects', async () => boom()],
-  ['throws at once', boom],
+  ['handle rejects', async () => boom()],
+  ['handle throws immediately', boom],
   // A wrapper may call another service with the client of this package, and pass on its error.
-  ['rejects with network_error', () => Promise.reject(new PetStoreError('network_error'))],
-  ['rejects with nothing', () => Promise.reject(undefined)],
-  ['returns a header with a line break', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
-  ['returns a header without a name', async () => ({ status: 200, headers: ['', 'a'], body: '' })],
-  ['returns an invalid status', async () => ({ status: 7, headers: [], body: '' })],
+  ['handle rejects with network_error', () => Promise.reject(new PetStoreError('network_error'))],
+  ['handle rejects with nothing', () => Promise.reject(undefined)],
+  ['handle returns a header with a line break', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
+  ['handle returns a header without a name', async () => ({ status: 200, headers: ['', 'a'], body: '' })],
+  ['handle returns an invalid status', async () => ({ status: 7, headers: [], body: '' })],
 ]
 
 describe('a failing handle', () => {
-  test.each(handles)('responds with 500 and keeps the connection: handle %s', async (_how, broken) => {
+  test.each(handles)('responds with 500 and keeps the connection: %s', async (_how, broken) => {
     const wrap = (petStore: PetStore): PetStore => ({
       ...petStore,
       handle: (request) => (request.target.endsWith('broken') ? broken(request) : petStore.handle(request)),
@@ -43,10 +43,10 @@ describe('a failing handle', () => {
 
 describe('a failing storage', () => {
   const failing: [string, Partial<PetStorage>][] = [
-    ['throws', { list: boom, create: boom }],
-    ['rejects', { list: async () => boom(), create: async () => boom() }],
+    ['storage throws', { list: boom, create: boom }],
+    ['storage rejects', { list: async () => boom(), create: async () => boom() }],
   ]
-  test.each(failing)('responds with 500 and rate-limit headers: storage %s', async (_how, broken) => {
+  test.each(failing)('responds with 500 and rate-limit headers: %s', async (_how, broken) => {
     const { storage } = memory()
     const { url, authorized } = await startServer({ store: { storage: { ...storage, ...broken } } })
     const connection = await rawConnection(url)
