@@ -28,7 +28,7 @@ export function withKnownKeys(keyStore: ManagedKeyStore, known: readonly IssuedK
   }
 }
 
-/** The ids are derived from the tokens, so that the counters of `--key` continue after a restart. */
+/** Derives each id from the token, so that a key given with `--key` keeps its counter after a restart. */
 export function fixedKeys(keys: readonly FixedKey[], planLimits: PlanLimitsByName): IssuedKey[] {
   return keys.map(({ plan, token }) => {
     const id = `key_fixed_${hashOf(token).slice(0, 12)}`

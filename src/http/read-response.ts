@@ -2,12 +2,12 @@ import { PetStoreError } from '../errors.ts'
 import { MAX_LIMIT } from '../model.ts'
 import { BodyBytes } from './body-bytes.ts'
 
-/** The largest response, in bytes: a full page of animals, each from a body of the default `bodyLimit` (65,536), and room for ids. */
+/** The largest response, in bytes: a full page of animals that each have the default `bodyLimit` of 65,536 bytes, plus an id. */
 const MAX_RESPONSE = MAX_LIMIT * 75_000
 
 /**
- * Reads the body of a response, of at most `limit` bytes after decompression. `response.arrayBuffer()` would read without a limit
- * what a hostile server sends, or what a small gzip body expands to.
+ * Reads the body of a response, but at most `limit` bytes after decompression. `response.arrayBuffer()` has no limit: a hostile
+ * server could fill the memory, even with a small gzip body.
  * @throws {PetStoreError} `unexpected_response` if the body is larger
  */
 export async function readResponse(response: Response, limit = MAX_RESPONSE): Promise<Uint8Array> {

@@ -40,7 +40,7 @@ export function connectionOf(client: PostgresClient): Connection {
   const run = 'processID' in client ? inTurn(client) : client.query.bind(client)
   return {
     query: repeating(run),
-    // Clients other than pg might reject an object in place of the text. For them, the client's own time limit applies.
+    // Only for pg: other clients might reject an object as the first argument. For them, their own time limit applies.
     queryPatiently: repeating(
       'processID' in client || 'totalCount' in client
         ? (text, values) => run({ text, query_timeout: NO_TIMEOUT } as unknown as string, values)

@@ -48,7 +48,7 @@ export function setUp(database: SqliteDatabase, busyTimeout?: number, synchronou
   database.exec(`PRAGMA synchronous = ${chosen}`)
 }
 
-/** In WAL mode, returns `full` for `normal`, which some drivers choose: with `normal`, a power failure could lose animals. */
+/** Returns the current setting, except `normal` in WAL mode: some drivers choose it, but a power failure could lose animals. */
 function chosenSynchronous(database: SqliteDatabase): SqliteSynchronous {
   const current = SYNCHRONOUS[Number(pragma(database, 'synchronous'))] ?? 'full'
   return current === 'normal' && pragma(database, 'journal_mode') === 'wal' ? 'full' : current
@@ -82,8 +82,8 @@ export function guarded<T>(use: () => T): T {
 }
 
 /**
- * Returns the name of a result code without the suffix of extended codes, such as `_WRITE` of SQLITE_IOERR_WRITE. `node:sqlite` has
- * a number in `errcode`; other drivers have a name. Does not use `instanceof`: under Jest, it is false for these errors.
+ * Returns the name of a result code. Extended codes lose their suffix: SQLITE_IOERR_WRITE becomes SQLITE_IOERR. `node:sqlite` has
+ * a number in `errcode`, other drivers a name in `code`. Does not use `instanceof`: under Jest, it is false for these errors.
  */
 function resultCode(error: unknown): string | undefined {
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown }

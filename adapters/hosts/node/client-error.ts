@@ -28,7 +28,7 @@ export function answerClientErrors(server: Server, { responsesOn }: Connections,
     if (earlier) return void earlier.on('close', () => void rejectRequest(socket, code))
     const hasBegun = () => !socket.writable || current?.headersSent
     const message = hasBegun() ? '' : messageOf(await rejection(petStore, code, socket))
-    // If the handler has begun its own response during `await`, a second response must not follow: only the first is completed.
+    // During `await`, the handler may have begun its own response. Then a second response must not follow: only end the first.
     socket.end(hasBegun() ? '' : message)
     setTimeout(() => socket.destroy(), LINGER).unref()
   }
@@ -37,7 +37,7 @@ export function answerClientErrors(server: Server, { responsesOn }: Connections,
     // Node emits `clientError` again for all data that arrives later. One response is enough.
     if (rejected.has(socket)) return
     rejected.add(socket)
-    // A client that ends the connection in the middle of a request has left. After any other error, the client may read a response.
+    // If the client has ended the connection in the middle of a request, or has reset it, nobody would read a response.
     const hasLeft = error.code === 'HPE_INVALID_EOF_STATE' && responsesOn(socket).some((one) => !one.destroyed)
     if (hasLeft || error.code === 'ECONNRESET') socket.destroy()
     else void rejectRequest(socket, CODES[error.code ?? ''] ?? 'bad_request')
@@ -61,7 +61,7 @@ async function rejection(petStore: PetStore, code: ErrorCode, socket: Socket): P
     body: () => Promise.reject(new PetStoreError(code)),
   }
   const response = await petStore.handle(request).catch(() => undefined)
-  // The store responds with `code`, because `header` throws it. Any other response is from a wrapper of `handle`: ignore it.
+  // `rejectingHeader` makes the store respond with `code`. If code that wraps `handle` returns another response, ignore it.
   return response?.status === errorTable[code].status ? response : errorResponse(code)
 }
 

@@ -50,7 +50,7 @@ export function parsePlain(text: string, members: number): unknown {
     if (typeof value === 'number') return BigInt(value)
     return convertAndCount(value) === members ? value : undefined
   } catch {
-    // `parseExactly` finds the same fault, and has the better error message.
+    // The text is not valid JSON: `parseExactly` throws an error with a better message.
   }
   return undefined
 }
@@ -92,8 +92,8 @@ function malformed(why: string): PetStoreError {
 
 /**
  * Returns the depth of a JSON text, the number of members in its objects, and an estimate of its number of values (the number of
- * commas, arrays and objects). The depth must be checked before parsing: the parser is recursive and would exceed the stack. The
- * members are counted to find repeated names, which the parser accepts if their values are equal.
+ * commas, arrays and objects). The depth must be checked before parsing: the parser is recursive and would exceed the stack. If
+ * the parsed value has fewer members than the text, a name is repeated: the parser accepts this if both values are equal.
  */
 function outline(text: string): { depth: number; members: number; values: number } {
   let depth = 0

@@ -54,7 +54,7 @@ export const idempotencyExamples: Record<string, Use<CheckedStorage>> = {
   ),
 }
 
-/** Generates calls with few scopes, keys and animals, over a time in which 48 hours pass. */
+/** Generates calls that often repeat scopes, keys and animals, with waits after which a key has expired. */
 export function createOnceCalls(fc: FastCheck): Arbitrary<Use<CheckedStorage>> {
   const call = fc.record({
     pet: fc.constantFrom(REX, ADA),

@@ -5,7 +5,7 @@ import { escapeHidden } from '../../support/readable-text.ts'
 /** Thrown if a port has broken a rule. Its message is the report without the last line. */
 export class BrokenRule extends Error {}
 
-/** The largest number of lines for calls: a whole report then has at most 15 lines. */
+/** A report has at most this many lines for calls, and so at most 15 lines in total. */
 const MOST_STEPS = 8
 const LONGEST_TEXT = 60
 const LONGEST_LINE = 240
@@ -18,8 +18,8 @@ export function recordSteps() {
   const textOf = (value: unknown) => (typeof value === 'string' ? value : show(value))
 
   /**
-   * Throws a {@link BrokenRule} unless `holds`. Its message begins with `sentence`. `expected` and `received` are texts, or values
-   * that are shown as code. The report lists `lines`: by default, the calls of the test.
+   * Throws a {@link BrokenRule} if `holds` is false. Its message begins with `sentence`. `expected` and `received` are texts, or
+   * values that are shown as code. The report lists `lines`: by default, the calls of the test.
    */
   function check(holds: boolean, sentence: string, expected: unknown, received: unknown, lines = steps): void {
     if (holds) return
@@ -37,7 +37,7 @@ export function recordSteps() {
     forget() {
       steps = []
     },
-    /** Makes a call and adds a step for it. If the call throws, throws a {@link BrokenRule} with the text `rule`. */
+    /** Makes a call and adds it to the report. If the call throws, throws a {@link BrokenRule} whose message contains `rule`. */
     async call<T>(text: string, call: () => MaybePromise<T>, rule: string, result: (value: T) => string = String) {
       const index = steps.push(text) - 1
       try {

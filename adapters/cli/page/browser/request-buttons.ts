@@ -12,7 +12,7 @@ export interface RequestActions {
 /** The headers that are sent again. Other headers only describe the program that sent the first request. */
 const SAMPLED: readonly string[] = ['Accept', 'Content-Type', 'Idempotency-Key']
 
-/** Returns a button that sends a request again, and a button for each language that copies a program with this request. */
+/** Returns the button "Send again" and one for each language. A click on a language copies a program that sends the request. */
 export function requestButtons(request: LoggedRequest, { tokenOf, send }: RequestActions): HTMLElement {
   const { method, target, body, hasToken } = request
   const token = tokenOf(request.key?.id)
