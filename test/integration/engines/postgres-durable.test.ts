@@ -57,7 +57,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await created
   })
 
-  test('an animal can be read after an import with SQL', async () => {
+  test('animals that were imported with SQL can be read', async () => {
     await pool.query("INSERT INTO petstore.pets SELECT n, 'imported ' || n, 1, 'sold' FROM generate_series(1, 3) AS n")
     expect(await statusList()).toEqual(['imported 1', 'imported 2', 'imported 3'])
   })
@@ -110,7 +110,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect((await pool.query('SELECT FROM petstore.durable')).rows).toEqual([])
   })
 
-  describe('while the only synchronous standby is away', () => {
+  describe('while the only synchronous standby is unreachable', () => {
     /** Sets the synchronous standbys. Waits until PostgreSQL uses the new value, which takes a moment. */
     const setStandby = async (names: string) => {
       await pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
@@ -228,7 +228,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     client.release()
   })
 
-  test('an animal that TRUNCATE removes while it is saved is not marked durable', async () => {
+  test('an animal that TRUNCATE removes during its save is not marked durable', async () => {
     const { storage, written, release } = slowProcess(pool)
     const outcome = expect(storage.create(pet('old'))).rejects.toMatchObject({ code: 'service_unavailable' })
     await written
@@ -263,7 +263,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await listed()).toEqual(['next'])
   })
 
-  test('an animal can be read if the role that added it has only the right INSERT', async () => {
+  test('an animal can be read if the role that added it has only the INSERT privilege', async () => {
     await pool.query('DROP ROLE IF EXISTS importer; CREATE ROLE importer LOGIN')
     await pool.query('GRANT USAGE ON SCHEMA petstore TO importer; GRANT INSERT ON petstore.pets TO importer')
     const importer = openPool(server.url.replace('petstore@', 'importer@'))
@@ -284,7 +284,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await created
   })
 
-  test('adding animals deletes old rows of the table durable', async () => {
+  test('adding an animal deletes old rows of the table `durable`', async () => {
     // With this publication, PostgreSQL would reject the DELETE if the table had no replica identity.
     await pool.query('CREATE PUBLICATION everything FOR ALL TABLES')
     await pool.query('INSERT INTO petstore.durable SELECT n FROM generate_series(1, 1000) AS n')

@@ -205,7 +205,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(errors.map(String)).toEqual([expect.stringContaining('synchronous_commit is off')])
   })
 
-  test('requests are counted by the clock of PostgreSQL', async () => {
+  test('counts and new keys have the time of the clock of PostgreSQL', async () => {
     const { migrate, quota, keyStore } = postgres(pool)
     await migrate()
     const time = async () =>

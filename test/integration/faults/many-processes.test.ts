@@ -60,7 +60,7 @@ describe.skipIf(noPostgres)('many processes', () => {
 
   for (const program of REDIS_PROGRAMS) {
     test.skipIf(missingRedis(program))(
-      `many processes serve exactly the daily limit of 1,000 requests, counted by ${program}`,
+      `many processes that count in ${program} serve exactly the daily limit of 1,000 requests`,
       async () => {
         const redis: RedisServer = await startRedis({ program })
         await countServed(redis.url).finally(() => redis.remove())

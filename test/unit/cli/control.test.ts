@@ -133,7 +133,7 @@ describe('faults', () => {
     [{ part: 'storage', action: 'fail', calls: 1 }, [503, 200]],
     [{ part: 'keys', action: 'fail', calls: 1, status: 500 }, [500, 200]],
     [{ part: 'quota', action: 'fail' }, [503, 503]],
-  ])('faults affect requests until they are deleted: %j', async (fault, expected) => {
+  ])('faults affect requests, and DELETE /faults ends them: %j', async (fault, expected) => {
     const { control, send } = await open()
     expect((await control('POST', '/faults', fault)).status).toBe(204)
     expect([(await send('/pets')).status, (await send('/pets')).status]).toEqual(expected)

@@ -121,7 +121,7 @@ test('sends no second response after a hook has responded', async () => {
   expect(answer.statusCode).toBe(403)
 })
 
-test('responds with 500 when the store rejects', async () => {
+test('responds with 500 when petStore.handle rejects', async () => {
   const petStore = await createTestPetStore()
   const failing: PetStore = { ...petStore, handle: () => Promise.reject(new Error('secret')) }
   const server = Fastify()
@@ -132,14 +132,14 @@ test('responds with 500 when the store rejects', async () => {
 
 test.each([
   [
-    'throws',
+    'a store that throws',
     () => {
       throw new Error('secret')
     },
   ],
-  ['returns nothing', () => undefined],
-  ['returns an invalid header', () => ({ status: 200, headers: ['X-A', 'secret\r\n'], body: '' })],
-])('responds with 500 when the store %s', async (_, handle) => {
+  ['a store that returns nothing', () => undefined],
+  ['a store that returns an invalid header', () => ({ status: 200, headers: ['X-A', 'secret\r\n'], body: '' })],
+])('responds with 500 for %s', async (_, handle) => {
   const petStore = { ...(await createTestPetStore()), handle: handle as never }
   const server = Fastify()
   server.register(petStorePlugin, { petStore })

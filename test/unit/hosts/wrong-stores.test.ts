@@ -35,7 +35,7 @@ test.each(Object.keys(hosts))('%s rejects values that are not pet stores', async
   }
 })
 
-test('the Fastify plugin rejects a store in place of the Fastify instance', async () => {
+test('the Fastify plugin rejects a call that passes the store as the first argument', async () => {
   const plugin = petStorePlugin as (...args: unknown[]) => Promise<void>
   await expect(plugin(createPetStore())).rejects.toMatchObject({
     code: 'invalid_option',
@@ -46,13 +46,13 @@ test('the Fastify plugin rejects a store in place of the Fastify instance', asyn
 describe('toNodeHandler in a framework with its own request objects', () => {
   const message = 'option response: expected a ServerResponse of Node as the second argument, got'
 
-  test('toNodeHandler in Koa throws an error that names the argument', () => {
+  test('toNodeHandler as Koa middleware throws an error about its second argument', () => {
     const [context, next] = [{ url: '/v1/pets' }, async () => {}]
     const handler = toNodeHandler(createPetStore()) as (...args: unknown[]) => void
     expect(() => handler(context, next)).toThrow(`${message} a function`)
   })
 
-  test('toNodeHandler in a Fastify route causes 500', async () => {
+  test('Fastify responds with 500 if toNodeHandler is its route handler', async () => {
     const app = Fastify()
     app.all('/v1/*', toNodeHandler(createPetStore()) as never)
     const response = await app.inject('/v1/pets')

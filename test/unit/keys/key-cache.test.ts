@@ -60,7 +60,7 @@ describe('races', () => {
     await fc.assert(property, { numRuns: 2_000 })
   })
 
-  test('a change by another process takes effect within ttl, despite clock steps', async () => {
+  test('a change by another process takes effect within ttl, even if the clock steps back', async () => {
     const step = fc.oneof(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: -40_000, max: -1 }))
     const action = fc.oneof(step, fc.constant('change'))
     await fc.assert(
@@ -240,7 +240,7 @@ describe('the size of the cache', () => {
     expect(asked).toEqual([])
   })
 
-  test('the cache keeps at most max pending look-ups, and fewer if tokens are long', async () => {
+  test('the cache keeps at most `max` pending look-ups, and fewer if tokens are long', async () => {
     const asked: string[] = []
     const find = (token: string) => {
       asked.push(token)
@@ -261,7 +261,7 @@ describe('the size of the cache', () => {
     }
   })
 
-  test('the cache has at most max keys and max unknown tokens', async () => {
+  test('the cache keeps at most `max` keys and `max` unknown tokens', async () => {
     const { asked, find } = countingStore(new Map(['a', 'b', 'c'].map((token) => [token, KEY])))
     const store = cachedKeyStore({ find }, { max: 2 })
     for (const tokens of [
@@ -319,7 +319,7 @@ test('cachedKeyStore lists the keys of its store', async () => {
   expect(await cachedKeyStore({ ...store, list: async () => [KEY] }).list()).toEqual([KEY])
 })
 
-test('the cache has only the methods of the key store that it wraps', () => {
+test('cachedKeyStore adds only the method `forget` to those of the key store', () => {
   expect(Object.keys(cachedKeyStore({ find: () => KEY }))).toEqual(['find', 'forget'])
 })
 

@@ -13,7 +13,7 @@ const counting = (max: number) => {
   return (request: QuotaRequest) => spend(request) as QuotaCount
 }
 
-test('memory counts each subject separately, by the rule of countRequest', () => {
+test('memoryQuota counts each subject separately, as countRequest does', () => {
   const step = fc.record({ subject: fc.constantFrom('a', 'b', 'c', 'd'), advance: fc.nat(40_000) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {

@@ -23,7 +23,7 @@ describe('the rate limit', () => {
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 2 * DAY }) }) },
   )
 
-  test('requests are served while minute and day have requests left', async () => {
+  test('a request is served if neither the minute nor the day has reached its limit', async () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async ({ perMinute, perDay }, steps) => {
         const { send, clock } = await start(perMinute, perDay, { ban: false })
@@ -100,7 +100,7 @@ describe('the rate limit', () => {
     )
   })
 
-  test('a limit ends within a day if the clock steps back', async () => {
+  test('a reached daily limit ends within 24 hours after the clock steps back', async () => {
     const { send, clock } = await start(10, 3, { ban: false }, MIDNIGHT + MINUTE)
     for (let i = 0; i < 3; i++) expect((await send('/v1/pets')).status).toBe(200)
     clock.advance(-2 * MINUTE)
@@ -444,7 +444,7 @@ test('the message of a 429 states how long to wait', async () => {
   )
 })
 
-test('memory bans no key if ban is false', async () => {
+test('the quota store in memory bans no key if `ban` is false', async () => {
   const request = {
     subject: 'a',
     anonymous: false,

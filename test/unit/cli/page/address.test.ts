@@ -31,7 +31,7 @@ test('readAddress returns valid values for any query and any state', () => {
   )
 })
 
-test('after a link to a later page, readAddress says that the pages before it are unknown', () => {
+test('readAddress sets isTrailKnown to false if a link skips the earlier pages', () => {
   expect(readAddress('?status=sold&cursor=MToy', null)).toEqual({
     status: 'sold',
     limit: '10',

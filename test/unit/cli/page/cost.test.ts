@@ -9,11 +9,11 @@ function response(status: number, limit: number, remaining: number) {
 }
 
 test.each([
-  ['a counted request', response(200, 60, 59), '60 → 59 of 60'],
-  ['a refused request', response(429, 60, 0), '0 left of 60'],
-  ['a request that is not counted', response(503, 60, 60), '60 left of 60'],
-  ['a request with a large limit', response(200, 1_000_000, 999_985), '999,986 → 999,985 of 1,000,000'],
-])('costText shows how much of its limit %s uses', (_, request, expected) => {
+  ['a counted request', '60 → 59 of 60', response(200, 60, 59)],
+  ['a refused request', '0 left of 60', response(429, 60, 0)],
+  ['a request that is not counted', '60 left of 60', response(503, 60, 60)],
+  ['a request with a large limit', '999,986 → 999,985 of 1,000,000', response(200, 1_000_000, 999_985)],
+])('for %s, costText returns %j', (_, expected, request) => {
   expect(costText(costOf(request) as never)).toBe(expected)
 })
 
@@ -21,7 +21,7 @@ test('costOf returns undefined for a response without rate-limit headers', () =>
   expect(costOf({ status: 500, responseHeaders: ['Content-Type', 'text/plain'] })).toBe(undefined)
 })
 
-test('costOf returns the `after` of one request as the `before` of the next', async () => {
+test('costOf returns a `before` that equals the `after` of the previous request', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }), async (perMinute, perDay) => {
       const backEnd = memory()
