@@ -90,7 +90,7 @@ function createProgram(): Command {
   ])
 
   const keys = program.command('keys').description('issue, change, list and revoke API keys')
-  const id = new Argument('<id>', 'id of the key, such as key_…, as list shows it')
+  const id = new Argument('<id>', 'id of the key, such as key_…; petstore keys list prints it')
   const account = option('--account <name>', 'keys with the same account are counted together')
   const label = option('--label <text>', 'note for the list of keys')
   const limits = option('--limits <minute/day>', 'limits for this key only, such as 10/100', flags.parseLimits)
@@ -181,7 +181,7 @@ function variableOf(name: string): string {
   return name === 'port' && process.env.PORT && !process.env[variable] ? 'PORT' : variable
 }
 
-/** If one of several flags is on the command line, ignores the others that environment variables have set. */
+/** If one of these flags is on the command line, ignores values of the others from environment variables. */
 function preferTyped(command: Command, ...names: readonly string[]): void {
   const isTyped = (name: string) => command.getOptionValueSource(name) === 'cli'
   if (!names.some(isTyped)) return
