@@ -4,7 +4,7 @@ import type { QuotaRules } from '../quota/rate-limit.ts'
 
 const allCodes = Object.keys(errorTable) as ErrorCode[]
 
-/** The error codes of a single operation, or of requests that match no operation. All other codes are those of every operation. */
+/** The error codes that only one operation has, or only requests that match no operation. Every operation has all other codes. */
 const codesOf: Readonly<Record<OperationName | 'noOperation', readonly ErrorCode[]>> = {
   listPets: ['invalid_parameter'],
   createPet: [
@@ -112,7 +112,7 @@ export function planRows(plans: QuotaRules['plans']): string {
 export function banText(ban: QuotaRules['ban']): string {
   if (!ban) return ''
   const refusals = ban.afterRefusals === undefined ? 'its limit per minute' : grouped(ban.afterRefusals)
-  return ` When the refused requests of a key within one minute reach ${refusals}, the key is banned for
+  return ` When the number of refused requests of a key within one minute reaches ${refusals}, the key is banned for
 ${grouped(ban.seconds)} seconds. Requests during a ban do not lengthen it.`
 }
 

@@ -34,7 +34,7 @@ export function keyStoreContract(runner: TestRunner, options: KeyStoreContractOp
   })
 }
 
-/** One example for each rule: a common mistake fails one of these short tests, before the random sequences run. */
+/** One example for each rule. A common mistake makes one of these short tests fail, before the random sequences run. */
 const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'find returns the key of a token': async ({ issue, find, now }) => {
     const limits = { perMinute: 1, perDay: 2 ** 32 }
@@ -58,7 +58,7 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await revoke(1)
     await revoke(1)
   },
-  'update changes only the members that it gets': async ({ issue, update, list, now }) => {
+  'update does not change members that are absent or undefined': async ({ issue, update, list, now }) => {
     await issue({ plan: 'free', account: 'acme', label: 'desk' })
     await issue({ plan: 'free' })
     await update(1, { plan: 'enterprise', limits: { perMinute: 1, perDay: 2 ** 32 }, label: undefined })
@@ -109,7 +109,7 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
   'rejects invalid options': async ({ port, checkInvalid, list }) => {
     for (const options of [{}, ...WRONG.map((members) => ({ plan: 'free', ...members }))]) {
       const call = () => port().issue(options as IssueOptions)
-      await checkInvalid(`issue(${show(options)})`, call, 'call newKey, which checks the options')
+      await checkInvalid(`issue(${show(options)})`, call, 'check the options with newKey')
     }
     await list()
   },
@@ -117,7 +117,7 @@ const EXAMPLES: Record<string, Use<CheckedKeys>> = {
     await issue({ plan: 'free' })
     for (const changes of [{ plan: null }, { plan: 'unknown' }, { limits: null }, { id: 'key_other' }, ...WRONG]) {
       const call = () => port().update(keys[0]?.key.id as string, changes as KeyChanges)
-      await checkInvalid(`update(the id of key 1, ${show(changes)})`, call, 'call keyChanges, which checks the changes')
+      await checkInvalid(`update(the id of key 1, ${show(changes)})`, call, 'check the changes with keyChanges')
     }
     await list()
   },

@@ -117,7 +117,7 @@ const firstLines: Record<string, string> = {
   'find omits expiresAt': 'find(the token of key 2) returned key 2 without expiresAt: expected 1767225600001',
   'list omits an empty label': 'list() returned key 1 without label: expected ""',
   'find keeps 32 bits of a limit': 'find(the token of key 1) returned undefined: issue has returned this token',
-  'issue accepts wrong options': 'issue({}) did not throw invalid_option: call newKey, which checks the options',
+  'issue accepts wrong options': 'issue({}) did not throw invalid_option: check the options with newKey',
   'two concurrent calls of revoke both return true':
     'revoke returned true 10 times for 10 calls at once: only one of them has revoked the key',
   'one request too many per minute': 'spend granted request 3 of the minute: perMinute is 2',
@@ -170,7 +170,7 @@ const firstLines: Record<string, string> = {
   'update returns a key for an unknown id':
     'update("key_unknown", { plan: "pro" }) returned key "key_unknown": there is no such key',
   'update accepts wrong changes':
-    'update(the id of key 1, { plan: null }) did not throw invalid_option: call keyChanges, which checks the changes',
+    'update(the id of key 1, { plan: null }) did not throw invalid_option: check the changes with keyChanges',
   'revoke returns true again': 'revoke(the id of key 1) returned true: the key was revoked before',
   'one of several concurrent calls of revoke returns false':
     'revoke(the id of key 1) returned false: the key was not revoked before',

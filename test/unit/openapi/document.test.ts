@@ -96,8 +96,8 @@ describe('the texts', () => {
   })
 
   test('the description states when a ban begins and how long it lasts', () => {
-    expect(text({})).toMatch(/reach its limit per minute, the key is banned for\s300 seconds/)
-    expect(text({ ban: { afterRefusals: 7, seconds: 1_200 } })).toMatch(/reach 7, the key is banned for\s1,200 seconds/)
+    expect(text({})).toMatch(/reaches its limit per minute, the key is banned for\s300 seconds/)
+    expect(text({ ban: { afterRefusals: 7, seconds: 1_200 } })).toMatch(/reaches 7, .* is banned for\s1,200 seconds/)
     expect(text({ ban: false })).not.toContain('the key is banned for')
   })
 
