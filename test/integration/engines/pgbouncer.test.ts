@@ -78,7 +78,7 @@ describe.skipIf(noPostgres || missing('pgbouncer', program !== undefined))('thro
     expect(await issue(`${url}?statement_timeout=`)).toMatchObject({ code: 0 })
   })
 
-  test("a write waits at most lockTimeout, and keeps the connection's settings as they were", async () => {
+  test("a write waits at most lockTimeout, and does not change the connection's settings", async () => {
     const pool = openPool(url, { max: 12 })
     const { migrate, storage } = postgres(pool, { lockTimeout: 50 })
     await migrate()

@@ -22,7 +22,7 @@ function clientOf(fetch: Fetch, token = 'x', onWait?: (seconds: number) => void)
 }
 
 describe('rows of the HTTP contract', () => {
-  test.each(httpContractRows)('rejects a server that always responds {}: $title', async ({ check }) => {
+  test.each(httpContractRows)('the row fails if a server always responds with {}: $title', async ({ check }) => {
     const headers = { 'Content-Type': 'application/json' }
     await expect(check(clientOf(async () => new Response('{}', { headers })))).rejects.toThrow(Error)
   })

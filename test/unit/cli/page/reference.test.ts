@@ -46,7 +46,7 @@ describe('Markdown', () => {
     )
   })
 
-  test('Markdown creates only a fixed set of elements', () => {
+  test('no Markdown text creates an element outside a fixed list', () => {
     const tags = /^(?:p|h2|h3|ul|li|code|div|table|thead|tbody|tr|th|td)$/
     fc.assert(
       fc.property(
@@ -87,7 +87,7 @@ describe('the reference', () => {
     expect(page).toContain('https://api.example/v1/pets/7')
   })
 
-  test('the page shows a header that is added to the document', () => {
+  test('the page shows a response header that was added to the document', () => {
     const changed = structuredClone(document)
     changed.components.headers['X-New'] = { description: 'A new header.', schema: { type: 'integer', minimum: 3 } }
     const { responses } = (changed.paths['/pets']?.get ?? {}) as { responses: Record<string, { headers: object }> }

@@ -78,7 +78,7 @@ describe('the page', () => {
     expect(policy).not.toMatch(/unsafe|\*|https?:/)
   })
 
-  test('a file that the client has is not sent again', async () => {
+  test('a file that the client has cached is not sent again', async () => {
     const send = site()
     for (const path of ['/', '/page/page.css', '/page/swagger-ui-bundle.js']) {
       const { ETag = '' } = (await send(path)).headers
@@ -135,18 +135,21 @@ describe('demo keys', () => {
   )
 
   test.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:3000', '192.168.0.2:3000', '', '[::2]'])(
-    'demo keys are not sent to the Host %j (DNS rebinding)',
+    'demo keys are not sent if the Host header is %j (DNS rebinding)',
     async (host) => {
       expect(await keysFor({ host })).toEqual([])
     },
   )
 
-  test.each(['forwarded', 'via', 'x-forwarded-for'])('demo keys are not sent if the request has %s', async (name) => {
-    expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
-  })
+  test.each(['forwarded', 'via', 'x-forwarded-for'])(
+    'demo keys are not sent if the request has the header %s',
+    async (name) => {
+      expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
+    },
+  )
 
   test.each(['', 'of-this-ru', 'of-this-run2'])(
-    'demo keys are not sent to a request with the wrong secret %j',
+    'demo keys are not sent if the request has the wrong secret %j',
     async (secret) => {
       expect(await keysFor({ 'petstore-secret': secret })).toEqual([])
     },
@@ -177,7 +180,7 @@ describe('the request log', () => {
     { 'petstore-secret': 'guessed' },
     { host: 'evil.example' },
     { 'x-forwarded-for': '192.0.2.1' },
-  ])('/page/settings.json contains no requests for a page without the secret (%j)', async (headers) => {
+  ])('the log in /page/settings.json is empty if the request has the headers %j', async (headers) => {
     expect(await requestsFor(headers)).toEqual([])
   })
 })
@@ -187,7 +190,7 @@ describe('/usage', () => {
     { host: 'evil.example' },
     { 'x-forwarded-for': '192.0.2.1' },
     { 'petstore-secret': 'guessed' },
-  ])('only a page with the secret can read /usage (%j)', async (headers) => {
+  ])('/usage responds with 404 to a request with the headers %j', async (headers) => {
     expect((await site()('/usage', { authorization: 'Bearer abc', ...headers })).status).toBe(404)
   })
 

@@ -44,7 +44,7 @@ async function sendInPieces({ socket, send }: RawConnection, text: string, cuts:
   expect(socket.destroyed).toBe(false)
 }
 
-test('requests that are split anywhere create animals in order', async () => {
+test('requests that are cut into random pieces create their animals in order', async () => {
   const { url, authorized } = await startServer()
   const connection = await rawConnection(url)
   const name = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-'), minLength: 1, maxLength: 40 })
@@ -66,7 +66,7 @@ test('requests that are split anywhere create animals in order', async () => {
   )
 })
 
-test.each(['close', 'keep-alive'])('responds to Connection: %s with the same header, sent once', async (connection) => {
+test.each(['close', 'keep-alive'])('a request with Connection: %s gets that header back once', async (connection) => {
   const { url, authorized } = await startServer()
   const raw = await rawConnection(url)
   void raw.send(`POST /v1/pets HTTP/1.1\r\n${authorized}Connection: ${connection}\r\n${petBody()}`)
@@ -245,7 +245,7 @@ test('waits for a body that the host is still reading', async () => {
   expect(await connection.answer()).toMatchObject({ status: 201 })
 })
 
-test('the request has ended and is destroyed when the response finishes', async () => {
+test('when the response finishes, the request has ended and has been destroyed', async () => {
   const seen: unknown[] = []
   const { server, connection, create } = await given((handler) => (request, response) => {
     response.on('finish', () => {
@@ -262,7 +262,7 @@ test('the request has ended and is destroyed when the response finishes', async 
   expect(seen).toEqual(Array(3).fill([true, true, true]))
 })
 
-test('a disconnect after the whole body causes no error event', async () => {
+test('a disconnect after the whole body has arrived causes no error event', async () => {
   const storage = { ...memory().storage, create: () => new Promise<never>(() => {}) }
   const { petStore, authorized } = await warmStore({ store: { storage } })
   const handler = toNodeHandler(petStore)
@@ -285,7 +285,7 @@ test('a disconnect after the whole body causes no error event', async () => {
   expect(events).toEqual(['end', 'end', 'end'])
 })
 
-test('a host that wraps request.on sees the body', async () => {
+test('a host that wraps request.on receives the body too', async () => {
   const heard: string[] = []
   const { connection, create } = await given((handler) => (request, response) => {
     const on = request.on.bind(request)

@@ -37,9 +37,9 @@ function uploadHead(kib: number, chunked: boolean, head: string): string {
 
 describe('a rejected upload', () => {
   const refusals: [string, (server: TestServer) => string, number][] = [
-    ['with an invalid key', () => INVALID_KEY, 401],
-    ['over bodyLimit', (server) => server.authorized, 413],
-    ['of a wrong media type', (server) => `${server.authorized}content-type: text/plain\r\n`, 415],
+    ['an invalid key', () => INVALID_KEY, 401],
+    ['its size', (server) => server.authorized, 413],
+    ['a wrong media type', (server) => `${server.authorized}content-type: text/plain\r\n`, 415],
   ]
   const sizes: [string, number, boolean][] = [
     ['320 KB', 320, false],
@@ -51,7 +51,7 @@ describe('a rejected upload', () => {
     refusals.flatMap(([why, head, status]) =>
       sizes.map(([size, kib, chunked]) => ({ why, head, status, size, kib, chunked })),
     ),
-  )('an upload $why, of $size, gets $status', async ({ head, status, kib, chunked }) => {
+  )('an upload of $size gets $status because of $why', async ({ head, status, kib, chunked }) => {
     const server = await startServer()
     const connection = await rawConnection(server.url)
     await connection.send(uploadHead(kib, chunked, head(server)))
@@ -123,9 +123,9 @@ describe('a rejected upload', () => {
   const TOO_LARGE = `${JSON_TYPE}Content-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`
   const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`
   test.each([
-    ['with an invalid key', 401, () => `${INVALID_KEY}${CHUNKED}`],
-    ['of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
-  ])('a rejected upload %s does not block the next request', async (_why, status, refused) => {
+    ['an upload with an invalid key', 401, () => `${INVALID_KEY}${CHUNKED}`],
+    ['an upload of 2 MB', 413, (server: TestServer) => `${server.authorized}${TOO_LARGE}`],
+  ])('%s is rejected and does not block the next request', async (_why, status, refused) => {
     const reports: string[] = []
     const server = await startServer({
       store: { onResponse: ({ method, status }) => reports.push(`${method} ${status}`) },
@@ -162,7 +162,7 @@ describe('a rejected upload', () => {
 
   const wrappers: [string, (response: ServerResponse, ended: () => void) => void][] = [
     [
-      'counts calls of end',
+      'counts its calls',
       (response, ended) => {
         const { end } = response
         response.end = ((...args: Parameters<typeof end>) => {
@@ -172,7 +172,7 @@ describe('a rejected upload', () => {
       },
     ],
     [
-      'sets a header in end',
+      'sets a header',
       (response, ended) => {
         const { end } = response
         response.end = ((...args: Parameters<typeof end>) => {
@@ -183,7 +183,7 @@ describe('a rejected upload', () => {
       },
     ],
     [
-      'throws in end',
+      'throws',
       (response, ended) => {
         response.end = () => {
           ended()
@@ -198,7 +198,7 @@ describe('a rejected upload', () => {
     wrappers.flatMap(([what, wrap]) =>
       methods.flatMap((method) => ['', 'Connection: close\r\n'].map((fields) => ({ what, wrap, method, fields }))),
     ),
-  )('calls response.end once if the host $what: $method, $fields', async ({ wrap, what, method, fields }) => {
+  )("calls response.end once if the host's end $what: $method, $fields", async ({ wrap, what, method, fields }) => {
     const { petStore } = await storeWithKey()
     const handler = toNodeHandler(petStore)
     let ends = 0
@@ -214,7 +214,7 @@ describe('a rejected upload', () => {
     await connection.send(uploadHead(4096, false, `${INVALID_KEY}${fields}`).replace('POST', method))
     const answer = connection.answer(method === 'HEAD' ? 'HEAD' : undefined).catch(() => 'none')
     await upload(connection, 4096, false)
-    if (what === 'throws in end') expect(await answer).toBe('none')
+    if (what === 'throws') expect(await answer).toBe('none')
     else expect(await answer).toMatchObject({ status: 401 })
     expect(ends).toBe(1)
     connection.leave()
@@ -286,9 +286,9 @@ describe('Expect: 100-continue', () => {
 
   test.each([
     ['an invalid key', 401, INVALID_KEY, 29, 'application/json'],
-    ['a body over the limit', 413, undefined, 70_000, 'application/json'],
+    ['a length over the limit', 413, undefined, 70_000, 'application/json'],
     ['a wrong media type', 415, undefined, 29, 'text/plain'],
-  ])('Expect: 100-continue for %s gets %i at once', async (_why, status, head, length, type) => {
+  ])('Expect: 100-continue with %s gets %i before the body is sent', async (_why, status, head, length, type) => {
     const { url, authorized } = await startServer()
     holdTimers()
     const connection = await rawConnection(url)
@@ -337,7 +337,7 @@ test('reads little more than 16 MiB of a rejected upload if the host has called 
   expect(connection.socket.bytesWritten).toBeLessThan(48 * 1024 * 1024)
 })
 
-test('reads an upload with Connection: close before it ends the response', async () => {
+test('reads all of an upload with Connection: close before it calls response.end', async () => {
   const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
   const ended: boolean[] = []
