@@ -41,7 +41,7 @@ export interface Pet extends NewPet {
   readonly id: bigint
 }
 
-/** Returns whether a value is an animal. Its ids may also be exact numbers, because storages in plain JavaScript return them. */
+/** Returns whether a value is an animal. Its ids may also be safe integers, as storages in plain JavaScript return them. */
 export function isPet(value: unknown): value is Pet {
   const { id, name, categoryId, status } = Object(value) as Partial<Pet>
   const rules = {

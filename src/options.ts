@@ -45,7 +45,7 @@ export interface PetStoreOptions {
   readonly ipv6Prefix?: number | undefined
   /**
    * When to ban a key that keeps sending after a 429; `false` for no bans.
-   * @default 300 seconds, when a key has as many refusals in one minute as its limit per minute
+   * @default a ban of 300 seconds, when the refusals of a key within one minute reach its limit per minute
    */
   readonly ban?: Partial<BanRule> | false | undefined
   /** The status of a new animal if the client sends none; `null` for no status. @default 'available' */

@@ -128,7 +128,7 @@ export interface ManagedKeyStore extends KeyStore {
   issue(options: IssueOptions): Promise<IssuedKey>
   /** Changes and returns a key; `undefined` if the id is unknown or revoked. @throws {PetStoreError} `invalid_option` */
   update(id: string, changes: KeyChanges): Promise<ApiKey | undefined>
-  /** Revokes the key with this id at once. Returns `false` if the id is unknown, or if the key was revoked before. */
+  /** Immediately revokes the key with this id. Returns `false` if the id is unknown, or if the key was already revoked. */
   revoke(id: string): Promise<boolean>
   /** Returns every key ever issued, the oldest first, including revoked keys. */
   list(): Promise<readonly ApiKey[]>

@@ -89,8 +89,8 @@ function placeOf(url: string, flag: string, protocol: RegExp, example: string): 
 }
 
 /**
- * While Redis is unreachable, commands fail at once, so that clients get 503 without waiting. Commands are not retried: if only the
- * reply was lost, the request has already been counted. After a failover, the client reconnects, because the old primary may keep
+ * While Redis is unreachable, commands fail without waiting, and clients get 503. Commands are not retried: if only the reply was
+ * lost, the request has already been counted. After a failover, the client reconnects, because the old primary may keep
  * its connections and reject writes.
  */
 export function ioRedisOptions({ connect, response }: typeof TIMEOUTS) {

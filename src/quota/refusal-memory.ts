@@ -6,7 +6,7 @@ import { countRequest } from './counting-rule.ts'
 const MAX_SUBJECTS = 10_000
 
 /**
- * Returns a quota store that remembers refusals: later requests of a refused client do not reach the database, and their 429 takes
+ * Returns a quota store that remembers refusals: later requests of a refused client get 429 without a call of the database, in
  * a seventh of the CPU time. When the window or ban has ended, {@link countRequest} no longer refuses them. Refusals that count
  * towards a ban still reach the database.
  */

@@ -7,7 +7,7 @@ const TOKEN = /pet_[0-9A-Za-z]{16}\w*|pet[^\s/]{1,16}?[0-9A-Za-z]{49}\w*/gi
 /** Matches an escaped ASCII character, as in URLs, in JSON and JavaScript, or in HTML. */
 const ESCAPE =
   /(?:%u00|%|\\+u00|\\+x)([0-7][0-9a-f])|(?:\\+u\{|&#x)0*([0-7]?[0-9a-f])[};]|&#0*(1[01]\d|12[0-7]|\d\d?);|&amp;/gi
-/** How often a text may have been escaped. */
+/** A text may have been escaped this many times in a row: `A` becomes `%41`, then `%2541`, and so on. */
 const MAX_ESCAPINGS = 4
 /** The length of one character that is percent-encoded three times. */
 const ENCODED_LENGTH = 27
@@ -21,21 +21,21 @@ export function escapeHidden(text: string): string {
   return text.replace(HIDDEN, (character) => character.split('').map(escapeUnit).join(''))
 }
 
-/** Returns how many UTF-16 code units to read in order to show `length`: a token that begins in the shown ones may end later. */
+/** Returns how many UTF-16 code units to read, to show `length` of them: a token may begin among these and end after them. */
 export function readLength(length: number, secrets: readonly string[] = []): number {
   return length + ENCODED_LENGTH * Math.max(TOKEN_LENGTH, ...secrets.map((secret) => secret.length))
 }
 
 /**
- * Returns the first `length` UTF-16 code units of a text, and masks `secrets`, tokens, encoded tokens, and credentials in URLs. If
- * something is masked, the rest of the text loses its escapes too. Use this function only for text that becomes JSON, because
+ * Returns the first `length` UTF-16 code units of a text, and masks `secrets`, tokens, encoded tokens, and credentials in URLs.
+ * Masking may also decode or remove escapes in the rest of the text. Use this function only for text that becomes JSON, because
  * control characters stay. The time is linear in `length`.
  */
 export function withoutSecrets(text: string, length: number, secrets: readonly string[] = []): string {
   const read = readLength(length, secrets)
   const safe = masked(text.slice(0, read), secrets)
   if (text.length <= read) return shorten(safe, length)
-  // `safe` may end with half a secret. If masking has shortened it, this half may be among the first `length` units: drop it.
+  // `safe` may end with half a secret, and masking may have moved it forward. So drop the last `read - length` units of `safe`.
   return `${safe.slice(0, Math.max(0, Math.min(length, safe.length - read + length)))}…`.toWellFormed()
 }
 

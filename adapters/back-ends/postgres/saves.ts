@@ -19,8 +19,8 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
   let failed: Unsaved | undefined
 
   /**
-   * Returns, for each call, whether its animals are on disk. Animals of earlier runs can no longer be saved. The greatest id is
-   * computed: the last call may have a smaller id, because a repeated create has the id of the first create.
+   * Returns, for each call, whether its animals are on disk. Animals of earlier runs can no longer be saved. The last call
+   * need not have the greatest id, because a repeated create has the id of the first create.
    */
   async function saveAll(batch: readonly Unsaved[]): Promise<readonly boolean[]> {
     process ??= Math.floor(Math.random() * 2 ** 52)
@@ -33,7 +33,7 @@ export function postgresSaves({ queryPatiently }: Connection, statement: string,
     return batch.map(() => false)
   }
 
-  // With two statements at a time, a call that arrives during a commit can begin its own commit at once.
+  // If only one statement could run at a time, a call that arrives during a commit would wait for the end of that commit.
   const saveTogether = inBatches({ ...statementRules(lockTimeout), send: saveAll, concurrency: 2 })
 
   return {

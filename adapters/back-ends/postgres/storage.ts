@@ -18,12 +18,12 @@ interface PetRow {
   readonly status: PetStatus | null
 }
 
-/** The largest batch, in characters of JSON. Each animal counts as `ROW_SIZE` more characters. */
+/** The largest size of a batch: the number of characters of its JSON, plus `ROW_SIZE` for each animal. */
 const LARGEST_BATCH = 500_000
 const ROW_SIZE = 100
 /** Every 100 statements that add animals, old ids are deleted from the table `durable`. */
 const PRUNE_EVERY = 100
-/** Every 1,000 uses of an idempotency key, this process deletes expired keys, for the first time at the first use. */
+/** At its first use of an idempotency key, and then every 1,000 uses, each process deletes expired keys. */
 const PRUNE_KEYS_EVERY = 1_000
 
 interface Given {

@@ -2,8 +2,8 @@
 const REPLY = /^[A-Z][A-Z0-9]+(?: |$)/
 
 /**
- * Error replies of a server that is loading, failing over, too busy, without replicas, or out of memory or disk, and of Upstash if
- * a limit of its plan is reached. Up to Redis 6, the error of a command inside a script is in the middle of the reply.
+ * Matches replies after which clients get 503: Redis is loading, failing over, too busy, without replicas, or out of memory or
+ * disk, or a limit of the Upstash plan is reached. Up to Redis 6, the error of a command in a script is in the middle of a reply.
  */
 const UNAVAILABLE =
   /(?:^|-)(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|MOVED|ASK|ERR max (?:number of clients|concurrent connections|(?:daily )?requests? limit)|ERR DB capacity)\b/

@@ -174,7 +174,7 @@ export class LimitsView {
   }
 }
 
-/** Returns the usage of one window, from a response's headers. Without the secret, the page cannot load the usage of both. */
+/** Returns the usage of one window, from a response's headers. Only a page with the secret can load the usage of both windows. */
 function usageIn(exchange: Exchange): Partial<Usage> | undefined {
   const cost = costOf(exchange)
   if (cost === undefined) return undefined
