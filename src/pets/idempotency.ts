@@ -9,7 +9,7 @@ import { hexDigest } from '../support/hex-digest.ts'
 export const IDEMPOTENCY_KEY = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#-~]{1,255})$/
 
 const EXPECTED =
-  '1 to 255 ASCII characters: bare without spaces and double quotes, or as a string such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
+  '1 to 255 ASCII characters: without spaces and double quotes, or as a quoted string such as "8e03978e-40d5-43dd-bc93-6894a57f9324"'
 
 /** Reads the header `Idempotency-Key`. @throws {PetStoreError} `idempotency_not_supported` or `invalid_idempotency_key` */
 export function idempotencyKeyOf(request: ApiRequest, storage: PetStorage): string | undefined {
@@ -35,7 +35,7 @@ export function replayHeaders({ earlier }: CreatedPet): string[] {
   if (earlier == null) return []
   if (earlier === 'same') return ['Idempotency-Replayed', 'true']
   if (earlier === 'different') throw new PetStoreError('idempotency_key_reused')
-  throw new TypeError(`storage: expected earlier to be "same" or "different", got ${describeValue(earlier)}`)
+  throw new TypeError(`storage: the member "earlier" must be "same" or "different", got ${describeValue(earlier)}`)
 }
 
 /** How long a used key is kept: 48 hours, in milliseconds. Clients may repeat requests on the next day or after a ban. */

@@ -140,8 +140,8 @@ describe('the form of an idempotency key', () => {
   test('the message about an invalid idempotency key says what was expected and received', async () => {
     const { addWith } = await start()
     expect((await addWith('a b')).message).toBe(
-      'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters: bare without spaces and double quotes, ' +
-        'or as a string such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "a b" of 3 characters.',
+      'The header Idempotency-Key is not valid: expected 1 to 255 ASCII characters: without spaces and double quotes, ' +
+        'or as a quoted string such as "8e03978e-40d5-43dd-bc93-6894a57f9324", got the string "a b" of 3 characters.',
     )
   })
 
@@ -207,6 +207,6 @@ describe('a storage of your own', () => {
     const onError = (error: unknown) => void errors.push(String(error))
     const { addWith } = await start({ onError, storage: { ...storage, createOnce } })
     expect(await addWith('order-1')).toMatchObject({ status: 500 })
-    expect(errors).toEqual(['TypeError: storage: expected earlier to be "same" or "different", got true'])
+    expect(errors).toEqual(['TypeError: storage: the member "earlier" must be "same" or "different", got true'])
   })
 })
