@@ -54,7 +54,7 @@ export interface ClientSeams {
 export interface RetryOptions {
   /**
    * How long a call may take with all its waits, in milliseconds. When one call succeeds, this time restarts for all waiting calls
-   * of the client, except for calls that have had an error other than 429. If the server asks for a longer wait, a call rejects at
+   * of the client, except calls that wait after an error other than 429. If the server asks for a longer wait, a call rejects at
    * once. The default is long enough to wait for the next minute, but not for the end of a ban of 300 seconds.
    * @default 120000
    */
@@ -72,7 +72,7 @@ const RULES: OptionRules<keyof PetStoreClientOptions> = {
     expected: 'an http or https URL such as "https://api.example/v1", without credentials, query and fragment',
     check: (value) => isHttpUrl(value instanceof URL ? value.href : value),
   },
-  // `resolveClientOptions` checks the key: the error must not contain it, because it may be a real token with a line break.
+  // `resolveClientOptions` checks the key, because the error must not contain it: it may be a real token with a line break.
   apiKey: { expected: 'the token of an API key, without white space and line breaks', check: () => true },
   fetch: functionRule,
   timeout: timeoutRule,

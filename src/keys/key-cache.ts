@@ -68,7 +68,7 @@ export function cachedKeyStore(store: KeyStore | ManagedKeyStore, options: KeyCa
   checkOptions(RULES, options)
   const { ttl = 30_000, max = 10_000, clock = systemClock } = options
   const known: LRUCache<string, Entry & { readonly result: ApiKey }> = boundedMap(max)
-  /** Tokens without a key, and look-ups in progress. They must not push out known keys, because clients can send any token. */
+  /** Tokens without a key, and look-ups in progress. In `known`, many made-up tokens would push out those with a key. */
   const others: LRUCache<string, Entry> = new LRUCache({
     maxSize: max * UNKNOWN_LENGTH,
     sizeCalculation: (_, token) => Math.max(token.length, UNKNOWN_LENGTH),

@@ -5,7 +5,7 @@ import type { OperationName, Route } from '../http/routes.ts'
 import type { ApiKey } from '../model.ts'
 import { readableLines, readableText } from '../support/readable-text.ts'
 
-/** The request to which an error belongs. Without one, as for the event `error` of Node's server, all members are `undefined`. */
+/** The request to which an error belongs. All members are `undefined` if there is none, as for an error of Node's server. */
 export interface ErrorReport {
   /** The method, as the client sent it. */
   readonly method?: string | undefined
@@ -71,7 +71,7 @@ export function isNotice(error: unknown): error is PetStoreError {
   return codeOf(error) === 'untrusted_forwarded_for'
 }
 
-/** Returns an error and its causes as text. A console would print secrets and control characters unchanged. */
+/** Returns an error and its causes as text, with tokens masked and control characters escaped. */
 export function readableError(error: unknown): string {
   try {
     const texts: string[] = []

@@ -96,7 +96,7 @@ function isWanted({ context, reject }: Call<unknown, never>): boolean {
   return !signal?.aborted
 }
 
-/** How long a statement may take besides its wait for locks, in milliseconds. */
+/** How long a statement may take, not counting its wait for locks, in milliseconds. */
 const WORKING_TIME = 4_000
 
 export function statementRules(lockTimeout: number): Pick<BatchOptions<never, never>, 'timeout' | 'reachOf'> {

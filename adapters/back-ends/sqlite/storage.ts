@@ -26,7 +26,7 @@ interface Tables {
   readonly write: RunOne
   readonly transact: RunAll
   readonly hash: (idempotency: Idempotency) => MaybePromise<IdempotencyHashes>
-  /** The clock by which idempotency keys expire; `undefined` for the engine's. */
+  /** The clock by which idempotency keys expire; `undefined` for the clock of the engine. */
   readonly clock: Clock | undefined
 }
 

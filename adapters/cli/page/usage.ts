@@ -41,7 +41,7 @@ interface Counted {
 /**
  * Remembers the last count of each key, because response headers describe only one of the two limits.
  *
- * `usageOf` has no rate limit, so it looks up only tokens that were valid before. Guessed tokens would load the key store.
+ * `usageOf` has no rate limit. It looks up only tokens that were valid before: guessed tokens would burden the key store.
  */
 export function watchUsage(
   { keyStore, quota }: Pick<BackEnd, 'keyStore' | 'quota'>,

@@ -76,16 +76,16 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   const server = createServer({ requireHostHeader: false })
   const connections = trackConnections(server, options)
   const site = checkReady === undefined ? petStore : withSite(petStore, probeRoutes(checkReady, connections.isClosing))
-  // 0 means no limit: Node would silently drop headers beyond it, perhaps `Authorization`. Their total size is limited anyway.
+  // 0 means no limit. With a limit, Node silently drops further headers, perhaps `Authorization`. Their size is limited anyway.
   server.maxHeadersCount = 0
   // Without a timeout, a client that never reads its response would keep its connection forever.
   server.setTimeout(idleTimeout)
-  // Node would close idle connections after 5 seconds, before proxies do. A proxy could send a request on a closing connection.
+  // By default, Node closes idle connections after 5 seconds, before proxies do: a proxy could send a request on a closing one.
   server.keepAliveTimeout = idleTimeout
   answerClientErrors(server, connections, petStore)
   handleAll(server, connections, nodeResponder(site, { trustProxy }))
   await once(server.listen(port, host), 'listening')
-  // The server survives errors such as EMFILE, but without a listener, they would end the process.
+  // Without a listener, errors such as EMFILE would end the process, although the server can continue after them.
   server.on('error', (error) => report(petStore, error, undefined))
   return { url: urlOf(server.address() as AddressInfo), close: connections.close }
 }

@@ -1,6 +1,6 @@
 const LISTS = new Set(['link', 'set-cookie', 'vary', 'www-authenticate'])
 
-/** Groups alternating names and values by name. For headers that can have several values, adds the host's values. */
+/** Groups a list of alternating names and values by name. For headers that can have several values, adds the host's values. */
 export function mergeHeaders(
   headers: readonly string[],
   hostHeader: (name: string) => unknown,

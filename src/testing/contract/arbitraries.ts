@@ -27,7 +27,7 @@ export function texts(fc: FastCheck): Arbitrary<string> {
   return fc.oneof({ arbitrary: short, weight: 10 }, long)
 }
 
-/** Generates int64 values, often near a bound of int64, of int32 or of exact JavaScript numbers. */
+/** Generates int64 values, often near a bound of int64, of int32 or of JavaScript's safe integers. */
 export function int64s(fc: FastCheck): Arbitrary<bigint> {
   const edges = [INT64_MIN, -(2n ** 53n), 0n, 2n ** 31n, 2n ** 53n, INT64_MAX]
   const near = edges.flatMap((edge) => [edge - 1n, edge, edge + 1n]).filter(isInt64)

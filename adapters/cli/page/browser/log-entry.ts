@@ -21,7 +21,7 @@ export function logEntry(request: LoggedRequest, actions: RequestActions): HTMLD
     create('span', 'log-facts small', [programOf(request), cost && costText(cost)].filter(Boolean).join(' · ')),
   )
   const details = create('details', '', summary) as HTMLDetailsElement
-  // The content is created when the entry is first opened, because many requests may arrive at once.
+  // The content is created when the entry is first opened, because many requests may arrive in a short time.
   details.addEventListener('toggle', () => {
     if (details.open && details.childElementCount === 1) details.append(contentOf(request, actions))
   })
