@@ -30,7 +30,7 @@ async function bundle(program: string): Promise<string> {
   return join(folder, 'bundle.mjs')
 }
 
-test('the package works in a minified bundle with try and catch at the top level', async () => {
+test('the package works in a minified bundle whose program has a top-level try statement', async () => {
   const file = await bundle(`
     import { createPetStore } from 'petstore-kit'
     try { JSON.parse('') } catch (e) { globalThis.caught = e }

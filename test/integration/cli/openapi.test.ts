@@ -11,7 +11,7 @@ describe('petstore openapi', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, openApiDocument()])
   })
 
-  test('petstore openapi --yaml prints the same document without anchors', async () => {
+  test('petstore openapi --yaml prints the document as YAML without anchors', async () => {
     const { stdout } = await runPetstore(['openapi', '--yaml'])
     expect(parse(stdout)).toEqual(openApiDocument())
     expect(stdout).not.toMatch(/^[\s-]*(?:[\w-]+: )?[&*]\w/m)

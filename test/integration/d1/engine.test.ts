@@ -94,7 +94,7 @@ describe('Workers on one D1 database', () => {
     expect(statuses.filter((status) => status === 429).length).toBe(100)
   })
 
-  test('Workers that get one idempotency key at once add one animal', async () => {
+  test('Workers that get one idempotency key at the same time add one animal', async () => {
     const names = ['first', 'second', 'third']
     const miniflare = await migrated(startWorkers(names))
     onTestFinished(() => miniflare.dispose())
@@ -131,7 +131,7 @@ describe('a D1 database', () => {
   })
   afterAll(() => miniflare.dispose())
 
-  test('several callers can migrate a D1 database at once', async () => {
+  test('several callers can migrate a D1 database at the same time', async () => {
     await Promise.all(Array.from({ length: 4 }, () => d1(database).migrate()))
     const { results } = await database.prepare('SELECT version FROM petstore_schema').all()
     expect(results).toEqual([{ version: 2 }])
@@ -144,7 +144,7 @@ describe('a D1 database', () => {
     await database.prepare('UPDATE petstore_schema SET version = 2').all()
   })
 
-  test('d1 adds animals with the first version of the schema, and after others have migrated it', async () => {
+  test('a d1 back end adds animals before and after others migrate its old schema', async () => {
     const first = await miniflare.getD1Database('FIRST')
     await migrateD1(engineOf(first), STEPS.slice(0, 1))
     const { storage } = d1(first)
@@ -254,7 +254,7 @@ describe('a D1 database', () => {
     expect(results).toEqual([{ subject: 'key:regular' }])
   })
 
-  test('D1 counts by its own clock', async () => {
+  test('D1 counts by its own clock, not by the clock of the caller', async () => {
     const { quota } = await emptied(database)
     const limits = { perMinute: 5, perDay: 5 }
     const request = { subject: 'key:a', anonymous: false, limits, ban: false } as const

@@ -41,7 +41,7 @@ function startLoad(url: string, token: string) {
 }
 
 test.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
-  'ten restarts, one process after the other, lose no request and no animal',
+  'no request and no animal is lost while two servers restart in turn, ten times',
   async () => {
     const engine = await startPostgres()
     onTestFinished(() => engine.remove())

@@ -44,14 +44,14 @@ const hosts: Record<string, (petStore: PetStore) => Promise<number>> = {
 }
 
 describe.each(Object.entries(wrappings))('%s', (_wrapping, wrap) => {
-  test.each(Object.entries(hosts))('%s calls the wrapped handle', async (_host, ask) => {
+  test.each(Object.entries(hosts))('%s calls petStore.handle of the wrapper', async (_host, ask) => {
     const { petStore, count } = wrap()
     expect(await ask(petStore)).toBe(401)
     expect(count()).toBe(1)
   })
 })
 
-test.each(Object.entries(hosts))('%s responds with 500 when a wrapped handle fails', async (_host, ask) => {
+test.each(Object.entries(hosts))('%s responds with 500 when petStore.handle fails', async (_host, ask) => {
   const boom = () => {
     throw new Error('of the host')
   }
@@ -59,7 +59,7 @@ test.each(Object.entries(hosts))('%s responds with 500 when a wrapped handle fai
     expect(await ask({ ...store, handle })).toBe(500)
 })
 
-test('toBunHandler calls a petStore.handle that is replaced later', async () => {
+test('toBunHandler reads petStore.handle again at each request', async () => {
   const petStore = { ...createPetStore() }
   const handler = toBunHandler(petStore)
   const server = { requestIP: () => null }

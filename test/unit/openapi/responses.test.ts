@@ -126,7 +126,7 @@ describe.each(operations)('the OpenAPI document about $operationId', ({ operatio
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([, { content }]) => Object.keys(content['application/json'].examples ?? {}))
 
-  test.each(codes as (keyof typeof provocations)[])('the example of %s is a real response', async (code) => {
+  test.each(codes as (keyof typeof provocations)[])('the example of the error %s is a real response', async (code) => {
     const { value } = document.components.examples[code] as { value: object }
     expect((await provoke(operationId, provocations[code])).body).toEqual(value)
   })
@@ -143,7 +143,7 @@ describe.each(operations)('the OpenAPI document about $operationId', ({ operatio
   })
 })
 
-test('the example of a page is a real response to limit=2', async () => {
+test('the example of a page is a real response to GET /pets?limit=2', async () => {
   const { body, headers } = await provoke('listPets', { request: { path: '/pets?limit=2' } })
   const page = { value: body }
   expect(document.paths['/pets']?.get).toMatchObject({

@@ -9,7 +9,7 @@ const big = { plans: { free: { perMinute: 1_000_000, perDay: 1_000_000 } } }
 const fields = ['name', 'categoryId', 'status']
 
 describe('createPet', () => {
-  test('responds to any JSON value with 201 or an explained 400', async () => {
+  test('responds to any JSON value with 201, or with 400 and the reason', async () => {
     const { add } = await startApi(big)
     const value = fc.oneof(
       fc.jsonValue(),
@@ -107,7 +107,7 @@ describe('createPet', () => {
     )
   })
 
-  test('createPet returns every int64 exactly, in any notation', async () => {
+  test('createPet keeps every int64 exact, also if it is written as 7.0 or 70e-1', async () => {
     const { add } = await startApi(big)
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
     await fc.assert(
@@ -207,7 +207,7 @@ describe('rejected bodies', () => {
     )
   })
 
-  test('the message is well-formed text for any malformed body', async () => {
+  test('the message about a malformed body contains no lone surrogate', async () => {
     const { add } = await startApi(big)
     const piece = fc.constantFrom('😀', '\\ud83d', '"', '{', '}', '"a":1', ',', '-', '\\u')
     await fc.assert(
@@ -229,7 +229,7 @@ describe('rejected bodies', () => {
   test.each([
     ['[', ']'],
     ['{"a":', '}'],
-  ])('bodies with any depth of %s get a response', async (open, close) => {
+  ])('a body that is nested to any depth with %s gets a response', async (open, close) => {
     const { add } = await startApi()
     for (const depth of [256, 257, 5_000, 10_000]) {
       const inner = `${open.repeat(depth)}1${close.repeat(depth)}`
@@ -353,7 +353,7 @@ describe('the body limit', () => {
   }
   const ofSize = (size: number) => `{"categoryId":1,"name":"${'x'.repeat(size - 26)}"}`
 
-  test('accepts a body as long as the limit, and rejects one more byte', async () => {
+  test('accepts a body that is exactly as long as the limit, and rejects one more byte', async () => {
     expect(ofSize(65_536)).toHaveLength(65_536)
     expect((await post(ofSize(65_536))).status).toBe(201)
     expect((await post(ofSize(65_536), undefined, { 'content-length': '65536' })).status).toBe(201)
@@ -413,9 +413,9 @@ describe('the body limit', () => {
   })
 
   test.each([
-    ['and ends it', true, { 'content-length': '100' }],
-    ['and never ends it', false, { 'content-length': '100' }],
-    ['and ends it only then, in chunks', true, { 'transfer-encoding': 'chunked' }],
+    ['the body then ends', true, { 'content-length': '100' }],
+    ['the body never ends', false, { 'content-length': '100' }],
+    ['the body has chunks and ends only then', true, { 'transfer-encoding': 'chunked' }],
   ])('reads a whole body although the host aborts afterwards: %s', async (_how, isEnded, length) => {
     const closed = new AbortController()
     const { petStore, token } = await startApi()
@@ -454,7 +454,7 @@ describe('the body limit', () => {
     expect((await petStore.fetch(request as unknown as Request)).status).toBe(201)
   })
 
-  describe('a Request without a body stream', () => {
+  describe('a Request that has no body stream', () => {
     const ask = async (text: string, change: (request: Request) => unknown = () => {}) => {
       const { petStore, token } = await startApi({ bodyLimit: 100 })
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -465,12 +465,12 @@ describe('the body limit', () => {
       return [response.status, ((await response.json()) as { code?: string }).code]
     }
 
-    test('a Request without a body stream is read', async () => {
+    test('reads a Request that has no body stream', async () => {
       expect(await ask('{"name":"Rex","categoryId":1}')).toEqual([201, undefined])
       expect(await ask('')).toEqual([400, 'malformed_json'])
     })
 
-    test('the body limit applies to a Request without a body stream', async () => {
+    test('the body limit applies to a Request that has no body stream', async () => {
       expect(await ask(`"${'x'.repeat(98)}"`)).toEqual([400, 'invalid_body'])
       expect(await ask(`"${'x'.repeat(99)}"`)).toEqual([413, 'payload_too_large'])
     })
@@ -498,7 +498,7 @@ describe('the body limit', () => {
     })
   })
 
-  test.each([['text'], [new ArrayBuffer(29)]])('a stream with a chunk other than bytes gets 400: %o', async (piece) => {
+  test.each([['text'], [new ArrayBuffer(29)]])('a body stream whose chunk is not bytes gets 400: %o', async (piece) => {
     const { petStore, token } = await startApi()
     const body = new ReadableStream({
       start: (controller) => {

@@ -38,7 +38,7 @@ test('a failing quota store is called once a second', async () => {
   expect([quota.calls, quota.failures]).toEqual([2, 2])
 })
 
-test('after a second, only one of several requests calls the failing quota store', async () => {
+test('one second later, only one of several requests calls the failing quota store', async () => {
   const quota = failingQuota()
   await quota.spend()
   quota.clock.advance(1_000)

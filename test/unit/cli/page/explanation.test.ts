@@ -61,7 +61,7 @@ test.each([
   ['x'.repeat(1_000), `${'x'.repeat(60)}…`],
   ['😀'.repeat(61), `${'😀'.repeat(60)}…`],
   ['😀'.repeat(60), '😀'.repeat(60)],
-])('a long name is shortened between characters (case %#)', (name, expected) => {
+])('shortened(name) keeps at most 60 whole characters (case %#)', (name, expected) => {
   expect(shortened(name)).toBe(expected)
 })
 

@@ -52,7 +52,7 @@ describe('close', () => {
     await within(closed, 'close')
   })
 
-  test('close serves requests that arrived before it and ignores later requests', async () => {
+  test('close serves requests that arrived before the call and ignores later requests', async () => {
     const { store, asked, open } = gated()
     const { url, authorized, petStore, token, close } = await startServer({ store, closeTimeout: LONG })
     const connection = await rawConnection(url)
@@ -96,7 +96,7 @@ describe('close', () => {
     await kept.closed()
   })
 
-  test('close ends idle connections at once', async () => {
+  test('close ends idle connections immediately', async () => {
     const { url, authorized, close } = await startServer({ closeTimeout: LONG })
     const [kept, silent] = [await rawConnection(url), await rawConnection(url)]
     await kept.send(`GET /v1/pets HTTP/1.1\r\n${authorized}\r\n`)
@@ -265,7 +265,7 @@ describe('serve', () => {
     if (name === 'trustproxy') expect(() => toNodeHandler(petStore, { [name]: value } as object)).toThrow('trustproxy')
   })
 
-  test('serve rejects an invalid trustProxy by its name', async () => {
+  test('the error of serve about an invalid trustProxy names the option', async () => {
     const { petStore } = await storeWithKey()
     await expect(serve(petStore, { port: 0, trustProxy: ['nonsense'] })).rejects.toMatchObject({
       code: 'invalid_option',
@@ -274,9 +274,9 @@ describe('serve', () => {
   })
 
   test.each([
-    ['', ''],
-    [' and sends CONNECT next', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('serve disconnects a client that never reads its response%s', async (_title, behind) => {
+    ['one request', ''],
+    ['one request and then CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('serve disconnects a client that never reads its response: %s', async (_title, behind) => {
     const { storage } = memory()
     const pet = { id: 1n, name: 'x'.repeat(30_000_000), categoryId: 1n, status: 'available' } as const
     const asked = signalled()
@@ -403,7 +403,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('trackConnections keeps one finished response of an open connection, and none of a closed one', async () => {
+test('trackConnections keeps the last finished response of an open connection, and none of a closed one', async () => {
   const gone = signalled()
   const sockets: Socket[] = []
   const server = createServer((_request, response) => {

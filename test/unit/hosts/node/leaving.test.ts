@@ -65,11 +65,11 @@ function gatedStorage() {
 
 describe('a client that disconnects', () => {
   test.each([
-    ['by a reset, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', true],
-    ['by a reset, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
-    ['by an end, with a stated length', 'Content-Length: 1000\r\n\r\nhalf', false],
-    ['by an end, in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', false],
-  ])('a client that disconnects mid-upload causes incomplete_body %s', async (_how, body, reset) => {
+    ['with a TCP reset, body with Content-Length', 'Content-Length: 1000\r\n\r\nhalf', true],
+    ['with a TCP reset, body in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', true],
+    ['without a TCP reset, body with Content-Length', 'Content-Length: 1000\r\n\r\nhalf', false],
+    ['without a TCP reset, body in chunks', 'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n', false],
+  ])('an upload fails with incomplete_body if its client disconnects: %s', async (_how, body, reset) => {
     const watched = spy()
     const { url, authorized } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -99,9 +99,9 @@ describe('a client that disconnects', () => {
   })
 
   test.each<[string, (request: IncomingMessage) => unknown]>([
-    ['destroys the request', (request) => request.destroy()],
-    ['emits an error on the request', (request) => request.emit('error', new Error('of the host'))],
-  ])('a host that %s mid-upload causes incomplete_body', async (_what, cut) => {
+    ['request.destroy()', (request) => request.destroy()],
+    ["request.emit('error')", (request) => request.emit('error', new Error('of the host'))],
+  ])('an upload fails with incomplete_body after the host calls %s', async (_what, cut) => {
     const watched = spy()
     const { petStore, authorized } = await storeWithKey({ wrap: watched.wrap })
     const handler = toNodeHandler(petStore)
@@ -134,9 +134,9 @@ describe('a client that disconnects', () => {
   })
 
   test.each([
-    ['', ''],
-    [' and a request body that is not sent', 'Transfer-Encoding: chunked\r\n'],
-  ])('a disconnect aborts the signal if most of the response is unread%s', async (_title, fields) => {
+    ['a request without a body', ''],
+    ['a request whose body is not sent', 'Transfer-Encoding: chunked\r\n'],
+  ])('a disconnect aborts the signal if most of the response is unread: %s', async (_title, fields) => {
     const watched = spy()
     const gated = gatedStorage()
     const { url, authorized } = await startServer({ wrap: watched.wrap, store: { storage: gated.storage } })
@@ -166,7 +166,7 @@ describe('a disconnect after the response', () => {
     expect(watched.requests.map(({ signal }) => signal?.aborted)).toEqual([false, false])
   })
 
-  test('a disconnect amid the request body does not abort the signal if the response was sent', async () => {
+  test('a disconnect during the request body does not abort the signal if the response was sent', async () => {
     const watched = spy()
     const { url, authorized, close } = await startServer({ wrap: watched.wrap })
     const connection = await rawConnection(url)
@@ -206,7 +206,7 @@ test('clientAddress is known although the client has left before the store gets 
   expect(await within(seen.promise, 'the signal')).toEqual([true, '127.0.0.1'])
 })
 
-test.each(['GET', 'HEAD'] as const)('a reset after the response to %s does not abort the signal', async (method) => {
+test.each(['GET', 'HEAD'] as const)('a TCP reset after the response to %s aborts no signal', async (method) => {
   const watched = spy()
   const { petStore } = await storeWithKey({ wrap: watched.wrap })
   const handler = toNodeHandler(petStore)
