@@ -325,7 +325,7 @@ describe('a back end that does not respond', () => {
     ['list', 'storage'],
     ['find', 'key store'],
     ['spend', 'quota store'],
-  ] as const)('%s: responds with 503 exactly when the timeout ends', async (port, name) => {
+  ] as const)('responds with 503 exactly when the timeout of %s ends', async (port, name) => {
     const reported: unknown[] = []
     // This key store needs no hash of the token. A hash takes real time, which fake timers cannot advance.
     const keyStore = { find: () => ({ id: 'key', plan: 'free' }) }
@@ -554,7 +554,7 @@ describe('observers', () => {
     expect(durations).toEqual([0.432, 0])
   })
 
-  test('a manual clock that is set back measures no negative duration', async () => {
+  test('durationMs is not negative if a manual clock is set back', async () => {
     const clock = manualClock()
     const durations: number[] = []
     const list = () => {
