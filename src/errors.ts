@@ -111,7 +111,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(errorTable, value)
 }
 
-/** Returns whether a value is a `PetStoreError`, also one from another copy of this package, such as its CommonJS build. */
+/** Returns whether a value is a `PetStoreError`, from this copy of the package or another one, such as its CommonJS build. */
 export function isPetStoreError(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError || (error instanceof Error && error.name === 'PetStoreError' && 'code' in error)
 }

@@ -22,7 +22,7 @@ const BATCH = 500
 
 export interface AddOptions {
   readonly signal?: AbortSignal | undefined
-  /** Called with the duration of each batch in milliseconds. The next batch waits for the result. @default `setImmediate` */
+  /** Called after each batch, with its duration in milliseconds. The next batch waits for its promise. @default `setImmediate` */
   readonly pause?: ((batchTime: number) => Promise<unknown>) | undefined
 }
 

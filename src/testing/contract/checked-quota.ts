@@ -3,7 +3,7 @@ import { countRequest, newQuotaState, type QuotaState } from '../../quota/counti
 import { difference, show, showTime } from './report.ts'
 import type { Session } from './runner.ts'
 
-/** A request to count. Its `now` comes from the clock. */
+/** The input of `spend` without `now`, which comes from the clock. */
 export type Spending = Omit<QuotaRequest, 'now'>
 
 /** A quota store whose results are compared with those of `countRequest`. */
