@@ -4,7 +4,7 @@ import type { IssuedKey, IssueOptions, KeyChanges, ManagedKeyStore } from '../..
 import { few, show } from './report.ts'
 import type { Session } from './runner.ts'
 
-/** A key that was issued. A message about a failure calls the first key `key 1`. */
+/** A key that was issued. Messages about failures name it by its number, such as `key 1`. */
 interface Issued {
   readonly number: number
   readonly token: string
@@ -15,12 +15,12 @@ interface Issued {
 export type CheckedKeys = Awaited<ReturnType<typeof checkedKeys>>
 
 const MISTAKES = {
-  'another last character': (token) => token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a'),
-  'one character too many': (token) => `${token}0`,
-  'one character too few': (token) => token.slice(0, -1),
-  'upper case': (token) => token.toUpperCase(),
-  'no character': () => '',
-  'its SHA-256 in place of the token': (token) => hashToken(token),
+  'with another last character': (token) => token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a'),
+  'with one character too many': (token) => `${token}0`,
+  'with one character too few': (token) => token.slice(0, -1),
+  'in upper case': (token) => token.toUpperCase(),
+  'replaced by an empty text': () => '',
+  'replaced by its SHA-256': (token) => hashToken(token),
 } satisfies Record<string, (token: string) => string | Promise<string>>
 type Mistake = keyof typeof MISTAKES
 export const mistakes = Object.keys(MISTAKES) as Mistake[]
@@ -76,22 +76,22 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
 
   /** Calls `find`, and accepts any result. */
   async function lookUp(number: number, mistake?: Mistake) {
-    const text = `find(the token of key ${number}${mistake === undefined ? '' : ` with ${mistake}`})`
+    const text = `find(the token of key ${number}${mistake === undefined ? '' : ` ${mistake}`})`
     const { token } = issued(number)
     const given = mistake === undefined ? token : await MISTAKES[mistake](token)
-    const found = await steps.call(text, () => port().find(given), 'find returns undefined for unknown tokens', showKey)
+    const found = await steps.call(text, () => port().find(given), 'for unknown tokens, return undefined', showKey)
     return { text, found }
   }
 
   async function find(number: number, mistake?: Mistake): Promise<void> {
     const { text, found } = await lookUp(number, mistake)
     const { key } = issued(number)
-    if (mistake !== undefined) return checkNone(text, found, 'the whole token is compared, by its SHA-256')
+    if (mistake !== undefined) return checkNone(text, found, 'find must compare the SHA-256 of the whole token')
     if (key.revokedAt !== undefined) return checkNone(text, found, 'this key is revoked')
     if (found != null) return checkKey(text, found, issued(number))
     // The store may return an expired key or not, because the core checks `expiresAt` too.
     const isExpired = key.expiresAt !== undefined && key.expiresAt <= now()
-    steps.check(isExpired, `${text} returned ${found}: issue has returned this token`, key, found)
+    steps.check(isExpired, `${text} returned ${found}: find must return the key of this token`, key, found)
   }
 
   /** `one` is the number of a key, or an id that no key has. Returns the id, its name in messages, and the key, if any. */
@@ -103,7 +103,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
   async function update(one: number | string, changes: KeyChanges): Promise<void> {
     const { id, name, known } = target(one)
     const text = `update(${name}, ${show(changes)})`
-    const rule = known ? 'the changes are valid' : 'update returns undefined for an unknown id'
+    const rule = known ? 'the changes are valid' : 'update must return undefined for an unknown id'
     const changed = await steps.call(text, () => port().update(id, changes), rule, showKey)
     if (!known) return checkNone(text, changed, 'there is no such key')
     if (known.key.revokedAt !== undefined) return checkNone(text, changed, 'this key is revoked')
@@ -117,15 +117,15 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     await find(known.number)
   }
 
-  /** Makes `times` equal calls at once, of which only one may revoke the key. */
+  /** Makes `times` equal calls at the same time. Only one of them may revoke the key. */
   async function revoke(one: number | string, times = 1): Promise<void> {
     const { id, name, known } = target(one)
     const text = `revoke(${name})`
-    const call = () => steps.call(text, () => port().revoke(id), 'revoke returns true or false')
+    const call = () => steps.call(text, () => port().revoke(id), 'revoke must return true or false')
     const results = await Promise.all(Array.from({ length: times }, call))
     const isLive = known !== undefined && known.key.revokedAt === undefined
     const count = results.filter(Boolean).length
-    const sentence = `revoke returned true ${count} times for ${times} calls at once: only one of them has revoked the key`
+    const sentence = `revoke returned true ${count} times for ${times} calls at the same time: only one has revoked the key`
     steps.check(count <= 1, sentence, 'true 1 time', `true ${count} times`)
     const done = results.find(Boolean) ?? results[0]
     const before = known ? `the key was ${isLive ? 'not ' : ''}revoked before` : 'there is no such key'
@@ -150,10 +150,10 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
       steps.check(holds, `list() ${what}`, showKeys(all), showKeys(listed))
     const left = keys.find(({ key }) => listed.every(({ id }) => id !== key.id))
     const also = left?.key.revokedAt === undefined ? '' : ', also revoked ones'
-    check(!left, `left out key ${left?.number}: list returns every key${also}`)
+    check(!left, `left out key ${left?.number}: list must return every key${also}`)
     check(listed.length === keys.length, `returned ${listed.length} keys: ${keys.length} were issued`)
     listed.forEach((key, i) => {
-      check(key.id === all[i]?.id, `returned ${showKey(key)} before key ${i + 1}: the oldest key comes first`)
+      check(key.id === all[i]?.id, `returned ${showKey(key)} before key ${i + 1}: the oldest key must come first`)
       checkKey('list()', key, issued(i + 1))
     })
   }

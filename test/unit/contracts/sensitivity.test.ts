@@ -103,23 +103,24 @@ const firstLines: Record<string, string> = {
   'revoke always returns true': 'revoke("key_unknown") returned true: there is no such key',
   'revoke returns nothing': 'revoke(the id of key 1) returned undefined: the key was not revoked before',
   'find throws for an unknown token':
-    'find(the token of key 1 with another last character) threw Error: not found: find returns undefined for unknown tokens',
+    'find(the token of key 1 with another last character) threw Error: not found: for unknown tokens, return undefined',
   'find compares the hash with the token':
-    'find(the token of key 1 with its SHA-256 in place of the token) returned key "key_1": the whole token is compared, by its SHA-256',
+    'find(the token of key 1 replaced by its SHA-256) returned key "key_1": find must compare the SHA-256 of the whole token',
   'issue returns the hash':
     'issue({ plan: "free" }) returned key 1 with hash "x": leave out members that were not given',
-  'list returns the newest key first': 'list() returned key 2 before key 1: the oldest key comes first',
-  'list omits revoked keys': 'list() left out key 1: list returns every key, also revoked ones',
+  'list returns the newest key first': 'list() returned key 2 before key 1: the oldest key must come first',
+  'list omits revoked keys': 'list() left out key 1: list must return every key, also revoked ones',
   'list omits revokedAt': 'list() returned key 1 without revokedAt: expected 1767225600000',
   'list contains a token': 'list() returned key 1 with a token: a store keeps only the SHA-256 of a token',
   'find ignores characters after the token':
-    'find(the token of key 1 with one character too many) returned key 1: the whole token is compared, by its SHA-256',
+    'find(the token of key 1 with one character too many) returned key 1: find must compare the SHA-256 of the whole token',
   'find omits expiresAt': 'find(the token of key 2) returned key 2 without expiresAt: expected 1767225600001',
   'list omits an empty label': 'list() returned key 1 without label: expected ""',
-  'find keeps 32 bits of a limit': 'find(the token of key 1) returned undefined: issue has returned this token',
+  'find keeps 32 bits of a limit':
+    'find(the token of key 1) returned undefined: find must return the key of this token',
   'issue accepts wrong options': 'issue({}) did not throw invalid_option: check the options with newKey',
   'two concurrent calls of revoke both return true':
-    'revoke returned true 10 times for 10 calls at once: only one of them has revoked the key',
+    'revoke returned true 10 times for 10 calls at the same time: only one has revoked the key',
   'one request too many per minute': 'spend granted request 3 of the minute: perMinute is 2',
   'one request too many per day': 'spend granted request 3 of the day: perDay is 2',
   'no ban': 'spend started no ban: afterRefusals is 2, and that many requests of the minute were refused',
@@ -884,7 +885,7 @@ describe('the contract suites name the rule that is broken', () => {
       return { port: keyStore, close, reopen: () => ({ ...keyStore, find }) }
     }
     const [report] = await failures((runner) => keyStoreContract(runner, { name: 'ours', open }))
-    expectReports([report], 'find(the token of key 10) returned undefined: issue has returned this token')
+    expectReports([report], 'find(the token of key 10) returned undefined: find must return the key of this token')
   })
 
   test('the report names a wrong return value of reopen', async () => {
