@@ -15,7 +15,7 @@ const KEY = `json_patch('{}', json_object('id', id, 'plan', plan, 'account', acc
     'limits', json(iif(per_minute IS NULL, NULL, json_object('perMinute', per_minute, 'perDay', per_day))),
     'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at))`
 
-/** SQL for the new value of a column: the member of the JSON text `changes`, or the old value if it has no such member. */
+/** SQL for the new value of a column: the member of the JSON text `changes`, or the old value if `changes` has no such member. */
 const changed = (column: string, member: string) =>
   `iif(json_type(changes, '$.${member}') IS NULL, ${column}, json_extract(changes, '$.${member}'))`
 
@@ -30,7 +30,7 @@ const USED_KEY = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ?'
 const KEYS_PRUNED_AT_ONCE = 200
 
 /**
- * A page is one JSON text, because passing rows and columns to JavaScript costs more than parsing. `pageOfStatus` names its index:
+ * A page is one JSON text, because passing rows and columns to JavaScript costs more than parsing. `pageOfStatus` sets the index:
  * otherwise, SQLite might read the whole table after `ANALYZE`. Numbers are cast, because drivers may bind them as floating point.
  */
 export const statements = {
@@ -45,13 +45,13 @@ export const statements = {
   pruneExpiredKey: `DELETE ${USED_KEY} AND ends_at <= ${TIME} RETURNING 1`,
   addPetOnce: `INSERT INTO petstore_pets (name, category_id, status)
     SELECT ?, CAST(? AS INTEGER), ? WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING CAST(id AS TEXT) AS id`,
-  // A new animal has the greatest id, so `max(id)` is the animal of the statement before.
+  // A new animal has the greatest id, so `max(id)` is the id of the animal that `addPetOnce` has added.
   useKey: `INSERT INTO petstore_used_keys (pet_id, scope, key_sha256, fingerprint_sha256, ends_at)
     SELECT (SELECT max(id) FROM petstore_pets), ?, ?, ?, ${TIME} + ${KEY_PERIOD}
     WHERE NOT EXISTS (SELECT 1 ${USED_KEY}) RETURNING 1`,
   usedKey: `SELECT CAST(pet_id AS TEXT) AS id, fingerprint_sha256 AS fingerprint ${USED_KEY}`,
-  // The oldest keys have the smallest ids. Keys from a time when the clock was ahead are removed too: they would expire so late
-  // that they would block the removal of all later keys.
+  // The oldest keys have the smallest ids. Keys from a time when the clock was ahead are removed too: they expire too late, and
+  // until then, no later key would be removed.
   pruneExpiredKeys: `DELETE FROM petstore_used_keys
     WHERE pet_id IN (SELECT pet_id FROM petstore_used_keys ORDER BY pet_id LIMIT ${KEYS_PRUNED_AT_ONCE})
     AND ends_at NOT BETWEEN ${TIME} + 1 AND ${TIME} + ${2 * KEY_PERIOD} RETURNING 1`,

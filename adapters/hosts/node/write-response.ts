@@ -12,7 +12,7 @@ export function isGone({ destroyed, stream }: NodeOutgoing): boolean {
 
 type ResponseBody = string | Uint8Array
 
-/** A response that shares its body with other responses. Node would copy a body of type string for each slow client. */
+/** A response with `bytes` in place of `body`, which responses can share: Node would copy a string for each slow client. */
 export interface BytesResponse extends ApiResponse {
   readonly body: ''
   readonly bytes: Uint8Array
@@ -21,7 +21,7 @@ export interface BytesResponse extends ApiResponse {
 /** Writes a response. Returns a promise if the rest of the request body is read first. */
 export type ResponseWriter = (request: NodeRequest, response: ApiResponse) => Promise<void> | undefined
 
-/** Discards the request body if it was not read. */
+/** Also discards the request body if it was not read. */
 export const writeResponse: ResponseWriter = (request, response: ApiResponse | BytesResponse) => {
   const { incoming, outgoing } = request
   if (outgoing.headersSent || isGone(outgoing)) return
@@ -52,7 +52,7 @@ function withLength(method: string, { status, headers }: ApiResponse, body: Resp
   return [...headers, 'Content-Length', String(Buffer.byteLength(body))]
 }
 
-/** `writeHead` with a list is fastest, but it removes headers of the same names that the host has set. */
+/** `writeHead` with a list is fastest, but it removes the host's headers whose names are in the list. */
 function writeHead(outgoing: NodeOutgoing, status: number, headers: readonly string[]): void {
   if (outgoing.getHeaderNames().length === 0) outgoing.writeHead(status, headers)
   else setHead(outgoing, status, headers)
@@ -66,8 +66,8 @@ function setHead(outgoing: NodeOutgoing, status: number, headers: readonly strin
 
 /**
  * Writes an HTTP/2 response. The request body is discarded, because unread data would count against the session's memory. If the
- * request body does not end soon after the response, the stream is closed. This function waits for the stream's `finish`: the
- * response's `finish` comes only after the stream has closed.
+ * request body does not end soon after the response, the stream is closed. This function waits for `finish` of
+ * `stream`, because `finish` of `outgoing` comes only after the stream has closed.
  */
 function writeStream(request: NodeRequest, status: number, headers: readonly string[], body: ResponseBody): undefined {
   const { incoming, outgoing } = request
@@ -102,7 +102,7 @@ async function endAfterDraining(request: NodeRequest, body: ResponseBody, isLast
   else outgoing.destroy()
 }
 
-/** Calls `end`, which sends the response. If the connection closes after it, first reads the rest of the request body. */
+/** Calls `end`, which sends the response. If this also closes the connection, first reads the rest of the request body. */
 export function endAfterBody({ incoming, outgoing }: NodeRequest, end: () => void): Promise<void> | undefined {
   const isUnread = isUnreadBody(incoming)
   if (isUnread && isLastByHead(incoming, outgoing)) {

@@ -17,7 +17,7 @@ export function stringifyPets(pets: readonly Pet[]): string {
   return plain.includes(undefined) ? joinPets(pets) : JSON.stringify(plain)
 }
 
-/** Returns the animal with numbers for `bigint`; `undefined` if numbers would not be exact or {@link writePet} would throw. */
+/** Returns the animal with numbers, not `bigint`; `undefined` if numbers would not be exact or {@link writePet} would throw. */
 function withNumbers(pet: Pet): object | undefined {
   const { id, name, categoryId, status } = pet ?? ({} as Pet)
   const plain = { id: safeInteger(id), name, categoryId: safeInteger(categoryId), status: status ?? undefined }
@@ -28,7 +28,7 @@ function withNumbers(pet: Pet): object | undefined {
 
 export function joinPets(pets: readonly Pet[]): string {
   let text = ''
-  // `map` would skip the holes of a sparse array, for which `writePet` throws.
+  // Unlike `map`, this loop does not skip the holes of a sparse array, so `writePet` throws for them.
   for (const pet of pets) text += writePet(pet, text === '' ? '' : ',')
   return `[${text}]`
 }

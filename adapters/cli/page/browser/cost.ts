@@ -1,6 +1,6 @@
 import type { LoggedRequest } from '../request-log.ts'
 
-/** How a request changed the window with the fewest remaining requests. The response headers describe only this window. */
+/** The requests that remained before and after a request, in the window with the fewest. Headers describe only this window. */
 export interface Cost {
   readonly limit: number
   readonly before: number
