@@ -125,7 +125,7 @@ describe('a wrong option', () => {
     expect((await ask()).headers.get('retry-after')).toBe('500')
   })
 
-  test('undefined options and further members of a back end are accepted', () => {
+  test('accepts options that are undefined, and a back end that has further members', () => {
     const left = Object.fromEntries(nonsense.slice(0, -2).map(([place]) => [optionOf(place), undefined]))
     expect(() => createPetStore(left)).not.toThrow()
     expect(() =>
@@ -249,7 +249,7 @@ test('the error about an option describes the received value', () => {
   )
 })
 
-test('an invalid option has no HTTP status', () => {
+test('the error about an invalid option has no HTTP status', () => {
   expect(() => createPetStore({ timeout: 0 })).toThrow(
     expect.objectContaining({ code: 'invalid_option', status: undefined }),
   )

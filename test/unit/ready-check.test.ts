@@ -63,13 +63,13 @@ describe('readyCheck', () => {
 
   test.each([
     [
-      'throws',
+      'a thrown error',
       () => {
         throw new Error('broken')
       },
     ],
-    ['rejects', () => Promise.reject(new Error('broken'))],
-  ])('readyCheck returns its result even if onFailure %s', async (_, onFailure) => {
+    ['a rejected promise', () => Promise.reject(new Error('broken'))],
+  ])('readyCheck returns its result even if onFailure fails with %s', async (_, onFailure) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     const find = () => Promise.reject(new Error('away'))

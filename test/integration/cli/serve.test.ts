@@ -23,7 +23,7 @@ describe('petstore serve', () => {
     expect(await Promise.all(limits)).toEqual(['60', '300', '1000', '10000'])
   })
 
-  test('--plan-limits can set several plans, and can be repeated', async () => {
+  test('--plan-limits can set the limits of several plans, and can be repeated', async () => {
     const flags = ['--plan-limits', 'free=2/50,pro=3/50', '--plan-limits', 'gold=4/50,enterprise=5/50']
     const { address, bearer } = await startPetstore(...flags)
     const limitOf = async (plan: string) =>
@@ -256,7 +256,7 @@ test.each([[['--help']], [['serve', '--help']], [['help', 'serve']], [['--versio
 )
 
 describe('a signal', () => {
-  test('a second signal stops the server at once, despite a running request', async () => {
+  test('a second signal stops the server immediately, despite a running request', async () => {
     const { address, keys, child, exited, errorLine } = await startPetstore()
     // The server waits for this request, because its body does not end.
     const running = await rawConnection(address)

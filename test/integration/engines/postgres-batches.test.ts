@@ -67,14 +67,14 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(created.map(({ name }) => name)).toEqual(times(500, String))
   })
 
-  test('a name of a wrong type does not make other creates fail', async () => {
+  test('a name of a wrong type does not make other calls of create fail', async () => {
     const { storage } = postgres(pool)
     const [wrong, right] = await Promise.allSettled([storage.create(pet(1n as never)), storage.create(pet('Rex'))])
     expect([wrong.status, right.status]).toEqual(['rejected', 'fulfilled'])
     expect(await names()).toEqual(['Rex'])
   })
 
-  test('an animal that PostgreSQL rejects does not make other creates fail', async () => {
+  test('an animal that PostgreSQL rejects does not make other calls of create fail', async () => {
     const { storage } = postgres(pool)
     const given = times(9, (i) => (i % 4 === 2 ? `\u0000${i}` : `${i}`))
     const results = await Promise.allSettled(given.map((name) => storage.create(pet(name))))
@@ -103,7 +103,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await names()).toEqual(['first', 'third'])
   })
 
-  test('calls of create that wait for a lock use one connection', async () => {
+  test('calls of create that wait for a lock share one connection', async () => {
     const { storage } = postgres(pool, { lockTimeout: 60_000 })
     await holdLock()
     const first = storage.create(pet('first'))
@@ -169,7 +169,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     await host.query('ROLLBACK')
   })
 
-  test('PostgreSQL counts requests with different limits as countRequest does', async () => {
+  test('PostgreSQL counts as countRequest does, also if the limits change between requests', async () => {
     const clock = manualClock()
     const { client, counts } = counting('.spend(')
     const { quota } = postgres(client, { clock })
@@ -189,7 +189,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(counts.statements).toBe(1)
   })
 
-  test('four processes that count the same subjects in different orders grant exactly the limit', async () => {
+  test('if four processes call spend in different orders, each subject gets exactly its limit', async () => {
     const subjects = times(60, (i) => `key:${i}`)
     const processes = times(4, () => postgres(pool).quota)
     const request = { anonymous: false, limits: { perMinute: 1e6, perDay: 5 }, ban: false, now: 0 } as const

@@ -31,7 +31,7 @@ test('the Lambda app ignores the body of GET and HEAD', async () => {
     expect((await handler(eventOf(method, { body: 'ignored' }))).statusCode).toBe(200)
 })
 
-test('the Lambda app reads a body as text and in Base64', async () => {
+test('the Lambda app reads a body that is sent as text or in Base64', async () => {
   const body = '{"name":"Rex","categoryId":9007199254740993}'
   const encoded = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true }
   for (const sent of [{ body }, encoded])
@@ -50,6 +50,6 @@ test('the Lambda app counts requests by the address that AWS passes', async () =
 test.each([
   ['a REST API', { httpMethod: 'GET', path: '/v1/pets', requestContext: { stage: 'prod' } }],
   ['a load balancer', { httpMethod: 'GET', path: '/v1/pets', requestContext: { elb: {} } }],
-])('the Lambda app refuses an event of %s', async (_, event) => {
+])('the Lambda app rejects an event that comes from %s', async (_, event) => {
   await expect(handler(event)).rejects.toThrow('expected an event of a function URL, or of an HTTP API')
 })

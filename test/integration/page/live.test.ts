@@ -261,7 +261,7 @@ describe.skipIf(isMissing)('the limits', () => {
     await page.waitForFunction(() => document.activeElement?.id === 'refusal-title')
   })
 
-  test('the visitor can stop sending requests until the limit', async () => {
+  test('the button Stop ends "Send requests until the limit"', async () => {
     const { url, keyStore } = await startSite({ demoKeys: () => [] })
     const { token } = await keyStore.issue({ plan: 'big', limits: { perMinute: 1_000_000, perDay: 1_000_000 } })
     const { page } = await open(url)

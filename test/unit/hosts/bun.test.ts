@@ -32,7 +32,7 @@ test.each([
   expect(response.status).toBe(status)
 })
 
-test('toBunHandler works on another runtime with a global named Bun', async () => {
+test('toBunHandler works on another runtime that has a global named Bun', async () => {
   vi.stubGlobal('Bun', {})
   onTestFinished(() => void vi.unstubAllGlobals())
   vi.resetModules()
@@ -45,7 +45,7 @@ test.each([
   [null, 401],
   [undefined, 401],
   [{}, 500],
-])('with the server %j, responds with %i and knows no client address', async (server, status) => {
+])('toBunHandler with %j in place of a server responds with %i and knows no client address', async (server, status) => {
   const seen: unknown[] = []
   const handler = toBunHandler(
     createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress), onError: () => {} }),

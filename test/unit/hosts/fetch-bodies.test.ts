@@ -16,7 +16,7 @@ const handlers = {
   fetch: (store: Parameters<typeof toDenoHandler>[0]) => store.fetch,
 }
 
-describe.each(Object.entries(handlers))('%s', (_, toFetch) => {
+describe.each(Object.entries(handlers))('request bodies, handler: %s', (_, toFetch) => {
   test('accepts an empty body that the host has read', async () => {
     const { token, ...store } = await createTestPetStore()
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': '0' }

@@ -43,7 +43,7 @@ async function addBehind(...others: readonly Parameters<KoaApp['use']>[0][]) {
   return { status: response.status, text: await response.text() }
 }
 
-test("Koa's middleware sees the status of the store", async () => {
+test("Koa's middleware sees the status of the pet store's response", async () => {
   const logged: number[] = []
   await addBehind(async (context, next) => {
     await next()

@@ -11,7 +11,7 @@ test.each<[string, string, Route]>([
   ['PUT', '/pets', { kind: 'otherMethod', allow: 'GET, HEAD, POST, OPTIONS' }],
   ['GET', '/pets//', { kind: 'unknown' }],
   ['GET', '', { kind: 'unknown' }],
-])('finds the route of %s %j', (method, path, route) => {
+])('finds the route of the request %s %j', (method, path, route) => {
   expect(matchRoute(method, path)).toEqual(route)
 })
 
@@ -20,7 +20,7 @@ test.each([
   ['GET', '/pets', 'There is nothing at this path. The API is at /shop/pets.'],
   ['GET', '/shopping', 'There is nothing at this path. The API is at /shop/pets.'],
   ['DELETE', '/shop/pets/1', 'This path supports only GET, HEAD, OPTIONS.'],
-])('the message of %s %s says what the path supports', async (method, target, message) => {
+])('the request %s %s gets the error message %j', async (method, target, message) => {
   const { send } = await startApi({ basePath: '/shop' })
   expect((await send(target, { method })).message).toBe(message)
 })

@@ -17,7 +17,7 @@ async function start(options: Parameters<typeof startApi>[0] = {}) {
 }
 
 describe('the header Idempotency-Key', () => {
-  test('a repeated request gets the same animal and Idempotency-Replayed', async () => {
+  test('a repeated request gets the same animal and the header Idempotency-Replayed', async () => {
     const { addWith, count } = await start()
     const [first, repeat] = [await addWith('order-1'), await addWith('order-1')]
     expect(first).toMatchObject({ status: 201, json: { id: 1, name: 'Rex', categoryId: 1, status: 'available' } })

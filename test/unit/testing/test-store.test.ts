@@ -57,7 +57,7 @@ describe('options', () => {
     expect((await client.listPets()).pets.length).toBe(1)
   })
 
-  test('the option pets adds the first animals', async () => {
+  test('the store starts with the animals of the option `pets`', async () => {
     const { client } = await createTestPetStore({
       pets: [{ name: 'Rex' }, { name: 'Ada', categoryId: 9007199254740993n, status: 'sold' }],
     })
@@ -119,14 +119,14 @@ describe('the clock', () => {
     expect(requests.at(-1)?.time).toBe(Date.UTC(2030, 11, 5))
   })
 
-  test.each(['before', 'after'])(
-    'with `clock: Date`, the store follows mock timers of node:test that start %s the store',
+  test.each(['before the store', 'after the store'])(
+    'with `clock: Date`, the store follows mock timers of node:test that start %s',
     async (order) => {
       const start = () => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 11, 4, 23, 59) })
       onTestFinished(() => mock.timers.reset())
-      if (order === 'before') start()
+      if (order === 'before the store') start()
       const { request } = await createTestPetStore({ clock: Date, pets: [{ name: 'Rex' }] })
-      if (order === 'after') start()
+      if (order === 'after the store') start()
       expect((await request('/pets/1')).status).toBe(200)
       mock.timers.tick(60_000)
       expect((await request('/pets/1')).status).toBe(410)
@@ -298,7 +298,7 @@ describe('faults', () => {
     expect(await storage.create({ name: 'Rex', categoryId: 1n })).toMatchObject({ id: 1n })
   })
 
-  test('a broken connection rejects the fetch after the animal is added', async () => {
+  test('if the connection breaks, fetch rejects although the animal is added', async () => {
     const { faults, request, storage, errors, requests } = await start()
     const body = '{"name":"Rex","categoryId":1}'
     const add = () => request('/pets', { method: 'POST', body, headers: { 'idempotency-key': 'order-1' } })

@@ -57,9 +57,9 @@ describe('headers that earlier middleware has changed', () => {
   }
 
   test.each([
-    ['adds a key', '', 200],
-    ['replaces a key', 'Authorization: Basic abc\r\n', 200],
-  ])('changed headers are used for authentication if middleware %s', async (_how, sent, status) => {
+    ['a key that middleware has added', '', 200],
+    ['a key that middleware has put in place of other credentials', 'Authorization: Basic abc\r\n', 200],
+  ])('a request is authenticated with %s', async (_how, sent, status) => {
     const add = (headers: IncomingMessage['headers'], authorization: string) => {
       headers.authorization = authorization
     }
@@ -113,7 +113,7 @@ describe('headers that earlier middleware has changed', () => {
     ['only in `headers`', 'a', [], { 'x-a': 'a' }],
     ['only in `headers`, as a list', 'a, b', [], { 'x-a': ['a', 'b'] }],
     ['missing', undefined, [], undefined],
-  ])('for a header that is %s, currentHeader returns %j', (_how, value, rawHeaders, headers) => {
+  ])('if a header is %s, currentHeader returns %j', (_how, value, rawHeaders, headers) => {
     expect(currentHeader({ rawHeaders, headers }, 'x-a')).toBe(value)
   })
 
