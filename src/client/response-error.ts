@@ -24,7 +24,7 @@ export function responseError(response: Response, body: Uint8Array, clock: Clock
   return new PetStoreError(status === 429 ? 'rate_limit_exceeded' : unavailable, text, options)
 }
 
-/** Returns the error for a redirect. Browsers hide its status and target, and a `fetch` that ignores `redirect` follows it. */
+/** Returns the error for a redirect. Browsers hide its status and target. A `fetch` of the caller may have followed it. */
 export function redirectError(response: Response, url: string, apiKey: string): PetStoreError | undefined {
   const { status, type, redirected, headers } = response
   if (type !== 'opaqueredirect' && !redirected && (status < 300 || status > 399)) return undefined
@@ -66,7 +66,7 @@ export function isTransient({ code, status = 0 }: PetStoreError): boolean {
   return code === 'network_error' || [409, 429, ...UNAVAILABLE].includes(status)
 }
 
-/** Returns the error of a call that would wait too long. `error` is why it must wait, and may be the error of another call. */
+/** Returns the error of a call that would wait too long. `error` is the reason for the wait, perhaps an error of another call. */
 export function gaveUp({ error, until }: { error: PetStoreError; until: number }, clock: Clock): PetStoreError {
   const { code, message, status, cause } = error
   if (error.retryAfter === undefined)
@@ -82,7 +82,7 @@ export function unexpectedResponse({ status }: { status: number }, what: string)
   return new PetStoreError('unexpected_response', message, { status })
 }
 
-/** Returns the seconds in `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */
+/** Returns the time in `Retry-After` in seconds. The header contains seconds or a date (RFC 9110, section 10.2.3). */
 export function readRetryAfter(value: string | null, clock: Clock): number | undefined {
   if (value === null) return undefined
   if (/^\d+$/.test(value)) return Number(value)

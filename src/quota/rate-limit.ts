@@ -69,7 +69,7 @@ export function quotaRequestOf(
   return { subject: `address:${addressGroup(clientAddress, ipv6Prefix)}`, anonymous: true, limits, ban: false, now }
 }
 
-/** Returns the allowance in the window with fewer requests remaining. If they are equal, uses the day, because it ends later. */
+/** Returns the allowance in the window with fewer requests remaining. If both are equal, uses the day, because it ends later. */
 export function allowanceOf(count: QuotaCount, limits: PlanLimits): Allowance {
   const inMinute = Math.max(0, limits.perMinute - count.usedInMinute)
   const inDay = Math.max(0, limits.perDay - count.usedInDay)

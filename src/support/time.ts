@@ -16,7 +16,7 @@ export function looksLikeSeconds(time: number): boolean {
   return time >= 1e9 && time < 1e11
 }
 
-/** Starts work by `start`, which may return a function to stop it. If the signal aborts, stops the work and rejects. */
+/** Calls `start`, which starts work and may return a function to stop it. If the signal aborts, stops the work and rejects. */
 export async function untilAborted<T>(
   signal: AbortSignal | undefined,
   start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => (() => unknown) | undefined,

@@ -60,7 +60,7 @@ export interface SeedPet extends Omit<NewPet, 'categoryId'> {
 /** The options of {@link createTestPetStore}: those of `createPetStore` without the ports, and the initial animals and key. */
 export interface TestPetStoreOptions<TheClock extends Clock = ManualClock>
   extends Omit<PetStoreOptions, 'storage' | 'keyStore' | 'quota' | 'clock'> {
-  /** The animals that the store has from the start; their ids begin with 1. @default none */
+  /** The animals that the store has from the start; their ids are 1, 2, 3 and so on. @default none */
   readonly pets?: readonly SeedPet[] | undefined
   /** The plan of the API key. @default 'free' */
   readonly plan?: string | undefined
@@ -103,7 +103,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
   const ownClock = manualClock(systemClock.now())
   const start = ownClock.now()
   const shownClock: Clock = options.clock ?? ownClock
-  // Fake timers may replace the global `Date` later. `systemClock` reads the global `Date` at each call.
+  // Use `systemClock` for `Date`: it reads the global `Date` at each call, because fake timers may replace it later.
   const clock: Clock & Partial<ManualClock> = shownClock === globalThis.Date ? systemClock : shownClock
   const pets = firstPets(options)
   // Copies each option by its name, because a spread would leave out inherited options.
@@ -116,7 +116,7 @@ export async function createTestPetStore<TheClock extends Clock = ManualClock>(
     const find: ManagedKeyStore['find'] = (sent, context) => issuer.find(sent === token ? issued.token : sent, context)
     const ports = { storage, keyStore: { ...issuer, find }, quota }
     for (const pet of pets) await storage.create(pet)
-    // Hash the token now: otherwise, the first request would wait for a thread, which fake timers cannot advance.
+    // `find` hashes the token now. Otherwise, the first request would wait for a thread, which fake timers cannot advance.
     await issuer.find(issued.token)
     const petStore = createPetStore({ ...storeOptions, clock, ...inFrontOf(ports) })
     const baseUrl = `http://localhost${petStore.basePath}`
@@ -195,7 +195,7 @@ export async function createRestartable<Parts extends { readonly petStore: PetSt
   }
 }
 
-/** Returns an object with functions that call those of the current object, which `reset` replaces. */
+/** Returns an object whose functions call `current()` each time, because `reset` replaces the object that it returns. */
 function forwarding<T extends object>(current: () => T): T {
   const methods = () => current() as Record<string, (...parameters: unknown[]) => unknown>
   const names = Object.keys(current())

@@ -28,8 +28,8 @@ export interface PostgresOptions extends KeyOptions {
    */
   readonly lockTimeout?: number | undefined
   /**
-   * Called with errors that make no request fail: old rows cannot be deleted, so tables grow; or `synchronous_commit` is off, so
-   * a crash of PostgreSQL can lose animals. @default logs to `console.error`
+   * Called with errors that do not make a request fail: old rows cannot be deleted, so tables grow; or `synchronous_commit` is
+   * off, so a crash of PostgreSQL can lose animals. @default logs to `console.error`
    */
   readonly onError?: ((error: unknown) => void) | undefined
 }
@@ -41,7 +41,7 @@ export interface PostgresBackEnd extends ManagedBackEnd {
    * `synchronous_commit` is `off`, `onError` gets an error, because a crash of PostgreSQL can then lose acknowledged animals.
    *
    * @throws {PetStoreError} `service_unavailable` if PostgreSQL cannot be reached; `invalid_option` if a later release has
-   * migrated the tables, or if the server only speaks the protocol of PostgreSQL, such as CockroachDB
+   * migrated the tables, or if the server is a PostgreSQL before 12 or another database, such as CockroachDB
    */
   migrate(): Promise<void>
 }

@@ -178,8 +178,8 @@ const LONGER_KEYS = `
     ${addPetsOnce(', moment double precision', timeOr('moment'), 172_800_000)}`
 
 /**
- * On Aurora, `add_pets` waits for the disk. Elsewhere, a crash empties the unlogged tables, and so `save` notices that animals may
- * be lost. On Aurora, unlogged tables survive a crash.
+ * In PostgreSQL, a crash empties the unlogged tables, and so `save` notices that animals may be lost. On Aurora, these tables
+ * survive a crash, and `save` would notice nothing. So `add_pets` waits for the disk there.
  */
 const AURORA = addPets(
   'CREATE OR REPLACE',
@@ -188,12 +188,12 @@ const AURORA = addPets(
 
 /**
  * Writes `add_pets_once`, which adds animals as `add_pets` does, except animals whose idempotency key has been used. For each
- * animal, `keys` has null, or three JSON texts without U+0000: scope, key and fingerprint. The result for each animal is its id,
- * or that of the first animal with its key, and whether both have the same fingerprint (null: a new animal). Without
+ * animal, `keys` has null, or three JSON texts without U+0000: scope, key and fingerprint. The result for a new animal is its id
+ * and null. For a used key, it is the id of the animal with this key, and whether the fingerprints are the same. Without
  * `enable_seqscan = off`, PostgreSQL would plan to read a small table as a whole, and keep this plan after the table has grown.
  * @param parameter - one more parameter of `add_pets_once`, or an empty text
  * @param time - an expression for the time at which animals are added
- * @param period - how long an idempotency key is known, in milliseconds
+ * @param period - after how many milliseconds an idempotency key expires
  */
 function addPetsOnce(parameter: string, time: string, period: number): string {
   return lockingFunction(
@@ -262,9 +262,9 @@ const SPEND_ANONYMOUS = spendFunction({
 })
 
 /**
- * The SQL function counts many requests. Equal requests of a subject are one entry: subject, bucket, limits, ban rule, and number
- * of requests. The ban rule is null for no bans, and `at` is null for PostgreSQL's time. For each entry, the function returns the
- * time and the state before the first request of the entry.
+ * The SQL function counts the requests in `given`. Equal requests of a subject are one entry: subject, bucket, limits, ban rule
+ * (null for no bans) and number of requests. The parameter `at` is the time, or null for PostgreSQL's time. For each entry, the
+ * function returns the time and the state before the first request of the entry.
  */
 function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row' | 'add', string>): string {
   return lockingFunction(
