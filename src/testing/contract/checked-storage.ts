@@ -42,13 +42,13 @@ export async function checkedStorage(session: Session<PetStorage>) {
     steps.checkEqual('create returned an animal', created, expected)
     const isNew = pets.every((other) => other.id !== id)
     check(isNew, `id ${id} twice: each animal has an id of its own`, 'a new id', id)
-    check(before === undefined || id > before, `id ${id} after id ${before}: ids ascend`, `an id above ${before}n`, id)
+    check(before == null || id > before, `id ${id} after id ${before}: ids must ascend`, `an id above ${before}n`, id)
     pets.push(expected)
     pets.sort((a, b) => (a.id < b.id ? -1 : 1))
     return expected
   }
 
-  /** Makes the same call `times` times at once, and accepts the results in any order. */
+  /** Makes `times` equal calls at the same time, and accepts their results in any order. */
   async function createOnce({ pet = REX, scope = 'account:acme', key = 'order-1' }: CreateOnceCall = {}, times = 1) {
     if (!port().createOnce) throw new NotApplicable('the storage has no method createOnce')
     const idempotency = { scope, key, fingerprint: fingerprintOf(pet) }
@@ -65,7 +65,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const count = results.filter(isNew).length
     steps.check(
       times === 1 || count === 1,
-      `createOnce added ${count} animals for ${times} calls at once with one key: a key adds one animal`,
+      `createOnce added ${count} animals for ${times} concurrent calls with one key: a key adds one animal`,
       '1 result without the member `earlier`',
       `${count} results without the member \`earlier\``,
     )
@@ -89,18 +89,18 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const isSame = fingerprintOf(pet) === fingerprintOf(first)
     const expected = { ...pet, id: first.id, earlier: isSame ? 'same' : 'different' }
     const check = (holds: boolean, what: string) => steps.check(holds, `createOnce ${what}`, expected, result)
-    const key = `for a key that has added animal ${first.id}`
-    check(result?.earlier != null, `added animal ${result?.id} ${key}: within 48 hours, a key adds one animal`)
+    const forKey = `for a key that has added animal ${first.id}`
+    check(result?.earlier != null, `added animal ${result?.id} ${forKey}: within 48 hours, a key adds one animal`)
     const rule = isSame ? 'both calls have the same fingerprint' : 'the fingerprints differ'
     check(result.earlier === expected.earlier, `returned an animal with { earlier: ${show(result.earlier)} }: ${rule}`)
-    check(result.id === first.id, `returned the id ${show(result.id)} ${key}`)
+    check(result.id === first.id, `returned the id ${show(result.id)} ${forKey}`)
     if (isSame) steps.checkEqual('createOnce returned an animal', result, expected)
   }
 
   async function get(id: bigint): Promise<void> {
     const text = `get(${id}n)`
     const expected = pets.find((pet) => pet.id === id)
-    const rule = expected ? 'create has returned this animal' : 'for no animal, get returns undefined or null'
+    const rule = expected ? 'create has returned this animal' : 'for an unknown id, get must return undefined or null'
     checkFound(text, await steps.call(text, () => port().get(id), rule, showPet), expected)
   }
 
@@ -111,7 +111,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
       check(!expected, `${found}: animal ${expected?.id} was lost, although create had returned it`)
       return
     }
-    check(expected !== undefined, `${showPet(found)}: for no animal, get returns undefined or null`)
+    check(expected !== undefined, `${showPet(found)}: for an unknown id, get must return undefined or null`)
     check(typeof found === 'object', `${showPet(found)}: get must return the animal`)
     check(found.id === expected?.id, `${showPet(found)}: get must return the animal with this id`)
     steps.checkEqual(`${text} returned animal ${found.id}`, found, { ...expected })
@@ -131,17 +131,17 @@ export async function checkedStorage(session: Session<PetStorage>) {
     check(wrong < 0, query, `${show(page[wrong])}: an animal has a bigint as id`, 'animals with ids such as 1n')
     page.forEach((pet, i) => {
       const name = showPet(pet)
-      const place = pet.id === after ? 'after is exclusive' : 'list returns only ids above the value of after'
+      const place = pet.id === after ? 'after is exclusive' : 'list must return only ids above `after`'
       check(after === undefined || pet.id > after, { after }, `${name}: ${place}`, `only ids above ${after}n`)
       const has = pet.status === undefined ? 'without a status' : `with status ${show(pet.status)}`
       const rule = `${name} ${has}: list returns only animals with the status of the query`
       check(matches(pet, status), { status }, rule, `only ${status} animals`)
       const before = page[i - 1]
-      const order = pet.id === before?.id ? 'twice' : `after ${showPet(before)}: ids ascend`
+      const order = pet.id === before?.id ? 'twice' : `after ${showPet(before)}: ids must ascend`
       const ascends = before === undefined || pet.id > before.id
       check(ascends, query, `${name} ${order}`, 'each animal once, by ascending id')
     })
-    const rule = `${page.length} animals: limit is the largest number of animals`
+    const rule = `${page.length} animals: a page must not exceed its limit`
     check(page.length <= limit, { limit }, rule, `at most ${limit} animals`)
     return page
   }
@@ -158,7 +158,7 @@ export async function checkedStorage(session: Session<PetStorage>) {
     const stranger = `${text} returned ${showPet(unknown)}, which create has never returned`
     steps.check(!unknown, stranger, showIds(expected), showIds(page))
     const isFull = page.length >= expected.length
-    const rule = isFull ? 'a page has the smallest ids that match' : 'a page is full unless no more animals match'
+    const rule = isFull ? 'a page must have the smallest ids that match' : 'a page is full unless no more animals match'
     const from = Math.max(0, index - 2)
     const sentence = `${text} left out animal ${left?.id}: ${rule}`
     steps.check(!left, sentence, showIds(expected, from), showIds(page, from))

@@ -23,7 +23,7 @@ export const idempotencyRows: readonly HttpContractRow[] = [
     const equal = await postWithKey(client, key)
     const quoted = await postWithKey(client, `"${key}"`, ' {"categoryId":1.0, "name":"R\\u0065x"}')
     for (const repeat of [equal, quoted]) {
-      checkEqual(expectPet(repeat, 201), pet, `${repeat.name}: the animal of a repeated request`)
+      checkEqual(expectPet(repeat, 201), pet, `${repeat.name}: the animal in the response to a repeated request`)
       expectHeaders(repeat, { 'Idempotency-Replayed': 'true', Location: first.headers.get('Location') })
     }
     const next = await postWithKey(client, crypto.randomUUID())

@@ -29,10 +29,10 @@ const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** The first line of the report of each fault, which names the rule. */
 const firstLines: Record<string, string> = {
-  'list returns pages in reverse': 'list({ limit: 10 }) returned animal 2 after animal 3: ids ascend',
+  'list returns pages in reverse': 'list({ limit: 10 }) returned animal 2 after animal 3: ids must ascend',
   'list returns one animal too few':
     'list({ limit: 2 }) left out animal 2: a page is full unless no more animals match',
-  'list returns one animal too many': 'list({ limit: 2 }) returned 3 animals: limit is the largest number of animals',
+  'list returns one animal too many': 'list({ limit: 2 }) returned 3 animals: a page must not exceed its limit',
   'list returns at most 100 animals':
     'list({ limit: 101 }) left out animal 101: a page is full unless no more animals match',
   'list includes the animal of `after`': 'list({ after: 1n }) returned animal 1: after is exclusive',
@@ -51,37 +51,39 @@ const firstLines: Record<string, string> = {
   'create shortens names':
     'create returned an animal with name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" (255 characters): expected "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" (1000 characters), which differs after 255 characters',
   'create returns an id that is a number': 'create returned the id 1, a number: an id is a bigint',
-  'create loses every 20th animal': 'create returned id 20 after id 1000000020: ids ascend',
+  'create loses every 20th animal': 'create returned id 20 after id 1000000020: ids must ascend',
   'create gives ids from 0 on': 'create returned the id 0: the smallest id is 1',
   'concurrent calls of create lose animals':
     'get(1n) returned undefined: animal 1 was lost, although create had returned it',
-  'create gives descending ids': 'create returned id 99 after id 100: ids ascend',
+  'create gives descending ids': 'create returned id 99 after id 100: ids must ascend',
   'create gives the same id again': 'create returned id 1 twice: each animal has an id of its own',
   'create returns before the animal is stored':
     'get(1n) returned undefined: animal 1 was lost, although create had returned it',
   'create keeps a status of null': 'create returned an animal with status null: leave out members that were not given',
   'create throws':
     'create({ name: "Rex", categoryId: 1n }) threw TypeError: Do not know how to serialize a BigInt: create adds any valid animal',
-  'list ignores the limit': 'list({ limit: 2 }) returned 3 animals: limit is the largest number of animals',
-  'list returns the greatest ids': 'list({ limit: 10 }) returned animal 2 after animal 3: ids ascend',
+  'list ignores the limit': 'list({ limit: 2 }) returned 3 animals: a page must not exceed its limit',
+  'list returns the greatest ids': 'list({ limit: 10 }) returned animal 2 after animal 3: ids must ascend',
   'list returns a member of the database':
     'list({ limit: 10 }) returned animal 1 with _id "x": leave out members that were not given',
   'list returns an animal when a new storage is opened': 'a new storage has animal 7: open() must return an empty one',
   'get returns nothing': 'get(1n) returned undefined: animal 1 was lost, although create had returned it',
-  'get throws if there is no animal': 'get(2n) threw Error: no rows: for no animal, get returns undefined or null',
+  'get throws if there is no animal':
+    'get(2n) threw Error: no rows: for an unknown id, get must return undefined or null',
   'get returns an empty animal if there is none':
-    'get(2n) returned animal 0: for no animal, get returns undefined or null',
-  'get keeps 32 bits of its id': 'get(4294967297n) returned animal 1: for no animal, get returns undefined or null',
-  'get ignores the sign': 'get(-1n) returned animal 1: for no animal, get returns undefined or null',
+    'get(2n) returned animal 0: for an unknown id, get must return undefined or null',
+  'get keeps 32 bits of its id':
+    'get(4294967297n) returned animal 1: for an unknown id, get must return undefined or null',
+  'get ignores the sign': 'get(-1n) returned animal 1: for an unknown id, get must return undefined or null',
   'concurrent calls of create get the same id': 'create returned id 1 twice: each animal has an id of its own',
   'animals become visible in another order than their ids':
     'list showed animal 2 before animal 1: ids must become visible in ascending order, or readers skip some',
   'create and list return the stored objects':
-    'list({ limit: 9, status: "sold" }) returned animal 2 after animal 3: ids ascend',
+    'list({ limit: 9, status: "sold" }) returned animal 2 after animal 3: ids must ascend',
   'create ignores the idempotency key':
     'createOnce added animal 2 for a key that has added animal 1: within 48 hours, a key adds one animal',
   'create looks for the idempotency key before it adds':
-    'createOnce added 10 animals for 10 calls at once with one key: a key adds one animal',
+    'createOnce added 10 animals for 10 concurrent calls with one key: a key adds one animal',
   'create ignores the fingerprint': 'createOnce returned an animal with { earlier: "same" }: the fingerprints differ',
   'all scopes share their idempotency keys':
     'createOnce returned an animal with { earlier: "same" }: no earlier call of this scope has this key',
@@ -148,9 +150,9 @@ const firstLines: Record<string, string> = {
   'list returns an animal twice': 'list({ limit: 10 }) returned animal 1 twice',
   'list returns animals that nobody has added':
     'list({ limit: 10 }) returned animal 999, which create has never returned',
-  'list leaves out the first animal': 'list({ limit: 2 }) left out animal 1: a page has the smallest ids that match',
-  'list returns ids below `after`':
-    'list({ after: 2n }) returned animal 1: list returns only ids above the value of after',
+  'list leaves out the first animal':
+    'list({ limit: 2 }) left out animal 1: a page must have the smallest ids that match',
+  'list returns ids below `after`': 'list({ after: 2n }) returned animal 1: list must return only ids above `after`',
   'list ends early for a status': 'the pages of list left out animal 4, which create had returned',
   'create gives an id above int64': 'create returned the id 9223372036854775808: an id is an int64',
   'get returns the previous animal': 'get(4n) returned animal 3: get must return the animal with this id',
