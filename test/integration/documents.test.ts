@@ -131,11 +131,11 @@ describe('the documents', () => {
   }
 
   test.each(ending.filter((snippet) => !needsEngines(snippet)).map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s: the program exits with 0 and the documented output',
+    'a program exits with 0 and prints the documented output: %s',
     (_, snippet) => runsToItsEnd(snippet),
   )
   test.skipIf(noEngines).each(ending.filter(needsEngines).map((snippet) => [titleOf(snippet), snippet] as const))(
-    '%s: the program exits with 0 and the documented output',
+    'a program exits with 0 and prints the documented output: %s',
     (_, snippet) => runsToItsEnd(snippet),
   )
 
@@ -160,7 +160,7 @@ describe('the documents', () => {
   })
 
   test.each(programs.filter(({ code }) => code.includes('3000')).map((snippet) => [titleOf(snippet), snippet.code]))(
-    'the documented server responds: %s',
+    'a server from the documents starts and responds: %s',
     async (_, code) => {
       const port = await freePort()
       const { child, output, ended } = run(
@@ -186,7 +186,7 @@ describe('the documents', () => {
     expect(hosts.length).toBe(12)
   })
 
-  test('README names npm start, which starts a server, and npm test', async () => {
+  test('README names the commands npm start and npm test, and npm start starts a server', async () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }

@@ -15,7 +15,7 @@ const runCheck = (args: readonly string[], env = {}) => runPetstore(['check', ..
 /** The host programs accept any token of the form `<plan>-<text>`. */
 const KEYS = ['--key', 'ample-check', '--limited-key', 'tiny-check']
 
-describe('petstore check, against a host program,', () => {
+describe('petstore check against host programs', () => {
   const programs = ['node', 'express4', 'express5', 'fastify', 'hono']
 
   test.each(programs)('petstore check passes every row against the host %s.mjs', async (name) => {

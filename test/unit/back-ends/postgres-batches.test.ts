@@ -103,7 +103,7 @@ describe('batches', () => {
   test.each([
     ['only the calls of its statement', 'statement', ['failed', 'failed', 'D']],
     ['also the calls that wait for the next statement', 'waiting', ['failed', 'failed', 'failed']],
-  ] as const)('an error rejects %s if its reach is %j', async (_, reach, expected) => {
+  ] as const)('an error rejects %s if reachOf returns %j', async (_, reach, expected) => {
     const { sent, call, complete } = heldEngine(reach)
     const results = Promise.all(['b', 'c'].map((input) => call(input).catch((error) => error)))
     await settle()

@@ -45,13 +45,13 @@ describe('migrate', () => {
 
   test.each([
     [
-      'throws',
+      'an exception',
       () => {
         throw new Error('broken')
       },
     ],
-    ['rejects', () => Promise.reject(new Error('broken'))],
-  ])('migrate resolves although onError %s', async (_, onError) => {
+    ['a rejected promise', () => Promise.reject(new Error('broken'))],
+  ])('migrate resolves despite %s from onError', async (_, onError) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => log.mockRestore())
     const rows = {

@@ -49,16 +49,13 @@ test('revokes demo keys if the server closes while the keys are issued', async (
 })
 
 test.each([
-  ['an empty store in memory', {}, 0, 8],
-  ['an empty store in memory without demo animals', { seed: 0 }, 0, 0],
-  ['a file with animals', { data: 'pets.db' }, 1, undefined],
-  ['a file with animals and --demo', { data: 'pets.db', demo: true }, 1, undefined],
-] as const)(
-  'addDemoData returns the number of animals, or undefined for a file with animals: %s',
-  async (_, flags, found, animals) => {
-    const { keyStore, storage } = memory()
-    await addDemoPets(storage, 0, found)
-    const added = await addDemoData({ storage, keyStore }, { ...flags, planLimits: {} }, new AbortController().signal)
-    expect(added.animals).toBe(animals)
-  },
-)
+  ['an empty store in memory', 8, {}, 0],
+  ['an empty store in memory and the flag --seed 0', 0, { seed: 0 }, 0],
+  ['a file with animals', undefined, { data: 'pets.db' }, 1],
+  ['a file with animals and the flag --demo', undefined, { data: 'pets.db', demo: true }, 1],
+] as const)('for %s, addDemoData returns { animals: %s }', async (_, animals, flags, found) => {
+  const { keyStore, storage } = memory()
+  await addDemoPets(storage, 0, found)
+  const added = await addDemoData({ storage, keyStore }, { ...flags, planLimits: {} }, new AbortController().signal)
+  expect(added.animals).toBe(animals)
+})

@@ -34,7 +34,7 @@ test.each(['text', 'json'] as const)('the log cuts a long path before it searche
   expect(longest).toBeLessThan(2_000)
 })
 
-test('an error is logged without control characters, and names --trust-proxy', () => {
+test('logs errors without control characters, and with the names of flags instead of options', () => {
   const lines = vi.spyOn(console, 'error').mockImplementation(() => {})
   onTestFinished(() => lines.mockRestore())
   const { onError } = logTo(undefined)

@@ -51,12 +51,12 @@ function watchedStore() {
 }
 
 const broken: [string, () => Promise<ApiResponse>][] = [
-  ['rejects', () => Promise.reject(new Error('of the host'))],
-  ['returns a response that cannot be written', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
+  ['a rejection', () => Promise.reject(new Error('of the host'))],
+  ['a response that cannot be written', async () => ({ status: 200, headers: ['X-A', 'a\r\nb'], body: '' })],
 ]
 
 test.each(Object.keys(hosts).flatMap((host) => broken.map(([what, handle]) => [host, what, handle] as const)))(
-  '%s calls onError if a wrapped handle %s',
+  '%s calls onError if the result of a wrapped handle is %s',
   async (host, _what, handle) => {
     const { petStore, onError } = watchedStore()
     const send = await hosts[host]?.({ ...petStore, handle }, { trustProxy: false })
@@ -83,7 +83,7 @@ test.each(Object.entries(hosts))('%s reports X-Forwarded-For once if trustProxy 
   ])
 })
 
-test.each(Object.entries(hosts))('%s ignores X-Forwarded-For with trustProxy false', async (_host, mount) => {
+test.each(Object.entries(hosts))('%s ignores X-Forwarded-For if trustProxy is false', async (_host, mount) => {
   const { petStore, onError } = watchedStore()
   const send = await mount(petStore, { trustProxy: false })
   await send({ 'x-forwarded-for': '203.0.113.7' })

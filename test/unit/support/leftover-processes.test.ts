@@ -16,7 +16,7 @@ async function startGrandchild(mark: string) {
   return { child, pid: String(pid).trim() }
 }
 
-test.skipIf(!existsSync('/proc/self/environ'))('finds a process of the test run until it has ended', async () => {
+test.skipIf(!existsSync('/proc/self/environ'))('finds a process of the test run until the process ends', async () => {
   const mark = randomUUID()
   const { child, pid } = await startGrandchild(mark)
   expect(await leftoverProcesses(mark, 1)).toEqual([expect.stringMatching(new RegExp(`^${pid} .*node`))])

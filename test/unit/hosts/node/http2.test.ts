@@ -95,7 +95,7 @@ describe('HTTP/2', () => {
   test.each([
     [{}, 0],
     [{ expect: '100-continue' }, 1],
-  ])('a client with headers %j gets 100 Continue %i times', async (fields, times) => {
+  ])('for a request with headers %j, the number of 100 Continue responses is %i', async (fields, times) => {
     const { session, authorization } = await start()
     const stream = session.request({ ...json, ':path': '/v1/pets', authorization, ...fields }, { endStream: false })
     let continues = 0
