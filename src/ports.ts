@@ -160,7 +160,7 @@ export interface QuotaRequest {
 export interface QuotaCount {
   /** Whether the request may be served. If true, it has been counted in both windows; if false, in neither. */
   readonly granted: boolean
-  /** The time of this decision, by the clock of the quota store. */
+  /** The time at which the quota store counted or refused the request, by its own clock. */
   readonly now: number
   /** Requests served in this minute, including this one. */
   readonly usedInMinute: number

@@ -47,6 +47,6 @@ export function checkFixedKeys({ key = [], host, insecureKeys, planLimits }: Ser
     )
   if (key.length > 0 && !insecureKeys && !isLoopback(host))
     throw new Error(
-      `--key: expected a loopback --host such as 127.0.0.1, got another address; --insecure-keys allows fixed keys there`,
+      `--key: expected a loopback --host such as 127.0.0.1, got another address; --insecure-keys allows --key with any --host`,
     )
 }

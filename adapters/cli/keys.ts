@@ -44,7 +44,7 @@ function requirePlan(plan: string, planLimits: PlanLimitsByName, limits: PlanLim
   const plans = knownPlans(planLimits)
   if (!plans.includes(plan))
     throw new Error(
-      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${plainWord(plan)}; a plan of your own needs the same --plan-limits as the server, such as --plan-limits gold=10/100, or --limits 10/100 for this key alone`,
+      `--plan: expected one of ${plans.map(printable).join(', ')}, got ${plainWord(plan)}; for a plan of your own, repeat the --plan-limits of the server, such as --plan-limits gold=10/100, or give this key its own --limits 10/100`,
     )
 }
 

@@ -54,8 +54,8 @@ export interface ClientSeams {
 export interface RetryOptions {
   /**
    * How long a call may take with all its waits, in milliseconds. When one call succeeds, this time restarts for all waiting calls
-   * of the client, except calls that wait after an error other than 429. If the server asks for a longer wait, a call rejects at
-   * once. The default is long enough to wait for the next minute, but not for the end of a ban of 300 seconds.
+   * of the client, unless they wait after an error other than 429. If the server asks for more than the time left, a call rejects
+   * immediately. The default is long enough to wait for the next minute, but not for the end of a ban of 300 seconds.
    * @default 120000
    */
   readonly maxElapsed?: number | undefined

@@ -69,7 +69,7 @@ export function keyChanges(changes: KeyChanges, plans: readonly string[] = []): 
   const { plan, limits } = changes
   if (plan !== undefined && limits == null) requireLimitsOf(plan, plans)
   if (plan === undefined && limits === null)
-    throw invalidOption('plan', 'a plan, because the limits of the key are removed', plan)
+    throw invalidOption('plan', 'a plan, which is required to remove limits', plan)
   return givenMembers(changes)
 }
 

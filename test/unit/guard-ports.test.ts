@@ -116,7 +116,7 @@ describe('a back end that fails', () => {
     expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 7, remaining: 7 })
   })
 
-  test("responds with 500 if reading a header, the clock or an error's code throws", async () => {
+  test("responds with 500 if an error is thrown by a header, by the clock or by an error's code", async () => {
     const { petStore } = await startApi({ cors: true })
     const request = { method: 'GET', target: '/v1/pets', header: fail(new Error(SECRET)), body: never }
     expect((await petStore.handle(request)).status).toBe(500)

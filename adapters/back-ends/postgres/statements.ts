@@ -23,7 +23,7 @@ function prune(table: string, condition: string, order: string, limit = PRUNED_A
     SELECT ctid FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED))`
 }
 
-/** SQL for the time `age` milliseconds ago. As a subquery, the time is computed once, so that an index can be used. */
+/** SQL for the current time minus `age` milliseconds. A subquery computes it once, so that an index can be used. */
 const timeAgo = (age: number) => `(SELECT ${timeOr('$1::float8')} - ${age})`
 
 /**

@@ -293,7 +293,7 @@ describe('petstore keys', () => {
       (await runCommand(['keys', 'update', id, '--data', data, ...flags])).stderr
     expect(await update(id)).toMatch(/^petstore: expected a change, such as --plan pro/)
     expect(await update(id, '--no-limits')).toBe(
-      'petstore: --plan: expected a plan, because the limits of the key are removed\n',
+      'petstore: --plan: expected a plan, which is required to remove limits\n',
     )
     expect(await update(id, '--no-label')).toBe(`petstore: the key ${id} is already revoked\n`)
     expect(await update('key_0', '--no-label')).toBe('petstore: there is no key key_0\n')
@@ -310,7 +310,7 @@ describe('petstore keys', () => {
   test.each([
     [
       ['--plan', 'gold'],
-      /^petstore: --plan: expected one of free, pro, business, enterprise, got gold; a plan of your own needs the same --plan-limits as the server, such as .*gold=10\/100, or --limits 10\/100/,
+      /^petstore: --plan: expected one of free, pro, business, enterprise, got gold; for a plan of your own, repeat the --plan-limits of the server, such as .*gold=10\/100, or give .*--limits 10\/100/,
     ],
     [['--plan', 'enterprise'], /^petstore: --limits: the plan enterprise .*--limits 10\/100/],
     [['--plan', 'pro', '--expires', '2020-01-01'], /--expires.*Expected a date in the future/],

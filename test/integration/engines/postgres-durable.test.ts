@@ -47,7 +47,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect([await listed(), await statusList(), (await storage.get(id))?.name]).toEqual([['slow'], ['slow'], 'slow'])
   })
 
-  test('a create that waits for the disk delays no create of another process', async () => {
+  test('while one create waits for the disk, other processes can create animals', async () => {
     const { storage, written, release } = slowProcess(pool)
     const created = storage.create(pet('slow'))
     await written

@@ -10,7 +10,7 @@ test('parseJson keeps every digit of an int64', () => {
   ])
 })
 
-test('parses all other numbers as `number`, at every depth', () => {
+test('parses fractions and numbers outside int64 as `number`, at every depth', () => {
   expect(parseJson('{"a":1.5,"b":[9223372036854775808,{"c":-1e400}]}')).toEqual({
     a: 1.5,
     b: [2 ** 63, { c: Number.NEGATIVE_INFINITY }],
