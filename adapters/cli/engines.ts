@@ -82,7 +82,7 @@ function placeOf(url: string, flag: string, protocol: RegExp, example: string): 
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !protocol.test(parsed.protocol))
     throw new Error(`${flag}: expected a URL such as ${example}`)
-  // In `user:pass/word@host`, the host ends at the "/", and "pass" would be shown as the port. "?" and "#" do the same.
+  // In `user:12/34@host`, the host ends at the "/", and "12" would be shown as the port. "?" and "#" do the same.
   if (`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@'))
     throw new Error(`${flag}: write "/", "?" and "#" in a user name or password as %2F, %3F and %23`)
   return `${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`
