@@ -87,7 +87,7 @@ export interface PetStoreErrorOptions {
  * ```
  */
 export class PetStoreError extends Error {
-  /** Identifies errors from another copy of this package, where `instanceof` does not work. */
+  /** Marks these errors: `instanceof` does not recognize an error from another copy of this package. */
   override readonly name = 'PetStoreError'
   /** The kind of error, for use in a `switch`. */
   readonly code: PetStoreErrorCode
@@ -139,7 +139,7 @@ export function isPortFault(error: unknown): error is PortFault {
 
 /** Breaks the connection in place of a response. Only a test store throws this error. */
 export class BrokenConnection extends PetStoreError {
-  /** Identifies errors from another copy of this package, where `instanceof` does not work. */
+  /** Marks these errors: `instanceof` does not recognize an error from another copy of this package. */
   readonly breaksConnection = true
 }
 

@@ -4,7 +4,7 @@ import type { RateLimit } from '../quota/rate-limit.ts'
 /** In milliseconds. If a window seems to end later than this, the clocks may differ, so the client waits only after a 429. */
 const MAX_RESET = 60_000
 
-/** The rate limit after a response without rate-limit headers. It equals no window, because NaN does not even equal itself. */
+/** The rate limit after a response without rate-limit headers. It differs from every window, because NaN is not equal to NaN. */
 export const UNKNOWN: RateLimit = { limit: 0, remaining: Number.POSITIVE_INFINITY, resetsAt: Number.NaN }
 
 /** Reads the rate-limit headers. Returns `undefined` if one is missing or not a number, as in the response of a proxy. */

@@ -32,7 +32,7 @@ export interface KeyCache {
 
 /** How long a token without a key is cached, in milliseconds. This is short, because another process may issue the key. */
 const UNKNOWN_TTL = 5_000
-/** How many characters of a token count as one entry. Without this rule, clients could fill the memory with long tokens. */
+/** A token of twice this length counts as two entries, and so on. Otherwise, clients could fill the memory with long tokens. */
 const UNKNOWN_LENGTH = 256
 /** How long new requests may join a look-up of their token, in milliseconds. After a lost connection, a look-up may never end. */
 const SHARED_FOR = 5_000

@@ -292,8 +292,8 @@ ${errorRows()}`,
     tags: [{ name: 'pets', description: 'The animals of the store' }],
     paths: { '/pets': { get: listPets, post: createPet }, '/pets/{petId}': { get: getPet } },
     components: {
-      // The names of the interface specification, except `PetToAdd`: generators for Go give `Pet` a constructor `NewPet`, which
-      // would clash with a type `NewPet`.
+      // These are the names of the interface specification, but its `NewPet` is `PetToAdd` here: generators for Go add a
+      // constructor `NewPet` for the type `Pet`.
       schemas: {
         Pets: { description: 'A page of animals, by ascending id.', type: 'array', items: ref('Pet') },
         Pet: {

@@ -262,8 +262,8 @@ const SPEND_ANONYMOUS = spendFunction({
 })
 
 /**
- * The SQL function counts the requests in `given`. Equal requests of a subject are one entry: subject, bucket, limits, ban rule
- * (null for no bans) and number of requests. The parameter `at` is the time, or null for PostgreSQL's time. For each entry, the
+ * The SQL function counts the requests in `given`. An entry stands for equal requests: it has their subject, bucket, limits,
+ * ban rule (null for no bans) and number. The parameter `at` is the time, or null for PostgreSQL's time. For each entry, the
  * function returns the time and the state before the first request of the entry.
  */
 function spendFunction({ name, table, row, add }: Record<'name' | 'table' | 'row' | 'add', string>): string {

@@ -7,7 +7,7 @@ import { timeOr } from './schema.ts'
  * find the greatest id, and would read all deleted rows too.
  */
 const KEPT_IDS = 100
-/** How many rows one statement deletes: more than are added between two such statements, so that no table grows forever. */
+/** How many rows one statement deletes. Fewer rows are added between two such statements, so no table grows forever. */
 const KEYS_PRUNED_AT_ONCE = 10_000
 const PRUNED_AT_ONCE = 1_000
 

@@ -30,8 +30,8 @@ const USED_KEY = 'FROM petstore_used_keys WHERE scope = ? AND key_sha256 = ?'
 const KEYS_PRUNED_AT_ONCE = 200
 
 /**
- * A page is one JSON text, because passing rows and columns to JavaScript costs more than parsing. `pageOfStatus` sets the index:
- * otherwise, SQLite might read the whole table after `ANALYZE`. Numbers are cast, because drivers may bind them as floating point.
+ * A page is one JSON text, because passing rows and columns to JavaScript costs more than parsing. `pageOfStatus` names the
+ * index to use: otherwise, after `ANALYZE`, SQLite might read the whole table. Numbers are cast: drivers may bind them as floats.
  */
 export const statements = {
   page: `SELECT json_group_array(${PET}) AS json FROM (SELECT * FROM petstore_pets WHERE ${FOLLOWING})`,

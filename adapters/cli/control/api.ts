@@ -31,7 +31,7 @@ function failureResponse(error: unknown): ApiResponse {
   // The options come from the request body, so an invalid option is reported as an invalid body.
   const text = message
     .replace(/^option (\S+): e/, 'The body is not valid: $1: e')
-    .replace(/\(to add a plan, .*? to the back end\)/, '(--plan-limits of petstore serve adds a plan)')
+    .replace(/\(to add a plan, .*? to the back end\)/, '(to add a plan, start petstore serve with --plan-limits)')
   return errorResponse('invalid_body', [], text)
 }
 

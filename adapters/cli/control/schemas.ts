@@ -10,7 +10,7 @@ export function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output' = '
   return jsonSchema
 }
 
-/** Corrects Zod's JSON Schema, which has no type for `bigint`, and adds the bounds of safe integers to other integers. */
+/** Corrects the JSON Schema of Zod: gives `bigint` a type, and removes the bounds that Zod adds to other integers. */
 const toInteger: z.core.ToJSONSchemaParams['override'] = ({ zodSchema, jsonSchema }) => {
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' })
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum

@@ -90,7 +90,7 @@ export async function serve(petStore: PetStore, options: ServeOptions = {}): Pro
   return { url: urlOf(server.address() as AddressInfo), close: connections.close }
 }
 
-/** A host with an optional port (RFC 3986, section 3.2). Two Host headers do not match: `sentHeader` joins them with ", ". */
+/** A host with an optional port (RFC 3986, section 3.2). Does not match two Host headers, which `sentHeader` joins with ", ". */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=:-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 function handleAll(server: Server, { track }: Connections, respond: ReturnType<typeof nodeResponder>): void {

@@ -54,7 +54,7 @@ export function recordSteps() {
   }
 }
 
-/** Returns one line for each of the last steps. Equal steps that follow each other share one line. */
+/** Returns one line for each of the last calls. Equal calls that follow each other share one line. */
 function stepLines(steps: readonly string[]): string[] {
   const lines: { readonly step: string; times: number }[] = []
   for (const step of steps) {

@@ -78,7 +78,7 @@ async function openSession<Port>(open: SuiteOptions<Port>['open']) {
       steps.note(`the clock goes to ${showTime(time)}`)
     },
     async reopen(): Promise<void> {
-      if (!reopen) throw new NotApplicable('open() returned no function reopen')
+      if (!reopen) throw new NotApplicable('open() did not return a function `reopen`')
       port = await steps.call('reopen()', reopen, 'reopen() must return a port with the same content', () => 'the port')
       const isPort = typeof port === 'object' && port !== null && !('port' in port)
       steps.check(isPort, 'reopen() did not return a port', 'the port alone', port)

@@ -34,7 +34,7 @@ export function storageContract(runner: TestRunner, options: StorageContractOpti
     const { examples, property, sequences } = suiteOf(runner, 'storageContract', options, checkedStorage)
     examples(EXAMPLES)
     sequences('gives the same results as a plain list', calls, commands)
-    property('idempotency keys give the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
+    property('createOnce gives the same results as a plain map', createOnceCalls, (checked, use) => use(checked))
     // `endOnFailure`: do not look for a simpler race that fails, because a race may pass when it is repeated.
     property('a reader skips no animal while others are added', races, runRace, {
       numRuns: Math.ceil(runs / 3),

@@ -49,7 +49,7 @@ export class NoResponse extends Error {}
 /** The longest total wait after 429 responses, in seconds: long enough for a limit per minute, but not for one per day. */
 const MAX_WAIT = 180
 
-/** The largest limit per minute that a row uses up. */
+/** To get a 429, a row sends requests until the limit is reached, but only if the limit per minute is at most this. */
 const MAX_REQUESTS = 100
 
 /** @param onWait - called before each wait, with the number of seconds */

@@ -16,7 +16,7 @@ async function expectRejected(client: ContractClient, authorization: string | nu
 }
 
 export const contractRows: readonly HttpContractRow[] = [
-  row('adds an animal with 201 and its id', async (client) => {
+  row('adds an animal, and responds with 201 and its id', async (client) => {
     const { id, ...pet } = expectPet(await post(client, { ...REX, status: 'pending' }), 201)
     checkEqual(pet, { name: 'Rex', categoryId: 1n, status: 'pending' }, 'the added animal')
   }),

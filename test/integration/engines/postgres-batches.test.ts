@@ -89,7 +89,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(counts.statements).toBe(3)
   })
 
-  test('a client that disconnects before the statement adds no animal', async () => {
+  test('if a client disconnects before its statement is sent, no animal is added', async () => {
     const { storage } = postgres(pool)
     await holdLock()
     const leaving = new AbortController()

@@ -136,7 +136,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await storage.list({ limit: 9 })).toEqual([slow, await fast, next])
   })
 
-  test('a reader that pages by id skips no animal during concurrent writes', async () => {
+  test('reading pages by id misses no animal during concurrent writes', async () => {
     const { migrate, storage } = postgres(pool)
     await migrate()
     const progress = { isOver: false }

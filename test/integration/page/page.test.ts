@@ -215,7 +215,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await newest(page).getByText('400 Bad Request').waitFor()
   })
 
-  test('forced colours keep the gauges, the selected filter and the connection status visible', async () => {
+  test('with forced colours, the gauges, the selected filter and the connection status are visible', async () => {
     const { page } = await open((await startSite()).url)
     await page.emulateMedia({ forcedColors: 'active' })
     await row(page, '1 Rex 1 available')

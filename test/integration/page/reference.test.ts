@@ -90,7 +90,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     expect(await rows.first().evaluate((row) => getComputedStyle(row).display)).toBe(display)
   })
 
-  test('forced colours keep the current section and the chosen language visible', async () => {
+  test('with forced colours, the current section and the chosen language are visible', async () => {
     const { page } = await open(`${(await startSite()).url}/reference`)
     await page.emulateMedia({ forcedColors: 'active' })
     const colours = await page.evaluate(() => {
@@ -171,7 +171,7 @@ describe.skipIf(isMissing)('the console', () => {
     await operation.getByText('"Pepper"').first().waitFor()
   })
 
-  test('forced colours keep the tabs of the console visible', async () => {
+  test('with forced colours, the tabs of the console are visible', async () => {
     const { page } = await open(`${(await startSite()).url}/console`)
     await page.emulateMedia({ forcedColors: 'active' })
     const operation = page.locator('#operations-pets-listPets')

@@ -78,19 +78,19 @@ interface Fault {
 const contractFaults: readonly Fault[] = [
   {
     fault: 'the media type is text/html',
-    row: 'adds an animal with 201 and its id',
+    row: 'adds an animal, and responds with 201 and its id',
     says: /Content-Type: expected "application\/json", got "text\/html"/,
     change: onHeaders((headers) => headers.set('Content-Type', 'text/html')),
   },
   {
     fault: 'createPet responds with 200',
-    row: 'adds an animal with 201 and its id',
+    row: 'adds an animal, and responds with 201 and its id',
     says: /expected status 201, got 200/,
     change: onStatus(201, 200),
   },
   {
     fault: 'ids are strings',
-    row: 'adds an animal with 201 and its id',
+    row: 'adds an animal, and responds with 201 and its id',
     says: /expected an animal with the integers id and categoryId/,
     change: onText((text) => text.replaceAll(/"id":(\d+)/g, '"id":"$1"')),
   },
@@ -443,7 +443,7 @@ describe('petstore check', () => {
         ? Promise.reject(new TypeError('fetch failed', { cause: new Error('reset') }))
         : send(request),
     )
-    expect(row(failures, 'adds an animal with 201 and its id')?.reason).toBe('POST /pets: reset')
+    expect(row(failures, 'adds an animal, and responds with 201 and its id')?.reason).toBe('POST /pets: reset')
   })
 
   test('petstore check stops after three rows without a response', async () => {

@@ -316,7 +316,7 @@ describe('errors', () => {
       '/keys',
       { plan: 'gold' },
       400,
-      /^The body is not valid: plan: expected one of the plans free, pro.* \(--plan-limits of petstore serve adds a plan\), got the string "gold"$/,
+      /^The body is not valid: plan: expected one of the plans free, pro.* \(to add a plan, start petstore serve with --plan-limits\), got the string "gold"$/,
     ],
     [
       'POST',

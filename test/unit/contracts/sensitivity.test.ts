@@ -921,7 +921,7 @@ describe('the contract suites name the rule that is broken', () => {
     expect(titles.length).toBe(ALL - WITHOUT_KEYS)
     expect(titles.filter((title) => !/idempotency|createOnce/.test(title))).toEqual([])
     expect([...skipped].filter(([title]) => !titles.includes(title))).toEqual([
-      ['keeps all animals when the storage is opened again', 'open() returned no function reopen'],
+      ['keeps all animals when the storage is opened again', 'open() did not return a function `reopen`'],
     ])
   })
 

@@ -110,7 +110,7 @@ test('the incomplete_body error contains its cause', async () => {
   })
 })
 
-test('after a disconnect, a body without Content-Length is complete only if it is chunked', async () => {
+test('after a disconnect, accepts a body without Content-Length only if it is chunked', async () => {
   const read = (headers: Record<string, string>) => {
     const body = new ReadableStream({
       start(controller) {

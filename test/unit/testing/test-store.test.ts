@@ -120,7 +120,7 @@ describe('the clock', () => {
   })
 
   test.each(['before the store', 'after the store'])(
-    'with `clock: Date`, the store follows mock timers of node:test that start %s',
+    'with `clock: Date`, the store follows mock timers of node:test that are enabled %s',
     async (order) => {
       const start = () => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2030, 11, 4, 23, 59) })
       onTestFinished(() => mock.timers.reset())

@@ -61,7 +61,7 @@ const connection = new Connection({
 
 for (const link of document.querySelectorAll<HTMLElement>('[data-goto]'))
   link.addEventListener('click', (event) => {
-    // Otherwise, the link would change the URL, and the page would load the animals again, as after the Back button.
+    // Without this line, the link would change the URL, and the page would load the animals again, as after Back.
     event.preventDefault()
     const targets = document.querySelectorAll<HTMLElement>(link.dataset.goto ?? '')
     ;[...targets].find((target) => target.checkVisibility())?.focus()

@@ -30,7 +30,7 @@ test("the host's response class receives the whole body in its end method", asyn
   expect(seen).toEqual(['[]'])
 })
 
-test("passes the whole body to the end method that the host's writeHead has set", async () => {
+test("if the host's writeHead has replaced `end`, passes the whole body to it", async () => {
   const { petStore, authorized } = await storeWithKey()
   const seen: unknown[] = []
   const { writeHead } = ServerResponse.prototype

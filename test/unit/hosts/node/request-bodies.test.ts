@@ -285,7 +285,7 @@ test('a disconnect after the whole body has arrived causes no error event', asyn
   expect(events).toEqual(['end', 'end', 'end'])
 })
 
-test('a host that wraps request.on receives the body too', async () => {
+test('a host that wraps request.on and the store both receive the body', async () => {
   const heard: string[] = []
   const { connection, create } = await given((handler) => (request, response) => {
     const on = request.on.bind(request)
