@@ -72,7 +72,7 @@ export function parsePageQuery(query: string): PageQuery {
 /** Matches most queries, also those of our links. For these, it takes a quarter of the time of `URLSearchParams`. */
 const ORDINARY_QUERY = /^(?:limit=(\d+)(?:&|$))?(?:status=(\w+)(?:&|$))?(?:cursor=(\w+))?$/
 
-/** Returns the known parameters. A repeated parameter becomes an array, which the schema rejects. */
+/** Returns the known parameters. A repeated parameter becomes an array, which `QUERY_RULES` rejects. */
 function readParameters(query: string): Parameters {
   const ordinary = ORDINARY_QUERY.exec(query)
   if (ordinary) return { limit: ordinary[1], status: ordinary[2], cursor: ordinary[3] }

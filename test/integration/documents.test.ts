@@ -186,7 +186,7 @@ describe('the documents', () => {
     expect(hosts.length).toBe(12)
   })
 
-  test('README names the commands npm start and npm test, and npm start starts a server', async () => {
+  test('README names npm start and npm test, and npm start starts a server', async () => {
     const { scripts } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }

@@ -40,7 +40,7 @@ export interface Database {
 }
 
 const EMPTY: State = { rows: new Set(), ids: '1 f', era: 0 }
-/** What a statement may use besides tables: the sequence of the ids, and the advisory locks of other transactions. */
+/** A statement may use two things besides tables: the sequence of the ids, and the advisory locks of other transactions. */
 const [IDS, HELD] = ['pet_ids', 'held']
 /** The most outcomes in the cache, to limit the memory of a long simulation. */
 const REMEMBERED = 30_000

@@ -69,7 +69,7 @@ describe('a back end that fails', () => {
       ['rejects with', reject],
     ] as const) {
       test.each(faults)(
-        `hides the error from the client and calls onError in the case "${port} ${how} %s"`,
+        `hides the error and calls onError in the case "${port} ${how} %s"`,
         async (_, error, status) => {
           const reported: unknown[] = []
           const { send } = await broken({ [port]: breaking(error) }, { onError: (error) => reported.push(error) })
@@ -116,7 +116,7 @@ describe('a back end that fails', () => {
     expect(rateLimit(await send('/v1/pets'))).toMatchObject({ limit: 7, remaining: 7 })
   })
 
-  test("responds with 500 if an error is thrown by a header, by the clock or by an error's code", async () => {
+  test('responds with 500 if a header, the clock or `error.code` throws', async () => {
     const { petStore } = await startApi({ cors: true })
     const request = { method: 'GET', target: '/v1/pets', header: fail(new Error(SECRET)), body: never }
     expect((await petStore.handle(request)).status).toBe(500)
@@ -233,7 +233,7 @@ describe('a back end that returns an invalid value', () => {
   )
 
   test.each(Object.keys(count).filter((name) => name !== 'granted'))(
-    'responds with 500 if spend returns a string for the number %s, as some database drivers do',
+    'responds with 500 if spend returns %s as a string, like some drivers',
     async (name) => {
       const reported: unknown[] = []
       const wrong = { ...count, bannedUntil: 0, [name]: '60000' }
@@ -355,7 +355,7 @@ describe('a back end that does not respond', () => {
     expect(await result).toEqual([{ status: 'rejected', reason: expect.objectContaining({ cause }) }])
   })
 
-  test('a port gets a context even for a request that has no address and no signal', async () => {
+  test('a port gets a context even without an address and a signal', async () => {
     const { quota } = memory()
     const spend = vi.fn((request: QuotaRequest, context?: CallContext) => {
       const { clientAddress, signal } = context as CallContext
@@ -414,7 +414,7 @@ describe('a back end that does not respond', () => {
     expect(signal?.reason).toBe('left')
   })
 
-  test('every call of a port gets the address of the client that sent the request', async () => {
+  test('every call of a port gets the address of the client', async () => {
     const backEnd = memory()
     const { token } = await backEnd.keyStore.issue({ plan: 'free' })
     const addresses: [string, string | undefined][] = []

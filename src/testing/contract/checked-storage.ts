@@ -42,7 +42,8 @@ export async function checkedStorage(session: Session<PetStorage>) {
     steps.checkEqual('create returned an animal', created, expected)
     const isNew = pets.every((other) => other.id !== id)
     check(isNew, `id ${id} twice: each animal has an id of its own`, 'a new id', id)
-    check(before == null || id > before, `id ${id} after id ${before}: ids must ascend`, `an id above ${before}n`, id)
+    const isLater = before === undefined || id > before
+    check(isLater, `id ${id} after id ${before}: ids must ascend`, `an id above ${before}n`, id)
     pets.push(expected)
     pets.sort((a, b) => (a.id < b.id ? -1 : 1))
     return expected

@@ -9,7 +9,7 @@ const TIMES = 40
 
 for (const [name, command] of runtimes) {
   test.skipIf(missing(name, command !== undefined) || process.platform !== 'linux')(
-    `${name}: no request needs more than 100 times as much CPU time as on a server without the pet store`,
+    `${name}: no request costs 100 times the CPU time of a server without the store`,
     async ({ annotate }) => {
       const hosts = await Promise.all((['kit', 'bare'] as const).map((kind) => startAttackedHost(command ?? [], kind)))
       onTestFinished(async () => void (await Promise.all(hosts.map(({ stop }) => stop()))))

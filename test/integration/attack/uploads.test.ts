@@ -9,7 +9,7 @@ const SOME = Buffer.from(`${HEAD}${'1\r\nx\r\n'.repeat(4_000)}0\r\n\r\n`)
 
 for (const [name, command] of runtimes) {
   test.skipIf(missing(name, command !== undefined) || process.platform !== 'linux')(
-    `${name}: a body of many one-byte chunks takes little more memory than on a server without a pet store`,
+    `${name}: a body of one-byte chunks takes little more memory than without a store`,
     async () => {
       const hosts = await Promise.all((['kit', 'bare'] as const).map((kind) => startAttackedHost(command ?? [], kind)))
       onTestFinished(async () => void (await Promise.all(hosts.map(({ stop }) => stop()))))

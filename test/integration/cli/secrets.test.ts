@@ -49,7 +49,7 @@ async function expectNoSecret(args: readonly string[], env = {}) {
 
 describe('the errors of the command', () => {
   test.each(commands)(
-    'an error about a wrong value of %s in the command %j shows no secret',
+    'the error about an invalid %s of the command %j shows no secret',
     async (flag, command, values) => {
       for (const value of values) {
         await expectNoSecret([...command, `${flag}=${value}`])

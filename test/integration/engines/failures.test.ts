@@ -124,7 +124,7 @@ describe('a failure of Redis', () => {
     }
   })
 
-  test('an error of the Redis client becomes service_unavailable even if it is frozen or its causes form a cycle', async () => {
+  test('a Redis error becomes service_unavailable, also a frozen or cyclic one', async () => {
     const refused = (text: string) => Object.assign(new Error(text), { code: 'ECONNREFUSED' })
     const [one, two] = [refused('one'), refused('two')]
     Object.assign(one, { cause: two })

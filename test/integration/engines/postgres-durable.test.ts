@@ -85,7 +85,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     for (const client of [host, importer]) client.release()
   })
 
-  test('after an import that sets ids, no animal is listed before it is on disk', async () => {
+  test('after an import with ids, only animals on disk are listed', async () => {
     await pool.query("INSERT INTO petstore.pets VALUES (1000, 'imported', 1, 'sold')")
     await pool.query('DELETE FROM petstore.pets')
     const { storage, written, release } = slowProcess(pool)
@@ -129,7 +129,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
         .length
     afterEach(() => setStandby(''))
 
-    test('at most two saves of a process wait for a standby, and other calls still work', async () => {
+    test('at most two saves wait for a standby, and other calls still work', async () => {
       const impatient = openPool(server.url, { query_timeout: 100 })
       // The back end does not recognize a wrapped pool as pg, so the pool's time limit also applies to saves.
       const { storage, quota } = postgres({ query: (text, values) => impatient.query(text, values) })
@@ -263,7 +263,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     expect(await listed()).toEqual(['next'])
   })
 
-  test('an animal can be read if the role that added it has only the INSERT privilege', async () => {
+  test('an animal can be read if its creator may only INSERT', async () => {
     await pool.query('DROP ROLE IF EXISTS importer; CREATE ROLE importer LOGIN')
     await pool.query('GRANT USAGE ON SCHEMA petstore TO importer; GRANT INSERT ON petstore.pets TO importer')
     const importer = openPool(server.url.replace('petstore@', 'importer@'))

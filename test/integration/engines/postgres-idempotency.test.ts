@@ -155,7 +155,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     })
 
     // The animal may have reached the disk before the crash. Its idempotency key must be kept or lost together with it.
-    test('after a crash, a repeated createOnce adds an animal only if the first animal was lost', async () => {
+    test('after a crash, createOnce adds an animal again only if it was lost', async () => {
       const { outcome, release } = await crashWhileSaving({ isKept: false })
       const isKept = (await names()).length > 0
       release()

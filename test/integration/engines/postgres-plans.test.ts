@@ -90,7 +90,7 @@ describe.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))
     ['available', 'sold', 'pending'],
     ['pending', 'available', 'sold'],
   ])(
-    'PostgreSQL reads few blocks for any page if old animals are %s, new animals %s and a few %s',
+    'any page reads few blocks: old animals %s, new animals %s, a few %s',
     async (...statuses) => {
       await client.query('TRUNCATE petstore.pets')
       await fill(...statuses)

@@ -84,7 +84,7 @@ test('express-middleware.mjs: responses have the headers of the host and of the 
   }
 })
 
-test('own-server.mjs serves requests during its drain delay, and exits at once if the delay is 0', async () => {
+test('own-server.mjs serves requests during its drain delay, which may be 0', async () => {
   const port = await freePort()
   const launch = (drainDelay: string) =>
     startProcess(process.execPath, [example('own-server.mjs')], /curl/, {

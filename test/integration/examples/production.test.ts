@@ -58,7 +58,7 @@ async function addUntilGone(url: string, headers: HeadersInit, onAdded: (count: 
 const noEngines = missing('PostgreSQL', (await postgresPrograms()) !== undefined) || missingRedis()
 
 test.skipIf(noEngines)(
-  'the production example loses nothing when it is killed, and drains when it is stopped',
+  'the production example loses nothing if killed, and drains if stopped',
   async () => {
     const [database, counts] = await Promise.all([startPostgres(), startRedis()])
     onTestFinished(async () => void (await Promise.all([database.remove(), counts.remove()])))

@@ -41,7 +41,7 @@ function startLoad(url: string, token: string) {
 }
 
 test.skipIf(missing('PostgreSQL', (await postgresPrograms()) !== undefined))(
-  'no request and no animal is lost while two servers restart in turn, ten times',
+  'two servers restart in turn ten times without a lost request or animal',
   async () => {
     const engine = await startPostgres()
     onTestFinished(() => engine.remove())

@@ -8,7 +8,7 @@ import { SECRET, startSite } from './site.ts'
 const { open, openAt, openWithoutSecret } = useChromium()
 
 describe.skipIf(isMissing)('the request log', () => {
-  test('for a request of another program, the log shows the key and the remaining limit', async () => {
+  test('the log shows the key and the limit of requests by other programs', async () => {
     const { keyStore, url } = await startSite()
     const { token, key } = await keyStore.issue({ plan: 'pro', label: 'front desk' })
     const { page, faults } = await open(url)
@@ -125,7 +125,7 @@ describe.skipIf(isMissing)('the connection', () => {
     expect(await page.locator('#animals-note').isVisible()).toBe(false)
   })
 
-  test('after a restart, the page drops the old demo key and says what to do', async () => {
+  test('after a restart, the page drops its demo key and gives advice', async () => {
     const { close, port, url } = await startSite()
     const { page } = await open(url)
     await row(page, '1 Rex 1 available')

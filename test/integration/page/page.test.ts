@@ -128,7 +128,7 @@ describe.skipIf(isMissing)('the live view', () => {
     await page.getByText('Page 1: 5 animals.').waitFor()
   })
 
-  test('a new animal is shown even if it belongs on another page or does not match the filter', async () => {
+  test('a new animal is shown even if the page or the filter excludes it', async () => {
     const { token, url } = await startSite()
     const { page } = await open(url)
     await page.getByLabel('Per page').selectOption('5')

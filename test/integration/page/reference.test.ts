@@ -7,7 +7,7 @@ const { open, openWithoutScripts } = useChromium()
 
 describe.skipIf(isMissing)('the API reference', () => {
   test.each([...LOOKS, [320, 'light'] as const])(
-    'the API reference shows each operation (%i px, %s)',
+    'the page shows each operation (%i px, %s)',
     async (width, colorScheme) => {
       const { url } = await startSite({ swaggerFolder: undefined })
       const { page, faults } = await open(`${url}/reference`, width, colorScheme)
@@ -31,7 +31,7 @@ describe.skipIf(isMissing)('the API reference', () => {
     expect(await operation.getByText('curl -i').isVisible()).toBe(false)
   })
 
-  test('the first operation is near the top, and the section Errors is below the last operation', async () => {
+  test('the first operation is near the top, and Errors is at the end', async () => {
     const { page } = await open(`${(await startSite()).url}/reference`)
     const top = async (name: string) =>
       (await page.getByRole('heading', { name, level: 2 }).boundingBox())?.y ?? Number.NaN

@@ -45,7 +45,7 @@ test.each([
   [null, 401],
   [undefined, 401],
   [{}, 500],
-])('toBunHandler with %j in place of a server responds with %i and knows no client address', async (server, status) => {
+])('with %j as the server, toBunHandler responds with %i without an address', async (server, status) => {
   const seen: unknown[] = []
   const handler = toBunHandler(
     createPetStore({ onResponse: ({ clientAddress }) => void seen.push(clientAddress), onError: () => {} }),

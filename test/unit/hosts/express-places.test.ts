@@ -57,7 +57,7 @@ describe.each([
     expect((await ask('/shop/inner/v2/pets/1')).status).toBe(299)
   })
 
-  test('links keep the final slash of the request if the store is mounted at /v1/pets', async () => {
+  test('links keep the final slash of a store mounted at /v1/pets', async () => {
     const ask = await shop('/v1', make(), (app, handler) => app.use('/v1/pets', handler))
     for (let i = 0; i < 2; i++) await ask('/v1/pets', 'POST')
     expect((await ask('/v1/pets?limit=1')).headers.get('link')).toMatch(/^<\/v1\/pets\?limit=1&/)

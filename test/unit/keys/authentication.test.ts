@@ -171,7 +171,7 @@ describe('keys', () => {
     expect(await Promise.all(tokens.map(ask))).toEqual([200, 200, 200, 429, 401, 401])
   })
 
-  test('when the account of a key changes, the next request counts for the new account', async () => {
+  test('the next request counts for the new account of a key', async () => {
     const key = { id: 'desk', plan: 'free', account: 'acme' }
     const petStore = createPetStore({ keyStore: { find: () => key }, plans: { free: { perMinute: 1, perDay: 9 } } })
     const ask = async (account: string) => {
@@ -229,11 +229,8 @@ describe('newKey', () => {
     expect(key.expiresAt).toBe(expiresAt)
   })
 
-  test.each([1_000_000_000, 99_999_999_999])(
-    'newKey rejects the expiresAt %i, which may be in seconds',
-    async (expiresAt) => {
-      const created = newKey({ plan: 'free', expiresAt }, 5)
-      await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
-    },
-  )
+  test.each([1_000_000_000, 99_999_999_999])('newKey rejects %i, which may be in seconds', async (expiresAt) => {
+    const created = newKey({ plan: 'free', expiresAt }, 5)
+    await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
+  })
 })

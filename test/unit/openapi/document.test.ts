@@ -82,7 +82,7 @@ describe('the headers', () => {
       expect({ name, hasExample: 'example' in header || 'examples' in header }).toEqual({ name, hasExample: true })
   })
 
-  test('each next-page header has an empty first example, because mock servers send the first example', () => {
+  test('the first example of each next-page header is empty, for mock servers', () => {
     for (const name of ['NextPage', 'X-Next-Cursor'])
       expect(Object.values(headers[name]?.examples as object)[0]).toMatchObject({ value: '' })
   })

@@ -353,7 +353,7 @@ describe('the body limit', () => {
   }
   const ofSize = (size: number) => `{"categoryId":1,"name":"${'x'.repeat(size - 26)}"}`
 
-  test('accepts a body that is exactly as long as the limit, and rejects one more byte', async () => {
+  test('accepts a body of exactly `bodyLimit` bytes, and rejects one more', async () => {
     expect(ofSize(65_536)).toHaveLength(65_536)
     expect((await post(ofSize(65_536))).status).toBe(201)
     expect((await post(ofSize(65_536), undefined, { 'content-length': '65536' })).status).toBe(201)

@@ -174,7 +174,7 @@ describe('a storage of your own', () => {
     expect((await add(REX)).status).toBe(201)
   })
 
-  test('createOnce adds one animal per key even if the application replaces `create` of the storage', async () => {
+  test('createOnce adds one animal per key although `create` was replaced', async () => {
     const { storage } = memory()
     const { addWith } = await start({ storage: { ...storage, create: (pet) => storage.create(pet) } })
     for (let i = 0; i < 2; i++) expect(await addWith('order-1')).toMatchObject({ status: 201, json: { id: 1 } })

@@ -23,7 +23,7 @@ describe('the rate limit', () => {
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: 2 * DAY }) }) },
   )
 
-  test('a request is served if neither the minute nor the day has reached its limit', async () => {
+  test('a request is served unless the minute or the day is used up', async () => {
     await fc.assert(
       fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async ({ perMinute, perDay }, steps) => {
         const { send, clock } = await start(perMinute, perDay, { ban: false })

@@ -114,7 +114,7 @@ describe('the page', () => {
       expect([style, (await send(style)).status]).toEqual([style, 200])
   })
 
-  test("a file in the page's folder is not served if the page does not use it", async () => {
+  test('a file of the folder that the page does not use is not served', async () => {
     const other = await mkdtemp(join(tmpdir(), 'petstore-page-'))
     await writeFile(join(other, 'secret.txt'), 'hidden text')
     const send = site({ folder: other })
@@ -141,12 +141,9 @@ describe('demo keys', () => {
     },
   )
 
-  test.each(['forwarded', 'via', 'x-forwarded-for'])(
-    'demo keys are not sent if the request has the header %s',
-    async (name) => {
-      expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
-    },
-  )
+  test.each(['forwarded', 'via', 'x-forwarded-for'])('a request with the header %s gets no demo keys', async (name) => {
+    expect(await keysFor({ [name]: 'for=192.0.2.1' })).toEqual([])
+  })
 
   test.each(['', 'of-this-ru', 'of-this-run2'])(
     'demo keys are not sent if the request has the wrong secret %j',

@@ -98,7 +98,7 @@ describe('quoted texts', () => {
 })
 
 describe('samples', () => {
-  test.each(LANGUAGES)('a sample in %s reads the key from a variable if the page does not know it', (language) => {
+  test.each(LANGUAGES)('a sample in %s reads a key that the page lacks from a variable', (language) => {
     expect(sampleOf(language, request)).toContain(KEY_VARIABLE)
   })
 

@@ -403,7 +403,7 @@ test('close does not wait for a client that has disconnected', async () => {
   await kept.closed()
 })
 
-test('trackConnections keeps the last finished response of an open connection, and none of a closed one', async () => {
+test('trackConnections keeps one finished response per open connection', async () => {
   const gone = signalled()
   const sockets: Socket[] = []
   const server = createServer((_request, response) => {

@@ -84,7 +84,7 @@ describe('HTTP/2', () => {
     expect(await ask({})).toMatchObject({ status: 200 })
   })
 
-  test('an HTTP/2 session survives bodies that are too large or that the server does not read', async () => {
+  test('an HTTP/2 session survives bodies that are too large or unread', async () => {
     const { ask } = await start()
     expect(await ask(json, 'x'.repeat(100_000))).toMatchObject({ status: 413 })
     expect(await ask({ ...json, authorization: 'Bearer nobody' }, 'x'.repeat(5_000_000))).toMatchObject({ status: 401 })

@@ -111,7 +111,7 @@ describe('a host that also listens to the body', () => {
   }
 })
 
-test('the store reads the whole body although the host pipes it into a stream that nobody reads', async () => {
+test('reads the whole body although the host pipes it into an unread stream', async () => {
   const { connection, create } = await given((handler) => (request, response) => {
     request.pipe(new PassThrough({ highWaterMark: 16 }))
     handler(request, response)

@@ -329,7 +329,7 @@ test('reads little more than 16 MiB of a rejected upload', async () => {
   expect(connection.socket.bytesWritten).toBeLessThan(100 * 1024 * 1024)
 })
 
-test('reads little more than 16 MiB of a rejected upload if the host has called setEncoding', async () => {
+test('after setEncoding, reads little more than 16 MiB of a rejected upload', async () => {
   const { connection } = await connectWithoutTimers((_response, request) => void request.setEncoding('latin1'))
   await connection.send(uploadHead(64 * 1024, true, INVALID_KEY))
   await upload(connection, 64 * 1024, true)
