@@ -210,7 +210,7 @@ describe('a back end that returns an invalid value', () => {
     ])
   })
 
-  test('responds with 500 if the method list returns an array with a hole', async () => {
+  test('responds with 500 if `list` returns an array with a hole', async () => {
     const storage = { ...memory().storage, list: () => Object.assign([], { 1: rex }) } as never
     expect((await (await startApi({ storage })).send('/v1/pets')).status).toBe(500)
   })

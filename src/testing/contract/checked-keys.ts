@@ -117,7 +117,7 @@ export async function checkedKeys(session: Session<ManagedKeyStore>) {
     await find(known.number)
   }
 
-  /** Makes `times` equal calls at the same time. Only one of them may revoke the key. */
+  /** Makes the same call `times` times at once. Only one of them may revoke the key. */
   async function revoke(one: number | string, times = 1): Promise<void> {
     const { id, name, known } = target(one)
     const text = `revoke(${name})`

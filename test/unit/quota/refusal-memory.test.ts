@@ -135,7 +135,7 @@ test('a banned key is counted again after its ban', async () => {
   expect(await spend({ ...keyRequest, now: clock.now() })).toMatchObject({ granted: true })
 })
 
-test('after a short ban, refused requests reach the quota store again', async () => {
+test('after a short ban, the quota store decides on requests again', async () => {
   const clock = manualClock()
   const store = observedQuota()
   const { spend } = rememberRefusals(store)
