@@ -11,7 +11,7 @@ const options = `-c commit_delay=${delay} -c commit_siblings=0`
 const pool = new Pool({ connectionString: process.env.DATABASE_URL, options })
 const backEnd = postgres(pool, { schema })
 await backEnd.migrate()
-// A single process counts requests in memory: it is compared with the bare driver, which counts no requests in PostgreSQL.
+// A single process is compared with the bare driver, which counts nothing in PostgreSQL. So it counts in memory.
 const { petStore, tokens } = await (shared
   ? filledStore(backEnd, 0)
   : filledStore({ ...backEnd, quota: memory().quota }, PETS))

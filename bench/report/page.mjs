@@ -11,8 +11,8 @@ export function pageOf(results) {
   const notes = readFileSync(new URL('notes.md', import.meta.url), 'utf8').trim()
   return `# Performance
 
-One run of \`npm run bench -- --write-docs\` has written every figure on this page. Ratios between servers hold on most machines, and
-microseconds do not.
+One run of \`npm run bench -- --write-docs\` has written every figure on this page, except those about garbage collection. Ratios
+between servers hold on most machines, and microseconds do not.
 
 ${chart('performance-node', 'CPU time per request on Node.js: petstore-kit, bare node:http, Fastify, Hono and Express')}
 

@@ -6,9 +6,9 @@ import { median, ratioOf, ratioText, shuffled } from './statistics.mjs'
 
 /** The longest time that `warmUp` lasts, in milliseconds. */
 const LONGEST_WARM_UP = 1_500
-/** The length of a round at a fixed rate, in milliseconds. It is longer because the 99th percentile needs many requests. */
+/** The milliseconds of a round at a fixed rate. Other rounds are shorter, but the 99th percentile needs many requests. */
 const PACED_ROUND = 1_000
-/** There are many, because V8 collects the heap in some rounds only, and then the 99th percentile is up to 50 times as long. */
+/** For creates, the 99th percentiles of two rounds differ by up to 80 times: V8 collects the heap in some rounds only. */
 const PACED_ROUNDS = 6
 
 const keyOf = (name, { work, connections }) => `${name} ${work} ${connections}`

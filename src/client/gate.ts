@@ -53,7 +53,7 @@ export function createGate({ clock, sleep, random, onRetry, retry }: ReturnType<
     await undefined
     for (let awaited = pause; awaited && pauseLeft() > 0 && queue.size > 0; awaited = pause) {
       timer = new AbortController()
-      const open = () => Object.assign(awaited, { opensAt: 0 }) // If the clock steps back, calls must not wait again.
+      const open = () => Object.assign(awaited, { opensAt: 0 }) // Do not ask the clock: if it stepped back, calls would wait again.
       await sleep(pauseLeft(), timer.signal).then(open, () => {})
     }
     timer = undefined

@@ -53,7 +53,7 @@ function firstFrom(sorted: readonly number[], start: number): number {
 
 /** Creates the list of used idempotency keys. No key is removed within 48 hours. */
 export function usedKeys(clock: Clock) {
-  /** For each key, the position of its animal. The oldest key comes first. */
+  /** For each idempotency key, the position of its animal. The oldest key comes first. */
   const uses = new Map<string, { readonly position: number; readonly expiresAt: number }>()
 
   function removeExpired(now: number): void {

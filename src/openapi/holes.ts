@@ -4,7 +4,7 @@ import type { QuotaRules } from '../quota/rate-limit.ts'
 
 const allCodes = Object.keys(errorTable) as ErrorCode[]
 
-/** The error codes that only one operation has, or only requests that match no operation. Every operation has all other codes. */
+/** The error codes of a single operation, and those of requests that match no operation. Every operation has all other codes. */
 const codesOf: Readonly<Record<OperationName | 'noOperation', readonly ErrorCode[]>> = {
   listPets: ['invalid_parameter'],
   createPet: [

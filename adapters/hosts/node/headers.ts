@@ -26,7 +26,7 @@ export function currentHeader(
   const value = headers?.[name]
   const current = typeof value === 'object' ? value.join(', ') : value
   if (current === sent) return sent
-  // Node's `headers` keeps only the first value of some headers. Such a difference is not a change by other code.
+  // If only the first sent value is left, other code has changed nothing: Node's `headers` does that with some headers.
   const first = nextHeader(rawHeaders, name, 0)
   return first !== -1 && rawHeaders[first + 1] === current ? sent : current
 }

@@ -78,7 +78,7 @@ function typeErrors(names: readonly string[], types: string): string {
   return ts.formatDiagnostics(problems, { ...host, getNewLine: () => '\n' })
 }
 
-test('the tests below compile all examples in the documents on hosts, except examples/apps', () => {
+test('the tests below compile all examples in the documents about hosts, except examples/apps', () => {
   const shown = ['README.md', 'docs/mounting.md', 'docs/behind-a-proxy.md'].flatMap((document) =>
     [...readFileSync(join(root, document), 'utf8').matchAll(/^```\w+ examples\/(?!apps\/)(\S+)/gm)].map(
       ([, name]) => name,

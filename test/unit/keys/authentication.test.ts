@@ -229,7 +229,7 @@ describe('newKey', () => {
     expect(key.expiresAt).toBe(expiresAt)
   })
 
-  test.each([1_000_000_000, 99_999_999_999])('newKey rejects %i, which may be in seconds', async (expiresAt) => {
+  test.each([1_000_000_000, 99_999_999_999])('newKey rejects the expiry %i in seconds', async (expiresAt) => {
     const created = newKey({ plan: 'free', expiresAt }, 5)
     await expect(created).rejects.toThrow('option expiresAt: expected whole milliseconds')
   })

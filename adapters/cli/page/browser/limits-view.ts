@@ -174,7 +174,7 @@ export class LimitsView {
   }
 }
 
-/** Returns the usage of one window, from a response's headers. Only a page with the secret can load the usage of both windows. */
+/** Returns the usage of one window, from a response's headers. To load both windows, a page needs the server's secret. */
 function usageIn(exchange: Exchange): Partial<Usage> | undefined {
   const cost = costOf(exchange)
   if (cost === undefined) return undefined

@@ -69,7 +69,7 @@ describe('quoted texts', () => {
     fc.assert(fc.property(texts, check), { numRuns: 3 })
   })
 
-  test.skipIf(!bash)('a shell word expands to the quoted text', () => {
+  test.skipIf(!bash)('a shell prints the text of a quoted word unchanged', () => {
     const check = (values: readonly string[]) => {
       const expected = values.map((value) => value.replaceAll('\0', '\ufffd'))
       const script = expected.map((_, i) => `printf '%s\\0' ${shellQuoted(values[i] as string)}`).join('\n')

@@ -416,7 +416,7 @@ test('disconnects a client whose body never arrives, even if the host wraps resp
   await connection.closed()
 })
 
-test('reads a rejected upload without a time limit while bytes arrive', async () => {
+test('reads a rejected upload for as long as bytes arrive', async () => {
   holdTimers()
   const { petStore } = await storeWithKey()
   const handler = toNodeHandler(petStore)
