@@ -1,7 +1,7 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { documentRoutes } from '../../../../adapters/cli/openapi.ts'
 import { findSwagger, isLoopback, type PageOptions, pageRoutes } from '../../../../adapters/cli/page/routes.ts'
 import { withSite } from '../../../../adapters/hosts/node/site.ts'
@@ -116,6 +116,7 @@ describe('the page', () => {
 
   test('a file of the folder that the page does not use is not served', async () => {
     const other = await mkdtemp(join(tmpdir(), 'petstore-page-'))
+    onTestFinished(() => rm(other, { recursive: true }))
     await writeFile(join(other, 'secret.txt'), 'hidden text')
     const send = site({ folder: other })
     for (const path of ['/page/secret.txt', '/page/../page/secret.txt', '/page/%2e%2e/secret.txt'])
